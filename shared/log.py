@@ -42,7 +42,7 @@ def trace_id(headers: Mapping[str, str]) -> str:
     return next((match[1].lower() for match in matches if match), "")
 
 
-def unforeseen(what: str, fault: BaseException) -> str:
+def message_of_unforeseen(what: str, fault: BaseException) -> str:
     """Return the message of a failure that nobody foresaw, with its traceback, which is what will be looked for."""
     return f"{what} met what nobody foresaw.\n{''.join(traceback.format_exception(fault))}"
 
@@ -79,9 +79,9 @@ class JsonLog:
 
 
 def _entry(fields: Mapping[str, object], project: str) -> dict[str, object]:
-    labels = {name: _label(fields[name]) for name in LABELS if _given(fields.get(name))}
+    labels = {name: _label(fields[name]) for name in LABELS if _is_given(fields.get(name))}
     entry: dict[str, object] = {f"{_PREFIX}/labels": labels}
-    if _given(fields.get("trace")):
+    if _is_given(fields.get("trace")):
         entry[f"{_PREFIX}/trace"] = f"projects/{project}/traces/{_label(fields['trace'])}"
     if "order_id" in labels:
         entry[f"{_PREFIX}/operation"] = {"id": labels["order_id"], "producer": "ebb"}
@@ -94,7 +94,7 @@ def _free(name: str) -> str:
     return f"{name}_" if name in _SPECIAL else name
 
 
-def _given(value: object) -> bool:
+def _is_given(value: object) -> bool:
     return value is not None and not (isinstance(value, str) and not value)
 
 
@@ -106,7 +106,7 @@ def _label(value: object) -> str:
 def _line(entry: Mapping[str, object]) -> str:
     pieces = {name: _json(value) for name, value in entry.items()}
     cuttable = [name for name in pieces if not name.startswith(_PREFIX)]
-    for name in sorted(cuttable, key=lambda each: len(pieces[each]), reverse=True):
+    for name in sorted(cuttable, key=lambda piece: len(pieces[piece]), reverse=True):
         excess = sum(map(len, pieces.values())) - MOST_BYTES
         if excess <= 0:
             break

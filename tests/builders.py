@@ -139,11 +139,11 @@ def storage(
     **changes: Any,
 ) -> Storage:
     """Storage that is known, made of these and of GKE's own class."""
-    classes = [storage_class(), *(each for each in rows if isinstance(each, StorageClass))]
+    classes = [storage_class(), *(row for row in rows if isinstance(row, StorageClass))]
     plain = Storage(
-        claims={each.key: each for each in rows if isinstance(each, PersistentVolumeClaim)},
-        volumes={each.name: each for each in rows if isinstance(each, PersistentVolume)},
-        classes={each.name: each for each in classes},
+        claims={row.key: row for row in rows if isinstance(row, PersistentVolumeClaim)},
+        volumes={row.name: row for row in rows if isinstance(row, PersistentVolume)},
+        classes={kind.name: kind for kind in classes},
         csi_nodes=limits or {},
         attachments=attached or {},
         unread=(),
@@ -161,7 +161,7 @@ def cluster(
 ) -> Snapshot:
     """A picture taken at NOW; pools not given are autoscaled from zero."""
     rows = tuple(sorted(nodes, key=lambda each: each.name))
-    known = {each.pool: NodePool(each.pool) for each in rows if each.pool}
+    known = {row.pool: NodePool(row.pool) for row in rows if row.pool}
     plain = Snapshot(
         cluster=CLUSTER,
         began_at=now,

@@ -115,7 +115,7 @@ class FakeCluster:
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         self._called("workloads_of")
         asked = set(controllers)
-        return {name: each for name, each in self.workloads.items() if name in asked}
+        return {name: workload for name, workload in self.workloads.items() if name in asked}
 
     def storage(self) -> Storage:
         self._called("storage")

@@ -13,5 +13,5 @@ def slowness() -> float:
     begun = process_time()
     text = json.dumps([{str(number): [number] * 9} for number in range(20_000)])
     for _ in range(_TURNS):
-        sorted(json.dumps(each) for each in json.loads(text))
+        sorted(json.dumps(load) for load in json.loads(text))
     return max(1.0, process_time() - begun)

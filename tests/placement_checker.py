@@ -10,7 +10,7 @@ from shared.core.cluster import names
 from shared.core.cluster.autoscaling import CapacityBuffer
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.selectors import PodTerm, SpreadConstraint, tolerated
+from shared.core.cluster.selectors import PodTerm, SpreadConstraint, tolerates_all
 from shared.core.cluster.snapshot import Snapshot
 from tests.volume_checker import volume_faults
 
@@ -83,7 +83,7 @@ def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[st
         yield f"{node.name} is not ready or cordoned"
     if _going(node):
         yield f"{node.name} is on its way out"
-    if not tolerated(node.taints, spec.tolerations):
+    if not tolerates_all(node.taints, spec.tolerations):
         yield f"{node.name} is tainted against {spec.owner}"
     if any(node.labels.get(key) != value for key, value in spec.node_selector.items()):
         yield f"{node.name} lacks what the selector of {spec.owner} asks"
@@ -115,7 +115,7 @@ def _asked_for(pods: Iterable[Pod]) -> set[str]:
 def _lets_in(spec: PodClass, node: Node) -> bool:
     terms = spec.node_terms is None or any(term.matches(node.labels, node.name) for term in spec.node_terms)
     selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
-    return terms and selected and tolerated(node.taints, spec.tolerations) and not _is_of_another_os(spec, node)
+    return terms and selected and tolerates_all(node.taints, spec.tolerations) and not _is_of_another_os(spec, node)
 
 
 def _is_of_another_os(spec: PodClass, node: Node) -> bool:
@@ -148,7 +148,7 @@ def _arriving(snapshot: Snapshot, pod: Pod) -> dict[str, int]:
     """
     asked, known = dict(pod.spec.requests.amounts), snapshot.workloads.get(pod.spec.workload)
     made = known.templates if pod.node and known is not None else ()
-    offers = [each.asks.total for each in made if each.asks is not None]
+    offers = [template.asks.total for template in made if template.asks is not None]
     for autoscaler in snapshot.autoscalers.found:
         if pod.node and autoscaler.target in {pod.spec.workload, known.name if known else ""}:
             offers += autoscaler.recommended.values()
@@ -223,7 +223,7 @@ def _even(
 def _is_domain(spec: PodClass, constraint: SpreadConstraint, node: Node, drained: Collection[str]) -> bool:
     if any(each.topology_key not in node.labels for each in spec.hard_spread):
         return False
-    if constraint.honours_taints and (node.name in drained or not tolerated(node.taints, spec.tolerations)):
+    if constraint.honours_taints and (node.name in drained or not tolerates_all(node.taints, spec.tolerations)):
         return False
     selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
     terms = spec.node_terms is None or any(term.matches(node.labels, node.name) for term in spec.node_terms)

@@ -33,7 +33,7 @@ def declared(*extras: str) -> set[str]:
     """What pip installs with the package: what it names, and what that needs."""
     parts = (
         PROJECT["project"]["dependencies"],
-        *(PROJECT["project"]["optional-dependencies"][each] for each in extras),
+        *(PROJECT["project"]["optional-dependencies"][extra] for extra in extras),
     )
     waiting = [Requirement(line) for part in parts for line in part]
     found: set[str] = set()
@@ -68,12 +68,15 @@ def imported() -> Iterator[tuple[str, str]]:
 def test_the_package_imports_nothing_that_it_does_not_name() -> None:
     """What builds it may import the builder, too."""
     builders = {Requirement(each).name for each in PROJECT["build-system"]["requires"]}
-    owners = {**packages_distributions(), **{each: [each] for each in builders}}  # Python 3.12 installs none of these
+    owners = {
+        **packages_distributions(),
+        **{builder: [builder] for builder in builders},
+    }  # Python 3.12 installs none of these
     here = declared("cloud", "demo") | builders
     strangers = {
         (path, name)
         for path, name in imported()
-        if not here & {canonicalize_name(each) for each in owners.get(name.partition(".")[0], [])}
+        if not here & {canonicalize_name(owner) for owner in owners.get(name.partition(".")[0], [])}
     }
 
     assert strangers == set()

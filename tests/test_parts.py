@@ -153,7 +153,7 @@ def test_what_each_test_costs_is_read_as_it_was_written(pytester: pytest.Pyteste
     good, *others = read(times)
     assert (good.part, good.outcome, good.file) == ("a part", "passed", f"{Path(good.file).name}")
     assert good.cpu > 0.005
-    assert [each.outcome for each in others] == ["failed", "skipped", LEFT_OUT]
+    assert [other.outcome for other in others] == ["failed", "skipped", LEFT_OUT]
     assert others[-1].test == "1"
 
 

@@ -36,7 +36,7 @@ def test_the_plan_shows_what_the_scenario_wants(path: Path) -> None:
     situation = Situation(snapshot, state, parse(scenario["policy"].encode()))
     plan = make_plan(situation, marks(scenario, snapshot, now), load())
 
-    said = {each.name: f"{each.verdict.value} {each.reason}" for each in plan.decisions}
+    said = {decision.name: f"{decision.verdict.value} {decision.reason}" for decision in plan.decisions}
     assert scenario["want"] == {name: said[name] for name in scenario["want"]}, scenario["says"]
 
 

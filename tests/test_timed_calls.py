@@ -25,7 +25,7 @@ def timed(seconds: float = 2) -> tuple[FakeEbb, Ports]:
 
 
 def test_every_port_that_leads_elsewhere_is_timed() -> None:
-    assert {*TIMED} == {each.name for each in fields(Ports)} - {"clock", "log", "prices", "together", "shared"}
+    assert {*TIMED} == {field.name for field in fields(Ports)} - {"clock", "log", "prices", "together", "shared"}
 
 
 def test_a_call_writes_how_long_it_took_and_answers_as_before() -> None:

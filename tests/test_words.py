@@ -32,13 +32,13 @@ SHORT = "Word" + " word" * 24
 def test_a_refused_word_is_found(expected: list[str], text: str) -> None:
     found = refused_words("page.md", [Text(1, text)])
 
-    assert sorted(each.about for each in found) == expected
+    assert sorted(word.about for word in found) == expected
 
 
 def test_a_finding_names_its_line() -> None:
     found = refused_words("page.md", [Text(7, "one\ntwo anew")])
 
-    assert [each.line for each in found] == [8]
+    assert [word.line for word in found] == [8]
 
 
 @pytest.mark.parametrize(

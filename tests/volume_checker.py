@@ -94,9 +94,9 @@ def _too_many(storage: Storage, standing: Standing, moves: Mapping[str, str]) ->
         for driver, most in limits.items():
             here = [pod for pod, at in standing if at.name == node.name]
             besides = {
-                storage.volumes[each.volume].handle
-                for each in storage.attachments.get(node.name, ())
-                if each.driver == driver and each.volume in storage.volumes
+                storage.volumes[attachment.volume].handle
+                for attachment in storage.attachments.get(node.name, ())
+                if attachment.driver == driver and attachment.volume in storage.volumes
             }
             for mover in (pod for pod in here if pod.key in moves):
                 before = _attached(storage, driver, [pod for pod in here if pod is not mover])

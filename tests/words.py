@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     """Show the findings below the paths, or all, with the excuses that none needs; return 1 if there is one."""
     everything = list(findings())
     below = tuple(arguments) or ("",)
-    found = (described(each) for each in everything if each.path.startswith(below) and not is_excused(each))
+    found = (described(finding) for finding in everything if finding.path.startswith(below) and not is_excused(finding))
     needless = (f"{file}: {word} needs no excuse any more" for file, word in unused(EXCUSED, everything))
     return show([*found, *needless])
 
@@ -137,7 +137,7 @@ def is_excused(finding: Finding, excuses: Iterable[tuple[str, str]] = EXCUSED) -
 
 def unused(excuses: Iterable[tuple[str, str]], found: Sequence[Finding]) -> list[tuple[str, str]]:
     """Return the excuses that no finding needs."""
-    return [excuse for excuse in excuses if not any(is_excused(each, [excuse]) for each in found)]
+    return [excuse for excuse in excuses if not any(is_excused(finding, [excuse]) for finding in found)]
 
 
 def long_sentences(path: str, texts: Iterable[Text]) -> Iterator[Finding]:
@@ -175,14 +175,16 @@ def of_python(code: str) -> list[Text]:
     strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     read = [node for node in strings if id(node) in alone or " " in str(node.value)]
     tokens = tokenize.generate_tokens(StringIO(code).readline)
-    comments = [Text(each.start[0], each.string) for each in tokens if each.type == tokenize.COMMENT]
+    comments = [Text(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
     return [*(Text(node.lineno, plain(str(node.value))) for node in read), *comments]
 
 
 def of_javascript(code: str) -> list[Text]:
     """Return the strings with a space, without the values that are put into them."""
     strings = re.finditer(r""" "[^"\n]*" | '[^'\n]*' | `[^`]*` """, code, re.VERBOSE)
-    found = (Text(code.count("\n", 0, each.start()) + 1, re.sub(r"\$\{[^}]*\}", "…", each[0])) for each in strings)
+    found = (
+        Text(code.count("\n", 0, string.start()) + 1, re.sub(r"\$\{[^}]*\}", "…", string[0])) for string in strings
+    )
     return [text for text in found if " " in text.text]
 
 

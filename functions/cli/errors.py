@@ -173,7 +173,7 @@ def sentence_of(error: Any) -> str:
     param: Any = error.param
     option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
     if not error.message:
-        wanted = (_spelled(param) for param in error.ctx.command.params if param.required)
+        wanted = (_spell_parameter(param) for param in error.ctx.command.params if param.required)
         return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
     return f"{option}: {_plain_english(error.message)}"
 
@@ -186,7 +186,7 @@ def _option_like(given: str, params: Iterable[Any]) -> str:
     return near(given, names) or (f"did you mean {found[0]}?" if len(found) == 1 else "")
 
 
-def _spelled(parameter: Any) -> str:
+def _spell_parameter(parameter: Any) -> str:
     option = next((name for name in parameter.opts if name.startswith("--")), "")
     return " ".join(filter(None, (option, parameter.metavar or ("" if option else parameter.name.upper()))))
 

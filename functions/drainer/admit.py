@@ -34,7 +34,7 @@ from shared.core.reasons import Blocker, Outcome, Reason, Refusal
 from shared.core.records.claims import back_off, grant, longest_rate, without_order
 from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import NO_OBJECTION, REFUSED_FOR_GOOD, DrainPhase, Objection
-from shared.core.records.orders import Order, echoed
+from shared.core.records.orders import Order, quoted_value
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.gates import IGNORABLE, idle_words
 from shared.core.rules.pods import movable
@@ -119,7 +119,7 @@ def _idle_words(ports: Ports, order: Order, policy: Policy) -> str:
     if not words:
         return ""
     allowed = ", ".join(sorted(policy.manual_may_ignore)) or "nothing"
-    named = ", ".join(word if word in IGNORABLE else echoed(word) for word in words[:_MOST_WORDS])
+    named = ", ".join(word if word in IGNORABLE else quoted_value(word) for word in words[:_MOST_WORDS])
     more = f" and {len(words) - _MOST_WORDS} more" if len(words) > _MOST_WORDS else ""
     sentence = f"Of ignore, {named}{more} did not count: manual.mayIgnore of the policy allows {allowed}."
     ports.log.event("drain_step", sentence, severity="WARNING", reason="ignore_not_allowed")
@@ -159,7 +159,7 @@ def _check_and_claim(
     return True
 
 
-def _paid(ports: Ports, node: Node, judged: Situation) -> Situation:
+def _with_listed_commitments(ports: Ports, node: Node, judged: Situation) -> Situation:
     """Return the situation with the commitments that the planner listed last, if the policy has them read.
 
     They decide what the claim counts as saved and nothing else: where they cannot be read, list prices count.
@@ -237,7 +237,7 @@ def _preflight(ports: Ports, leased: LeasedRecord, node: Node, judged: Situation
         return ports.cluster.evict(pod, grace_seconds(pod, policy.drain.max_grace), dry_run=True)
 
     answers = ports.together(ask, pods, policy.drain.max_parallel_evictions)
-    bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in NO_OBJECTION]
+    bad = [(pod, answer) for pod, answer in zip(pods, answers, strict=True) if answer.answer not in NO_OBJECTION]
     if not bad:
         return
     if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
@@ -321,7 +321,9 @@ def _claim(
     """
     snapshot, policy = judged.snapshot, judged.policy
     claim, pods = claim_to_be(order, node, judged)
-    claim = replace(claim, cost_per_hour=savings_of(_paid(ports, node, judged), ports.prices).of(node))
+    claim = replace(
+        claim, cost_per_hour=savings_of(_with_listed_commitments(ports, node, judged), ports.prices).of(node)
+    )
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
@@ -357,7 +359,7 @@ def _record_claim(ports: Ports, leased: LeasedRecord, node: Node, claim: Claim, 
 
 def _check_admission(time: StepTime) -> None:
     """Raise Retryable where the time of an admission is over."""
-    if time.taken() > ADMITTED_WITHIN:
+    if time.seconds_taken() > ADMITTED_WITHIN:
         raise Retryable("the admission", f"its calls have taken more than {ADMITTED_WITHIN:.0f} s")
 
 

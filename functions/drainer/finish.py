@@ -6,7 +6,7 @@ from typing import Any
 
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order
-from shared.core.draining.cordon import untainted
+from shared.core.draining.cordon import word_of_lost_taint
 from shared.core.draining.drain import LastStep, LeaveToAutoscaler, ReturnNode, Settle, log_fields
 from shared.core.draining.evicting import counted_at
 from shared.core.reasons import Outcome, Reason, ReturnReason
@@ -147,7 +147,10 @@ def _uncordon(ports: Ports, node: Node, order_id: str) -> Node:
     """Remove the taint and uncordon; attempt and success have a line each (docs/acceptance.md row 103)."""
     if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
         return ports.cluster.return_node(node, order_id)
-    action, message = NodeAction.UNCORDON, f"The node is to be uncordoned and untainted. {untainted(node)}".strip()
+    action, message = (
+        NodeAction.UNCORDON,
+        f"The node is to be uncordoned and untainted. {word_of_lost_taint(node)}".strip(),
+    )
     ports.log.event("drain_step", message, act=action, result=ActionResult.ATTEMPTED)
     freed = ports.cluster.return_node(node, order_id)
     if freed.unschedulable:

@@ -73,4 +73,4 @@ def _is_wanted(ports: Ports, uid: str) -> bool:
     """Whether a living wave names the node; a document that does not decode counts as no wave."""
     found = read_lenient(ports.state, WAVE_KEY)
     wave = found.value if found.value and found.read_at < found.value.deadline else None
-    return wave is not None and any(each.uid == uid for each in wave.nodes)
+    return wave is not None and any(node.uid == uid for node in wave.nodes)

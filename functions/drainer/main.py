@@ -23,9 +23,9 @@ from shared.adapters.process import with_log
 from shared.adapters.pubsub import PushMessage, unwrap
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import Order, OrderKind, decode, echoed, result_of
+from shared.core.records.orders import Order, OrderKind, decode, quoted_value, result_of
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
-from shared.log import JsonLog, trace_id, unforeseen
+from shared.log import JsonLog, message_of_unforeseen, trace_id
 from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
@@ -74,7 +74,7 @@ def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | 
         _reject(ports, body, message, str(fault), Refusal.MALFORMED)
         return None
     if order.cluster != settings.cluster:
-        why = f"cluster: {echoed(order.cluster)} is not {settings.cluster!r}; publish to that cluster's topic."
+        why = f"cluster: {quoted_value(order.cluster)} is not {settings.cluster!r}; publish to that cluster's topic."
         _reject(ports, body, message, why, Refusal.OTHER_CLUSTER)
         return None
     return order
@@ -197,7 +197,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
         ports = _set_up(settings, log)
         reply = receive(ports, settings, request.get_data(), uuid.uuid4().hex) if ports else PushReply.AGAIN
     except Exception as fault:  # noqa: BLE001 - the last resort: it is logged, and the message comes again
-        log.event("drain_step", unforeseen("The step", fault), severity="ERROR", reason="unforeseen")
+        log.event("drain_step", message_of_unforeseen("The step", fault), severity="ERROR", reason="unforeseen")
         return "", HTTPStatus.INTERNAL_SERVER_ERROR
     return "", reply.value
 

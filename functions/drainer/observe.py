@@ -11,7 +11,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import claim_keys
 from shared.core.draining.drain import Compare, Observation, Proof, Prove, ReturnNode, Step
-from shared.core.draining.evicting import stands_until
+from shared.core.draining.evicting import expires_at
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.rules.pods import movable
@@ -21,7 +21,7 @@ from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord
 from shared.store.snapshots import deletion_begun_at
 
-SLOW_READS_STAND_FOR: Final = timedelta(seconds=5)
+SLOW_READ_TTL: Final = timedelta(seconds=5)
 
 
 class Observer:
@@ -44,7 +44,7 @@ class Observer:
         """
         observed, step = self._choose(self.observe)
         if isinstance(step, Prove) and observed.node is not None:
-            not_before = stands_until(self._proof) if self._proof else self._leased.record.cordoned_at
+            not_before = expires_at(self._proof) if self._proof else self._leased.record.cordoned_at
             self._proof = reads.prove(self._ports, self._leased, observed.node, not_before)
             # look at once, however long the proof took: in a new message it would be old
             observed, step = self._choose(self.observe)
@@ -114,7 +114,7 @@ class Observer:
 
     def _slow_reads(self, pods: tuple[Pod, ...]) -> Observation:
         moment = self._ports.clock.monotonic()
-        if self._slow is None or moment - self._read_at >= SLOW_READS_STAND_FOR.total_seconds():
+        if self._slow is None or moment - self._read_at >= SLOW_READ_TTL.total_seconds():
             self._slow = self._read_slow_parts(pods)
             self._read_at = moment
         return self._slow

@@ -255,7 +255,7 @@ def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Ob
     """
     state, _, _ = read_cluster(ports.state)
     drains = tuple(_others(ports, leased.record.node_uid, state.claims))
-    theirs = {controller for each in drains for controller in each.record.before}
+    theirs = {controller for drain in drains for controller in drain.record.before}
     seen, _ = workloads(ports, theirs - observed.workloads.keys(), leased.time.now())
     snapshot = _snapshot_since_claim(ports, leased.record.order, observed.claim) if drains else None
     others = OtherDrains(drains, tuple(state.backoffs.values()), snapshot)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from functions.drainer import finish, reads
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
-from shared.core.draining.cordon import untainted, waits_long, wanted_by_person, watchdog_ends
+from shared.core.draining.cordon import waits_long, wanted_by_person, watchdog_ends, word_of_lost_taint
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
@@ -63,7 +63,7 @@ def _always(context: ReleaseContext) -> bool:
     return True
 
 
-def _orphaned(context: ReleaseContext) -> bool:
+def _is_orphan(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
     if context.claim is None or context.claim.order_id != context.order.order_id:
         return True
@@ -151,7 +151,7 @@ def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
 
 STILL_HOLDS: Final[dict[ReturnReason, Callable[[ReleaseContext], bool]]] = {
     **dict.fromkeys(ReturnReason, _always),
-    ReturnReason.ORPHAN: _orphaned,
+    ReturnReason.ORPHAN: _is_orphan,
     ReturnReason.PAUSED: _still_stopped,
     ReturnReason.OVERRULED: _still_overruled,
     ReturnReason.DEMAND: _still_demanded,
@@ -216,7 +216,7 @@ def _detail(context: ReleaseContext, why: ReturnReason) -> str:
     if context.node is None:
         return ""
     is_kept = why is ReturnReason.WATCHDOG
-    return reads.why_kept(context.ports, context.node, context.now) if is_kept else untainted(context.node)
+    return reads.why_kept(context.ports, context.node, context.now) if is_kept else word_of_lost_taint(context.node)
 
 
 def _free(context: ReleaseContext, uid: str, why: ReturnReason) -> None:

@@ -62,7 +62,7 @@ def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: b
         ports.cluster.restart(found, leased.record.order.order_id)
     except (Stale, Gone):
         if is_first:  # else what an earlier attempt sent may be what changed it: it stays on record, to be undone
-            others = {name: each for name, each in leased.record.surges.items() if name != found.name}
+            others = {name: surge for name, surge in leased.record.surges.items() if name != found.name}
             leased.write(surges=others)
         leased.time.rest(LOOK_EVERY)  # the next look sees what changed, perhaps again and again
         return None

@@ -23,13 +23,13 @@ from shared.core.draining.drain import (
     LastStep,
     LeaveToAutoscaler,
     Observation,
-    RecordPhase,
     Restart,
     ReturnNode,
     Settle,
     Step,
+    WritePhase,
 )
-from shared.core.draining.replacements import as_they_stood
+from shared.core.draining.replacements import replicas_before
 from shared.core.records.drain_record import ASKED, DrainPhase, PodProgress
 from shared.errors import Gone, Retryable, Stale, Terminal
 from shared.port_types import Eviction
@@ -81,7 +81,7 @@ def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) 
     match step:
         case Cordon(uncordoned):
             _cordon(ports, leased, uncordoned)
-        case RecordPhase(DrainPhase.CORDONED):
+        case WritePhase(DrainPhase.CORDONED):
             _record_cordoned(ports, leased)
         case Await(pause):
             leased.time.rest(pause)
@@ -91,12 +91,12 @@ def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) 
         case LeaveToAutoscaler() | Settle():
             return step
         case Evict() | Restart():
-            before = as_they_stood(leased.record, observed, step.pods)
+            before = replicas_before(leased.record, observed, step.pods)
             if isinstance(step, Evict):
                 _evict(ports, leased, step.pods, before)
             else:
                 return restart(ports, leased, step, before)
-        case RecordPhase():
+        case WritePhase():
             finish.record_drained(ports, leased, observed.node)
     return None
 
@@ -129,7 +129,7 @@ def _record_cordoned(ports: Ports, leased: LeasedRecord) -> None:
 def _evict(ports: Ports, leased: LeasedRecord, pods: tuple[Pod, ...], before: dict[str, Any]) -> None:
     """Ask for evictions; what is asked is written before, for an answer may be lost with the step that asked."""
     known = leased.record.pods
-    progress = {pod.key: _asked(pod, known.get(pod.key), leased.time.now()) for pod in pods}
+    progress = {pod.key: _progress_after_request(pod, known.get(pod.key), leased.time.now()) for pod in pods}
     leased.write(**before, pods={**known, **progress})  # fails when we were overtaken
     cluster, most = ports.cluster, leased.record.max_grace
     answers = ports.together(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods, len(pods))
@@ -143,14 +143,14 @@ def _evict(ports: Ports, leased: LeasedRecord, pods: tuple[Pod, ...], before: di
     leased.write(pods={**known, **answered})
 
 
-def _asked(pod: Pod, before: PodProgress | None, now: datetime) -> PodProgress:
+def _progress_after_request(pod: Pod, before: PodProgress | None, now: datetime) -> PodProgress:
     attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
     return PodProgress(uid=pod.uid, answer=ASKED, owner=pod.spec.workload, attempts=attempts, at=now)
 
 
 def _log_eviction(ports: Ports, pod: Pod, reply: Eviction, before: PodProgress | None, now: datetime) -> None:
     """Log the answer, and which PodDisruptionBudget has held the pod since the answer before."""
-    fields = {"pod": pod.key, "answer": reply.answer.value, "detail": reply.detail, **_held(pod, before, now)}
+    fields = {"pod": pod.key, "answer": reply.answer.value, "detail": reply.detail, **_budget_fields(pod, before, now)}
     ports.log.event("eviction", f"{pod.key}: {reply.answer.value}", **fields)
 
 
@@ -158,11 +158,11 @@ def _log_held(ports: Ports, leased: LeasedRecord, observed: Observation) -> None
     """Log the pods that a PodDisruptionBudget has held to the end: a shut one is not asked again and again."""
     for pod in observed.pods:
         row = leased.record.pods.get(pod.key)
-        if row is not None and (held := _held(pod, row, leased.time.now())):
+        if row is not None and (held := _budget_fields(pod, row, leased.time.now())):
             fields = {"pod": pod.key, "answer": row.answer, "detail": row.detail, **held}
             ports.log.event("eviction", f"{pod.key}: held", **fields)
 
 
-def _held(pod: Pod, before: PodProgress | None, now: datetime) -> dict[str, Any]:
+def _budget_fields(pod: Pod, before: PodProgress | None, now: datetime) -> dict[str, Any]:
     held = before.held_by_budget(pod.uid, now) if before else None
     return {"pdb": held[0], "blocked_seconds": round(held[1].total_seconds(), 3)} if held else {}

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from shared.core.policy import Policy
-from shared.core.records.commitments import CommitmentBasis, CommitmentReading, counted, unknown_types
+from shared.core.records.commitments import CommitmentBasis, CommitmentReading, count_commitments, unknown_types
 from shared.errors import Stale
 from shared.port_types import COMMITMENTS_KEY
 from shared.ports import Ports
@@ -46,7 +46,7 @@ def with_commitments(
         reading = _read(ports, reading, now)
         _keep(ports, reading, version)
     paid = reading.applied_to(policy.commitments, region, now)
-    unknown = unknown_types(counted(reading.rows, region))
+    unknown = unknown_types(count_commitments(reading.rows, region))
     return dataclasses.replace(policy, commitments=paid), UsedCommitments(reading.basis(now), reading.read_at, unknown)
 
 

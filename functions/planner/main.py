@@ -20,10 +20,10 @@ from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps, run_pass
 from shared.adapters.process import with_log
-from shared.core.planning.waves import between
+from shared.core.planning.waves import second_pass_delay
 from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Stale
-from shared.log import JsonLog, trace_id, unforeseen
+from shared.log import JsonLog, message_of_unforeseen, trace_id
 from shared.port_types import run_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
@@ -62,7 +62,7 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
             return duplicate
         summary = run_pass(deps, lease, call.run_id)
     except Exception:
-        _let_go(ports, lease, call)
+        _release_lease(ports, lease, call)
         raise
     lease.end(finished=True)
     _end_run(ports, call, finished=True)
@@ -84,7 +84,7 @@ def passes(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     begun = clock.monotonic()
     summary = tick(deps, call)
     took = clock.monotonic() - begun
-    begins = between(timedelta(seconds=interval)).total_seconds()
+    begins = second_pass_delay(timedelta(seconds=interval)).total_seconds()
     ends_within = min(interval, deps.settings.pass_seconds - CALL_WITHIN_LEASE)
     goes_on = bool(summary.get("orders") and summary.get("wave_left"))
     if call.schedule_time and goes_on and begins + 2 * took < ends_within:
@@ -111,7 +111,7 @@ def _open_run(ports: Ports, call: Tick, lease: timedelta) -> bool:
     return True
 
 
-def _let_go(ports: Ports, lease: PlannerLease, call: Tick) -> None:
+def _release_lease(ports: Ports, lease: PlannerLease, call: Tick) -> None:
     """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
     try:
         lease.end(finished=False)
@@ -158,5 +158,5 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
         log.event("run_summary", f"The pass cannot run: {fault}", severity="ERROR", reason="terminal")
         return {"error": str(fault), "run_id": call.run_id}, 500
     except Exception as fault:  # noqa: BLE001 - the last resort: what nobody foresaw is reported, and the next tick goes on
-        log.event("run_summary", unforeseen("The pass", fault), severity="ERROR", reason="unforeseen")
+        log.event("run_summary", message_of_unforeseen("The pass", fault), severity="ERROR", reason="unforeseen")
         return {"error": type(fault).__name__, "run_id": call.run_id}, 500

@@ -133,7 +133,7 @@ def node_decision(decision: NodeDecision) -> dict[str, Any]:
         "pool": decision.pool,
         "verdict": decision.verdict.value,
         "reason": decision.reason,
-        "blockers": [_blocker(each) for each in decision.blockers],
+        "blockers": [_blocker(blocker) for blocker in decision.blockers],
         **_sizes(decision.allocatable, decision.requested),
         "cpu_ratio": number(decision.cpu_ratio),
         "memory_ratio": number(decision.memory_ratio),

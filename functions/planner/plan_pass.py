@@ -13,11 +13,11 @@ from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
-from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
+from functions.planner.waves import ActiveWave, active_wave, keep_document, order_soft_taints, release_expired_wave
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import region_of
 from shared.core.draining.admission import claim_to_be
-from shared.core.planning.bill import unpriced
+from shared.core.planning.bill import unpriced_families
 from shared.core.planning.candidates import NO_MARKS, changed_pools
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, PlannedOrder
@@ -50,16 +50,16 @@ def advise(ports: Ports, inputs: PassInputs, unknown: str = "") -> Advised | Non
         return None
     in_earnest = dataclasses.replace(policy, dry_run=False)  # each pass logs a dry run: would_order, run_summary
     found = [(each, {"pool": pool, "reason": "unknown_pool"}) for pool, each in unknown_pools(policy, snapshot).items()]
-    found += [(each, {"reason": "hardly_meant"}) for each in warnings(in_earnest)]
-    found += [(each, {"reason": "unread_cost"}) for each in unread_costs(snapshot)]
-    odd = (unpriced(policy.commitments, ports.prices), unknown)
+    found += [(warning, {"reason": "hardly_meant"}) for warning in warnings(in_earnest)]
+    found += [(cost, {"reason": "unread_cost"}) for cost in unread_costs(snapshot)]
+    odd = (unpriced_families(policy.commitments, ports.prices), unknown)
     found += [(each, {"reason": "unknown_commitment"}) for each in odd if each]
     for sentence, labels in found:
         ports.log.event("policy_warning", sentence, severity="WARNING", **labels)
     return Advised(policy.hash, now) if found else None
 
 
-BRAKE: Final = 0.5
+SEARCH_TIME_SHARE: Final = 0.5
 """The share of the planner's lease after which the search for the steady state ends with what it has."""
 
 
@@ -94,17 +94,17 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
         _heal_only(ports, settings, policy, pools, whole=(False,))
         raise
     interval = timedelta(seconds=settings.interval_seconds)
-    late = begun + BRAKE * settings.pass_seconds
+    late = begun + SEARCH_TIME_SHARE * settings.pass_seconds
     try:
         healed, inputs = heal(ports, settings, found)
         inputs, paid = _with_commitments(ports, inputs)
-        marks, wave = _read_marks(ports), living(ports, inputs)  # after healing, which needs neither
+        marks, wave = _read_marks(ports), active_wave(ports, inputs)  # after healing, which needs neither
         plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
         _log_unforeseen(ports, plan)
         _save_marks(ports, lease, marks, plan)
         lives = keep_document(ports, run_id, plan, policy, wave)
     except Exception:
-        let_go_of_late(ports, settings.cluster, found)
+        release_expired_wave(ports, settings.cluster, found)
         raise
     # first: what the first drains move goes elsewhere already
     order_soft_taints(ports, plan.cluster, inputs, lives, before=wave.document.value)
@@ -130,7 +130,7 @@ def _plan(
     prices: Prices,
     interval: timedelta,
     brake: Callable[[], bool],
-    wave: LivingWave,
+    wave: ActiveWave,
 ) -> Plan:
     if inputs.policy is None:
         return plan_without_policy(inputs.snapshot, inputs.planned, marks, prices)
@@ -178,7 +178,7 @@ def _heal_only(
     for each in whole:
         try:
             found = read_inputs(ports, settings, policy, pools, whole=each)
-            let_go_of_late(ports, settings.cluster, found)
+            release_expired_wave(ports, settings.cluster, found)
             heal(ports, settings, found)
         except Exception as fault:  # noqa: BLE001 - as above
             faults.append(f"{type(fault).__name__}: {fault}")
@@ -245,7 +245,8 @@ def _publish(ports: Ports, lease: PlannerLease, run_id: str, plan: Plan, inputs:
         return ()
     began_at = inputs.snapshot.began_at
     orders = {
-        each.uid: each.order(order_id(run_id, each.uid), plan.cluster, plan.taken_at, began_at) for each in plan.orders
+        order.uid: order.order(order_id(run_id, order.uid), plan.cluster, plan.taken_at, began_at)
+        for order in plan.orders
     }
     published = _claims_to_come(orders.values(), inputs, inputs.policy)
     lease.change(lambda state, _: with_published(state, published))

@@ -164,7 +164,7 @@ def _make_repairs(ports: Ports, cluster: str, found: Sequence[Repair], now: date
     if orders:
         change_cluster(ports.state, ports.clock, lambda state, at: settle_gone(state, orders, at))
     others = [repair for repair in found if repair.kind is not RepairKind.SETTLE]
-    repaired = sum(attempts.at(each, _REPAIRS[each.kind], ports, cluster, now) for each in others)
+    repaired = sum(attempts.at(other, _REPAIRS[other.kind], ports, cluster, now) for other in others)
     return Healed(len(ended) + repaired, attempts.failed, orders)
 
 
@@ -183,7 +183,7 @@ class _Attempts:
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are to be repaired
             self._count(repair, fault)
             return False
-        self._outages.answered()
+        self._outages.note_success()
         return done
 
     def _count(self, repair: Repair, fault: Exception) -> None:
@@ -294,7 +294,7 @@ class Outages:
     def __init__(self) -> None:
         self._in_a_row = 0
 
-    def answered(self) -> None:
+    def note_success(self) -> None:
         """Note a call that succeeded."""
         self._in_a_row = 0
 

@@ -36,8 +36,8 @@ def steer(ports: Ports, found: Steering, *, dry_run: bool, may_write: Callable[[
             done = replace(done, left=done.left + len(found.writes) - place)
             break
         try:
-            done = _counted(done, write, wrote=ports.cluster.set_deletion_cost(write.pod, write.cost))
-            outages.answered()
+            done = _count_write(done, write, wrote=ports.cluster.set_deletion_cost(write.pod, write.cost))
+            outages.note_success()
         except Stale:  # Gone as well: the pod is another by now, and the next pass looks again
             continue
         except EbbError as fault:
@@ -50,7 +50,7 @@ def steer(ports: Ports, found: Steering, *, dry_run: bool, may_write: Callable[[
     return done
 
 
-def _counted(done: Steered, write: CostWrite, *, wrote: bool) -> Steered:
+def _count_write(done: Steered, write: CostWrite, *, wrote: bool) -> Steered:
     if write.cost is None:
         return replace(done, taken_back=done.taken_back + wrote)
     return replace(done, written=done.written + wrote)

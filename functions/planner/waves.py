@@ -11,7 +11,7 @@ from datetime import datetime
 
 from functions.planner.read_and_repair import PassInputs, log_skipped
 from shared.core.planning.plan import Plan
-from shared.core.planning.waves import WaveEnd, ending, left_of, soft_taints, wave_after
+from shared.core.planning.waves import WaveEnd, ending, remaining_nodes, soft_taints, wave_after
 from shared.core.policy import Policy
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
 from shared.core.records.state import Wave, WaveNode
@@ -22,7 +22,7 @@ from shared.store.compare_and_set import read_lenient
 
 
 @dataclass(frozen=True)
-class LivingWave:
+class ActiveWave:
     """The wave at the begin of a pass: its document, the nodes that are left, and why it ended just now."""
 
     document: StoredDocument[Wave]
@@ -31,7 +31,7 @@ class LivingWave:
     ended: WaveEnd | None = None
 
 
-def living(ports: Ports, inputs: PassInputs) -> LivingWave:
+def active_wave(ports: Ports, inputs: PassInputs) -> ActiveWave:
     """Read the wave and judge it by what this pass rests on; a node whose order is on its way counts as in flight.
 
     Raises:
@@ -39,12 +39,12 @@ def living(ports: Ports, inputs: PassInputs) -> LivingWave:
     """
     document = _read(ports)
     if document.value is None:
-        return LivingWave(document)
+        return ActiveWave(document)
     situation = Situation(inputs.snapshot, inputs.planned, inputs.policy or Policy())
-    return LivingWave(document, left_of(document.value, situation), ending(document.value, situation))
+    return ActiveWave(document, remaining_nodes(document.value, situation), ending(document.value, situation))
 
 
-def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, wave: LivingWave) -> Wave | None:
+def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, wave: ActiveWave) -> Wave | None:
     """Write what became of the wave in this pass, and return the one that lives from now on.
 
     Raises:
@@ -66,7 +66,7 @@ def _write(ports: Ports, version: str | None, wave: Wave | None) -> None:
         ports.state.delete(WAVE_KEY, version)
 
 
-def _log_change(ports: Ports, wave: LivingWave, after: Wave | None) -> None:
+def _log_change(ports: Ports, wave: ActiveWave, after: Wave | None) -> None:
     """Write a line for a wave that ended, one for a wave that begins, one for nodes that leave it."""
     before = wave.document.value
     follows = before is not None and after is not None and after.id == before.id
@@ -74,8 +74,8 @@ def _log_change(ports: Ports, wave: LivingWave, after: Wave | None) -> None:
         end = wave.ended or WaveEnd.EMPTY
         ports.log.event("wave", f"The wave ends. {end.sentence}", wave=before.id, reason=end.value, nodes=0)
     if after is not None:
-        named = [each for each in before.nodes if each not in after.nodes] if follows and before else after.nodes
-        names = ", ".join(each.name for each in named)
+        named = [node for node in before.nodes if node not in after.nodes] if follows and before else after.nodes
+        names = ", ".join(node.name for node in named)
         message, reason = (f"Nodes leave the wave: {names}.", "shrunk") if follows else (f"A wave: {names}.", "begun")
         ports.log.event("wave", message, wave=after.id, reason=reason, nodes=len(after.nodes))
 
@@ -102,7 +102,7 @@ def _read(ports: Ports) -> StoredDocument[Wave]:
     return found
 
 
-def let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
+def release_expired_wave(ports: Ports, cluster: str, inputs: PassInputs) -> None:
     """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer.
 
     What fails is logged and waits for the next pass: this one ends by the fault that kept it from planning.
@@ -121,7 +121,7 @@ def _order(kind: OrderKind, nodes: Sequence[WaveNode], cluster: str, now: dateti
         order_id=order_id(now.isoformat(), f"{kind.value} {nodes[0].uid}"),
         cluster=cluster,
         node="",
-        nodes={each.uid: each.name for each in nodes},
+        nodes={node.uid: node.name for node in nodes},
         origin=Origin.PLANNER,
         issued_at=now,
         expires_at=now + CLAIM_WITHIN,

@@ -80,14 +80,14 @@ class Child:
         """
         until = time.monotonic() + seconds
         while not ready():
-            if self.ended():
+            if self.has_ended():
                 code = self._process.returncode
                 raise Terminal(self.name, f"it ended at its start (exit code {code}).{self.last_lines()}")
             if time.monotonic() > until:
                 raise Terminal(self.name, f"{failure} within {seconds:.0f} s.{self.last_lines()}")
             time.sleep(_POLL_SECONDS)
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self._process.poll() is not None
 
     def close_input(self) -> None:

@@ -65,13 +65,13 @@ def status_body(status: str, code: int) -> Json:
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": status, "code": code}
 
 
-def about(code: int, reason: str, plural: str, name: str, what: str) -> RefusedError:
+def refusal_about(code: int, reason: str, plural: str, name: str, what: str) -> RefusedError:
     """A refusal that is about one object."""
     return RefusedError(code, reason, f'{plural} "{name}" {what}', {"name": name, "kind": plural})
 
 
 def not_found(plural: str, name: str) -> RefusedError:
-    return about(404, "NotFound", plural, name, "not found")
+    return refusal_about(404, "NotFound", plural, name, "not found")
 
 
 def no_such_path(path: str) -> RefusedError:

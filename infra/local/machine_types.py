@@ -17,7 +17,7 @@ PODS_PER_NODE = 110
 VERSION = "v1.36.3-gke.1"
 
 
-def _reserved(total: float, tiers: tuple[tuple[int, float], ...]) -> float:
+def _reserved_amount(total: float, tiers: tuple[tuple[int, float], ...]) -> float:
     reserved = 0.0
     for size, share in tiers:
         part = min(total, size)
@@ -38,8 +38,8 @@ def shape(machine_type: str) -> tuple[int, int]:
 def allocatable(machine_type: str) -> Json:
     """What GKE leaves for pods, as node status quantities."""
     cpus, mib = shape(machine_type)
-    cpu = cpus * 1000 - _reserved(cpus * 1000, _CPU_TIERS)
-    memory = mib - _reserved(mib, _MEMORY_TIERS) - _EVICTION_MIB
+    cpu = cpus * 1000 - _reserved_amount(cpus * 1000, _CPU_TIERS)
+    memory = mib - _reserved_amount(mib, _MEMORY_TIERS) - _EVICTION_MIB
     return {"cpu": f"{int(cpu)}m", "memory": f"{int(memory)}Mi", "pods": str(PODS_PER_NODE)}
 
 

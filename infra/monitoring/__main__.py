@@ -39,7 +39,7 @@ once, and the nodes of running ones are uncordoned. `ebb release all` frees ever
 
 def files() -> dict[Path, str]:
     """Return the text of each generated file."""
-    fleet = {"metrics": _metrics(FLEET, ANY), "queries": {review.key: _saved(review) for review in REVIEWS}}
+    fleet = {"metrics": _metrics(FLEET, ANY), "queries": {review.key: _saved_queries(review) for review in REVIEWS}}
     return {
         INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
         INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
@@ -55,7 +55,7 @@ def parts() -> dict[Path, tuple[str, str]]:
     return {DOCS / "run.md": ("runbook", runbook()), DOCS / "review.md": ("review", "\n".join(map(_review, REVIEWS)))}
 
 
-def written(path: Path) -> str:
+def page_of(path: Path) -> str:
     """Return a page of `parts` with its part in it."""
     name, body = parts()[path]
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
@@ -91,7 +91,7 @@ def _review(review: Review) -> str:
     return f"### {review.question}\n\n```sh\n{counted}\n```\n\n{known}"
 
 
-def _saved(review: Review) -> dict[str, str]:
+def _saved_queries(review: Review) -> dict[str, str]:
     description = f"Normal: {review.normal} Act: {review.act}"
     return {"title": review.question, "description": description, "filter": "\n".join(review.terms)}
 
@@ -142,6 +142,6 @@ def _json(value: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in (files() | {path: written(path) for path in parts()}).items():
+    for path, text in (files() | {path: page_of(path) for path in parts()}).items():
         path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"{path.name} is up to date\n")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from infra.monitoring.metrics import BY_NAME
-from infra.monitoring.query import FUNCTION, monitored, series
+from infra.monitoring.query import FUNCTION, monitoring_term, series
 
 HOUR: Final = 3600
 
@@ -60,7 +60,7 @@ class Alert:
 
 def _subscription(metric: str) -> str:
     """Return the filter of a metric of the orders' subscription."""
-    own = monitored("resource.labels.subscription_id", "${orders_subscription}")
+    own = monitoring_term("resource.labels.subscription_id", "${orders_subscription}")
     return series(f"pubsub.googleapis.com/subscription/{metric}", "pubsub_subscription", own)
 
 
@@ -149,8 +149,8 @@ ALERTS: Final = (
         "drains fail",
         "WARNING",
         (above("more than two drains failed within six hours", "drains", 6 * HOUR, most=2,
-               where=(monitored("metric.labels.outcome", "given_back"),
-                      monitored("metric.labels.reason", *FAILURES))),),
+               where=(monitoring_term("metric.labels.outcome", "given_back"),
+                      monitoring_term("metric.labels.reason", *FAILURES))),),
         "Several drains failed, and their nodes were uncordoned. Ebb leaves these nodes alone, half an hour at first "
         "and longer each time. A single failure raises no alert.",
         (
@@ -207,11 +207,11 @@ ALERTS: Final = (
         (
             Condition("a function answered 500",
                       series("run.googleapis.com/request_count", FUNCTION,
-                             monitored("resource.labels.service_name", "${planner}", "${drainer}"),
-                             monitored("metric.labels.response_code", "500")),
+                             monitoring_term("resource.labels.service_name", "${planner}", "${drainer}"),
+                             monitoring_term("metric.labels.response_code", "500")),
                       "ALIGN_SUM", "REDUCE_SUM", "600s"),
             above("a step cannot go on until somebody fixes something", "faults", 600,
-                  where=(monitored("metric.labels.reason", "terminal"),)),
+                  where=(monitoring_term("metric.labels.reason", "terminal"),)),
         ),
         "A function failed in a way that it cannot handle itself, or that only a person can fix.",
         ("Lines of severity ERROR, and the traceback of the request that answered 500.",),

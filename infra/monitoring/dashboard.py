@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import BY_NAME, KEPT, METRICS, Kind
-from infra.monitoring.query import FUNCTION, LAST_NIGHT, REVIEWS, WHY_HERE, monitored, series
+from infra.monitoring.query import FUNCTION, LAST_NIGHT, REVIEWS, WHY_HERE, monitoring_term, series
 
 COLUMNS: Final = 48
 
@@ -33,7 +33,7 @@ class Tile:
 
 def chart(title: str, *lines: Series, plot: str = "LINE", width: int = 16) -> Tile:
     """A chart over time."""
-    return _plotted(title, [_data_set(line, plot) for line in lines], width)
+    return _plot_tile(title, [_data_set(line, plot) for line in lines], width)
 
 
 def card(title: str, promql: str, unit: str = "1") -> Tile:
@@ -44,7 +44,7 @@ def card(title: str, promql: str, unit: str = "1") -> Tile:
 
 def logs(title: str, terms: tuple[str, ...], projects: str = "") -> Tile:
     """A log panel with a query, ready to be changed; of the dashboard's project, or of those that are named."""
-    panel = _filled(filter="\n".join(terms), resourceNames=[projects] if projects else [])
+    panel = _filled_fields(filter="\n".join(terms), resourceNames=[projects] if projects else [])
     return Tile({"title": title, "logsPanel": panel}, COLUMNS, 20)
 
 
@@ -64,26 +64,28 @@ def total(metric: str, window: str, by: str = "") -> str:
 def amounts(title: str, metric: str, window: str, by: str = "", unit: str = "") -> Tile:
     """A chart of an amount, summed over a sliding window."""
     query = {"prometheusQuery": total(metric, window, by)}
-    return _plotted(title, [{"timeSeriesQuery": query, "plotType": "LINE"}], unit=unit)
+    return _plot_tile(title, [{"timeSeriesQuery": query, "plotType": "LINE"}], unit=unit)
 
 
-def _plotted(title: str, sets: list[dict[str, Any]], width: int = 16, unit: str = "") -> Tile:
-    return Tile({"title": title, "xyChart": {"dataSets": sets, "yAxis": _filled(label=unit, scale="LINEAR")}}, width)
+def _plot_tile(title: str, sets: list[dict[str, Any]], width: int = 16, unit: str = "") -> Tile:
+    return Tile(
+        {"title": title, "xyChart": {"dataSets": sets, "yAxis": _filled_fields(label=unit, scale="LINEAR")}}, width
+    )
 
 
-def placed(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
+def place_rows(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
     """Lay rows of tiles out from left to right and from top to bottom."""
     tiles, y = [], 0
     for row in rows:
         x = 0
         for tile in row:
-            tiles.append(_filled(xPos=x, yPos=y, width=tile.width, height=tile.height, widget=tile.widget))
+            tiles.append(_filled_fields(xPos=x, yPos=y, width=tile.width, height=tile.height, widget=tile.widget))
             x += tile.width
         y += max(tile.height for tile in row)
     return tiles
 
 
-def _filled(**fields: Any) -> dict[str, Any]:
+def _filled_fields(**fields: Any) -> dict[str, Any]:
     """Return the fields without zeros, empty strings and empty lists.
 
     The API leaves them out of its answer, and Terraform would take each of them for a change at every plan.
@@ -93,7 +95,7 @@ def _filled(**fields: Any) -> dict[str, Any]:
 
 def _data_set(line: Series, plot: str) -> dict[str, Any]:
     metric = BY_NAME[line.metric]
-    aggregation = _filled(
+    aggregation = _filled_fields(
         alignmentPeriod="600s",
         perSeriesAligner=metric.aligner,
         crossSeriesReducer=line.quantile if metric.kind is Kind.SPREAD else metric.reducer,
@@ -101,12 +103,12 @@ def _data_set(line: Series, plot: str) -> dict[str, Any]:
     )
     chosen = series(metric.type, FUNCTION, *line.where)
     query = {"timeSeriesFilter": {"filter": chosen, "aggregation": aggregation}}
-    return _filled(timeSeriesQuery=query, plotType=plot, legendTemplate=line.legend)
+    return _filled_fields(timeSeriesQuery=query, plotType=plot, legendTemplate=line.legend)
 
 
 def _acts(title: str, act: str) -> Tile:
     results = ("succeeded", "attempted")
-    lines = (Series(act, result, where=(monitored("metric.labels.result", result),)) for result in results)
+    lines = (Series(act, result, where=(monitoring_term("metric.labels.result", result),)) for result in results)
     return chart(title, *lines, plot="STACKED_BAR")
 
 
@@ -200,4 +202,4 @@ def fleet_dashboard() -> dict[str, Any]:
 
 
 def _board(title: str, rows: tuple[tuple[Tile, ...], ...]) -> dict[str, Any]:
-    return {"displayName": title, "mosaicLayout": {"columns": COLUMNS, "tiles": placed(rows)}}
+    return {"displayName": title, "mosaicLayout": {"columns": COLUMNS, "tiles": place_rows(rows)}}

@@ -98,7 +98,7 @@ def _node(value: str, unit: str, seed: str) -> Metric:
     return _gauge("node_decision", f"node_{value}", value, unit, f"estafette {seed}", labels, per_node=True)
 
 
-def _kept(theme: str, about: str) -> Metric:
+def _kept_metric(theme: str, about: str) -> Metric:
     return Metric(f"kept_{theme}", Kind.GAUGE, "cluster_state", f"{KEPT}{about}", "{node}", f"kept.{theme}")
 
 
@@ -129,13 +129,13 @@ METRICS: Final = (
     _cluster("open_breakers", "open_breakers", "{pool}"),
     _cluster("reclaimed_nodes", "reclaimed_nodes", "{node}"),
     _cluster("reclaimed_cost", "reclaimed_cost_per_hour", "{USD}/h"),
-    _kept("full", "too full"),
-    _kept("pods", "a pod on them may not be moved"),
-    _kept("room", "the others have no room"),
-    _kept("limits", "budgets, rates, minimums"),
-    _kept("time", "ages, marks, gaps, windows"),
-    _kept("off", "switched off, or not deletable"),
-    _kept("trouble", "something is wrong or under way"),
+    _kept_metric("full", "too full"),
+    _kept_metric("pods", "a pod on them may not be moved"),
+    _kept_metric("room", "the others have no room"),
+    _kept_metric("limits", "budgets, rates, minimums"),
+    _kept_metric("time", "ages, marks, gaps, windows"),
+    _kept_metric("off", "switched off, or not deletable"),
+    _kept_metric("trouble", "something is wrong or under way"),
     Metric("reclaimed_node_hours", Kind.AMOUNT, "cluster_state", "hours of nodes that were removed and did not come "
            "back, at most a day each", "h", "reclaimed_node_hours"),
     Metric("reclaimed_dollars", Kind.AMOUNT, "cluster_state", "what those hours would have cost by the bill",

@@ -18,7 +18,7 @@ def label(name: str, *values: str) -> str:
     return term(f"labels.{name}", *values)
 
 
-def monitored(path: str, *values: str) -> str:
+def monitoring_term(path: str, *values: str) -> str:
     """Return the same term for Cloud Monitoring, whose language writes alternatives in its own way."""
     quoted = ", ".join(f'"{value}"' for value in values)
     return f"{path}={quoted}" if len(values) == 1 else f"{path}=one_of({quoted})"
@@ -26,7 +26,7 @@ def monitored(path: str, *values: str) -> str:
 
 def series(metric: str, resource: str, *terms: str) -> str:
     """Return the filter of one metric of Cloud Monitoring."""
-    return " AND ".join((monitored("metric.type", metric), monitored("resource.type", resource), *terms))
+    return " AND ".join((monitoring_term("metric.type", metric), monitoring_term("resource.type", resource), *terms))
 
 
 FUNCTION: Final = "cloud_run_revision"

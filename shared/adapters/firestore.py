@@ -138,7 +138,7 @@ class FirestoreState:
         documents = self._client.collection("clusters", cluster_key(self._cluster), collection)
         with self._service.naming_failures():
             snapshots = list(documents.stream(**self._bounds))
-        return {unescape_id(each.id): _decode_listed(each, type_) for each in snapshots}
+        return {unescape_id(snapshot.id): _decode_listed(snapshot, type_) for snapshot in snapshots}
 
     def _document(self, key: DocumentKey[Any]) -> "DocumentReference":
         return self._client.document(path(self._cluster, key))

@@ -65,11 +65,11 @@ class Service:
         return Retryable(self.what, str(error))
 
     def _without_identity(self, error: Exception) -> EbbError:
-        failure = self._unidentified(error)
+        failure = self._identity_failure(error)
         failure.everywhere = True
         return failure
 
-    def _unidentified(self, error: Exception) -> EbbError:
+    def _identity_failure(self, error: Exception) -> EbbError:
         from google.auth.exceptions import DefaultCredentialsError
 
         if isinstance(error, DefaultCredentialsError):

@@ -69,13 +69,15 @@ def load(path: Path = OWN_TABLE) -> Prices:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}); name a price table.") from error
     except (msgspec.MsgspecError, ValueError) as error:
-        raise BadInput(f"{_placed(path, error)}; write it in the form of Ebb's own shared/data/prices.yaml.") from error
+        raise BadInput(
+            f"{_fault_with_line(path, error)}; write it in the form of Ebb's own shared/data/prices.yaml."
+        ) from error
     if FALLBACK not in prices.families:
         raise BadInput(f"{path}: families.{FALLBACK} is missing; unknown machines are estimated at its rates.")
     return prices
 
 
-def _placed(path: Path, error: Exception) -> str:
+def _fault_with_line(path: Path, error: Exception) -> str:
     """Return what is wrong with the file; of what is no YAML with the line, as an editor takes it."""
     words = str(error).splitlines()
     lines = re.findall(r"line (\d+), column", str(error))

@@ -46,15 +46,15 @@ class StepTime:
         self._begun = clock.monotonic()
 
     def now(self) -> datetime:
-        return self._read_at + timedelta(seconds=self.taken())
+        return self._read_at + timedelta(seconds=self.seconds_taken())
 
-    def taken(self) -> float:
+    def seconds_taken(self) -> float:
         """Seconds since the step began."""
         return self._clock.monotonic() - self._begun
 
     def left(self) -> float:
         """Seconds until the soft deadline."""
-        return self._seconds - self.taken()
+        return self._seconds - self.seconds_taken()
 
     def rest(self, pause: timedelta) -> None:
         """Wait, but not past the soft deadline."""

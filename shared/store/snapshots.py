@@ -137,7 +137,7 @@ def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence
     """
     kubelets = {node.name: node.kubelet for node in nodes}
     kinds = set(kubelets.values())
-    ahead = {each for each in kinds if not all(other.can_all_of(each) for other in kinds)}
+    ahead = {kind for kind in kinds if not all(other.can_all_of(kind) for other in kinds)}
     if not ahead:
         return pods
     needed = {name: kubelet for name, kubelet in kubelets.items() if kubelet in ahead}

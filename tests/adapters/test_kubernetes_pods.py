@@ -7,7 +7,7 @@ from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster.pod import HostPort, Owner, Phase, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.reasons import PodBlock
-from shared.core.rules.unmodelled import unmodelled
+from shared.core.rules.unmodelled import find_unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
 from tests.builders import resources
 
@@ -193,7 +193,7 @@ def test_label_keys_stand_in_the_selector(
     found = (spec.affinity or spec.anti_affinity)[0].selector
 
     assert (found and found.requirements) == expected
-    assert not unmodelled(spec, None)
+    assert not find_unmodelled(spec, None)
 
 
 @pytest.mark.parametrize(
@@ -308,9 +308,9 @@ def test_every_phase_is_read(expected: Phase, phase: str) -> None:
 def test_an_extended_resource_that_a_driver_has_granted_is_a_claim_without_a_name() -> None:
     """The claim is made anew with each pod, so its name tells nothing; pods of one kind stay of one kind."""
     decoder = PodDecoder()
-    granted = [{"resourceClaimName": f"web-{each}", "requestMappings": []} for each in range(2)]
-    found = [read(api_pod(status={"extendedResourceClaimStatus": each}), decoder).spec for each in (*granted, None)]
+    granted = [{"resourceClaimName": f"web-{number}", "requestMappings": []} for number in range(2)]
+    found = [read(api_pod(status={"extendedResourceClaimStatus": name}), decoder).spec for name in (*granted, None)]
 
     assert [each.resource_claims for each in found] == [("extendedResourceClaimStatus",)] * 2 + [()]
     assert found[0] is found[1]
-    assert [each.reason for each in unmodelled(found[0], None)] == [PodBlock.RESOURCE_CLAIMS]
+    assert [finding.reason for finding in find_unmodelled(found[0], None)] == [PodBlock.RESOURCE_CLAIMS]

@@ -84,7 +84,9 @@ def as_admitted(fields: dict[str, Any]) -> dict[str, Any]:
             **{key: {REQUIRED: [written(_TERM)]} for key in ("podAntiAffinity", "podAffinity")},
         }
     if "topologySpreadConstraints" in fields:
-        made["topologySpreadConstraints"] = [written(each) for each in fields["topologySpreadConstraints"]]
+        made["topologySpreadConstraints"] = [
+            written(topologySpreadConstraint) for topologySpreadConstraint in fields["topologySpreadConstraints"]
+        ]
     return {key: value for key, value in made.items() if key not in {"nodeName", "schedulingGates"}}
 
 

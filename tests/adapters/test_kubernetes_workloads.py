@@ -186,7 +186,7 @@ def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCl
         f"{APPS}/namespaces/default/deployments/web",
         f"{APPS}/namespaces/default/statefulsets/db",
     ]
-    assert {key: counted(each) for key, each in found.items()} == {
+    assert {key: counted(workload) for key, workload in found.items()} == {
         SET: Workload(WEB, 3, 3, created=3),
         "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3, created=3),
     }
@@ -203,7 +203,9 @@ def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, c
 
     found = cluster.workloads_of([SET])
 
-    assert {key: counted(each) for key, each in found.items()} == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
+    assert {key: counted(workload) for key, workload in found.items()} == {
+        SET: Workload(SET, 3, 3, created=3, owner=WEB)
+    }
 
 
 @pytest.mark.parametrize("deployment", [None, {}])

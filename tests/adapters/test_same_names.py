@@ -25,18 +25,18 @@ Items = Sequence[dict[str, Any]]
 def twins() -> Items:
     """`redis-0` of two namespaces, a quarter of the node each."""
     quarter = [container("980m", "3328Mi")]
-    return [api_pod("redis-0", containers=quarter, meta={"namespace": each, "uid": each}) for each in ("shop", "bank")]
+    return [api_pod("redis-0", containers=quarter, meta={"namespace": word, "uid": word}) for word in ("shop", "bank")]
 
 
 def from_a_dump(folder: Path) -> Read:
-    reading, _ = read_dump([write(folder / "all.json", listed(a_node(), *({**a_pod(), **each} for each in twins())))])
+    reading, _ = read_dump([write(folder / "all.json", listed(a_node(), *({**a_pod(), **twin} for twin in twins())))])
     return reading.nodes, reading.pods
 
 
 def from_the_api(_: Path) -> Read:
     with scripted() as api:
         pages = [[api_node()], twins(), [], [], [], [], []]
-        api.says(*(Say(body={"kind": "List", "metadata": {}, "items": list(each)}) for each in pages))
+        api.says(*(Say(body={"kind": "List", "metadata": {}, "items": list(page)}) for page in pages))
         reading = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait)).read()
         return reading.nodes, reading.pods
 

@@ -146,7 +146,7 @@ def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     expected: VerticalAutoscalers, answers: list[Say], asked: list[str], api: Script
 ) -> None:
     assert read(api, *answers) == expected
-    assert [path.partition("?")[0] for _, path in api.calls] == [f"{GROUP}{each}" for each in asked]
+    assert [path.partition("?")[0] for _, path in api.calls] == [f"{GROUP}{name}" for name in asked]
 
 
 @pytest.mark.parametrize(

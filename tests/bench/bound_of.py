@@ -40,10 +40,10 @@ def bound_of(
     snapshot: Snapshot, pinned: Collection[str] = (), rule_of: RuleOf = lambda _: FREE, *, count_nodes: bool = False
 ) -> Bound:
     """Return the most that can be saved; `count_nodes` prices every node alike."""
-    axes = sorted({name for each in snapshot.nodes for name, _ in each.allocatable.amounts} - {PODS})
+    axes = sorted({name for node in snapshot.nodes for name, _ in node.allocatable.amounts} - {PODS})
     classes: dict[BoundClass, BoundClass] = {}
     excluding = _worth_a_row(snapshot, rule_of)
-    groups = {each.name: (each.zone, tuple(each.allocatable.amounts)) for each in snapshot.nodes}
+    groups = {node.name: (node.zone, tuple(node.allocatable.amounts)) for node in snapshot.nodes}
 
     def kind_of(pod: Pod) -> BoundClass:
         rule = rule_of(pod)

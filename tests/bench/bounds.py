@@ -26,7 +26,7 @@ def least_cost(cost: Sequence[float], room: Floats, demand: Floats, fixed: NDArr
     spent = float(costs[fixed].sum())
     left = (demand - room[fixed].sum(axis=0)) / scale
     share = room[~fixed] / scale
-    weights = (np.array(each) for each in product(_GRID, repeat=len(demand)) if any(each))
+    weights = (np.array(path) for path in product(_GRID, repeat=len(demand)) if any(path))
     return spent + max(_cover(costs[~fixed], share @ weight, float(left @ weight)) for weight in weights)
 
 

@@ -149,13 +149,13 @@ class Day:
     def _autoscaler(self) -> None:
         """Delete nodes that have been drained for ten minutes."""
         now = self.clock.now()
-        for each in [held for held in self.cluster.nodes.values() if held.drain_taint]:
+        for emptied in [held for held in self.cluster.nodes.values() if held.drain_taint]:
             if (
-                not any(map(_moves, self.cluster.pods_on(each.name)))
-                and now - self._empty_since.setdefault(each.name, now) >= DELETED_AFTER
+                not any(map(_moves, self.cluster.pods_on(emptied.name)))
+                and now - self._empty_since.setdefault(emptied.name, now) >= DELETED_AFTER
             ):
-                del self.cluster.nodes[each.name]
-                self.cluster.finish(*(one.key for one in self.cluster.pods_on(each.name)))
+                del self.cluster.nodes[emptied.name]
+                self.cluster.finish(*(one.key for one in self.cluster.pods_on(emptied.name)))
 
     def replace_evicted(self) -> None:
         """End pods whose grace is over and start others in their place, where there is room."""
@@ -169,9 +169,9 @@ class Day:
 
     def _place(self, gone: Pod) -> None:
         room = {each.name: 11 for each in self.cluster.nodes.values() if not each.unschedulable}
-        for each in self.cluster.pods.values():
-            if each.node in room and _moves(each):
-                room[each.node] -= 1
+        for there in self.cluster.pods.values():
+            if there.node in room and _moves(there):
+                room[there.node] -= 1
         self._born += 1
         fresh = structs.replace(
             gone, name=f"web-{self._born}", uid=f"uid-{self._born}", node=max(room, key=room.__getitem__)

@@ -97,11 +97,11 @@ def _freed(cluster: BenchCluster, situation: Situation, pinned: Collection[str],
 
 def is_pinned(row: AssessedNode) -> bool:
     """Whether something else than a rule of placement keeps the node."""
-    reasons = {each.reason for each in row.blockers} - {Unremovable.BLOCKED_BY_POD}
+    reasons = {blocker.reason for blocker in row.blockers} - {Unremovable.BLOCKED_BY_POD}
     return any(not isinstance(reason, PodBlock) or reason not in _RULES_OF_PLACEMENT for reason in reasons)
 
 
 def _ruled(cluster: BenchCluster) -> set[str]:
     """Return the nodes with pods that have rules of placement."""
-    ruled = (each for each in cluster.workloads if each.constrained)
-    return {cluster.nodes[place].name for each in ruled for place in cluster.places[each.name]}
+    ruled = (workload for workload in cluster.workloads if workload.constrained)
+    return {cluster.nodes[place].name for workload in ruled for place in cluster.places[workload.name]}

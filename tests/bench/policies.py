@@ -35,7 +35,7 @@ def evaluated(policy: Policy, calendar: Calendar) -> list[int | None]:
 
 def evaluated_alone(policy: Policy) -> list[int | None]:
     """Return the same, each pool looking at its own schedules: a reconciler per pool."""
-    return [limit_now(each.budgets, DrainReason.UNDERUTILIZED, 10, Calendar(NOW)) for each in policy.pools.values()]
+    return [limit_now(pool.budgets, DrainReason.UNDERUTILIZED, 10, Calendar(NOW)) for pool in policy.pools.values()]
 
 
 def run(*, quick: bool) -> None:

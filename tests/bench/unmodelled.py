@@ -100,7 +100,7 @@ def carried(picture: Snapshot, word: PodBlock, workload_of: Callable[[Pod], str]
 def kept_by(picture: Snapshot, word: PodBlock) -> list[str]:
     """Return the nodes with a pod that the rule keeps."""
     rows = assess_nodes(_situation(picture), SAFETY_RULES)
-    return [row.node.name for row in rows if any(each.reason is word for each in row.blockers)]
+    return [row.node.name for row in rows if any(blocker.reason is word for blocker in row.blockers)]
 
 
 def _drawn(workloads: Mapping[str, Sequence[Pod]], word: PodBlock) -> list[str]:
@@ -132,8 +132,8 @@ def _with_claims(picture: Snapshot) -> Storage:
     disks = (persistent_volume(f"pv-{_LOCAL}", kind="local", access_modes=own), persistent_volume(f"pv-{_SHARED}"))
     return replace(
         known,
-        claims={**known.claims, **{each.key: each for each in claims}},
-        volumes={**known.volumes, **{each.name: each for each in disks}},
+        claims={**known.claims, **{claim.key: claim for claim in claims}},
+        volumes={**known.volumes, **{disk.name: disk for disk in disks}},
         unread=(),
     )
 

@@ -121,14 +121,14 @@ class Page:
         """Take over what has happened meanwhile."""
         self.said = [*map(_console, self.pipe.events("Runtime.consoleAPICalled", self.session))]
         self.said += [
-            str(each["exceptionDetails"]) for each in self.pipe.events("Runtime.exceptionThrown", self.session)
+            str(event["exceptionDetails"]) for event in self.pipe.events("Runtime.exceptionThrown", self.session)
         ]
-        self.said += [each["entry"]["text"] for each in self.pipe.events("Log.entryAdded", self.session)]
-        self.asked = [each["request"]["url"] for each in self.pipe.events("Network.requestWillBeSent", self.session)]
+        self.said += [event["entry"]["text"] for event in self.pipe.events("Log.entryAdded", self.session)]
+        self.asked = [event["request"]["url"] for event in self.pipe.events("Network.requestWillBeSent", self.session)]
 
 
 def _console(event: Mapping[str, Any]) -> str:
-    return f"{event['type']}: {[each.get('value', each.get('description')) for each in event['args']]}"
+    return f"{event['type']}: {[argument.get('value', argument.get('description')) for argument in event['args']]}"
 
 
 @contextmanager
@@ -197,9 +197,9 @@ class _Pipe:
     def events(self, method: str, session: str = "") -> list[dict[str, Any]]:
         """Return what has happened of that kind, in order."""
         return [
-            each["params"]
-            for each in self._events
-            if each["method"] == method and session in {"", each.get("sessionId")}
+            event["params"]
+            for event in self._events
+            if event["method"] == method and session in {"", event.get("sessionId")}
         ]
 
     def forget(self) -> None:

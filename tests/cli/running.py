@@ -19,7 +19,7 @@ SECONDS: Final = 300
 
 def run_ebb(*args: str | Path, stdin: str = "", cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:
     """Run the command in this process, without an installation of the environment; what it raises is raised here."""
-    words = [str(each) for each in args]
+    words = [str(argument) for argument in args]
     given = {**dict.fromkeys(_installation()), **environment}
     with chdir(cwd):
         shown = CliRunner().invoke(app, words, input=stdin, env=given, catch_exceptions=False)

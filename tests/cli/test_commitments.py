@@ -18,7 +18,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.node import region_of
 from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
-from shared.core.records.commitments import counted
+from shared.core.records.commitments import count_commitments
 from shared.errors import BadInput
 from tests.builders import NOW, cluster, node
 from tests.cli import dumps
@@ -71,7 +71,7 @@ def file_of(folder: Path, content: Any) -> CommitmentFile:
 
 
 def families(folder: Path, content: Any) -> tuple[Commitment, ...]:
-    return counted(file_of(folder, content).rows, HERE).families
+    return count_commitments(file_of(folder, content).rows, HERE).families
 
 
 @pytest.mark.parametrize(
@@ -166,14 +166,14 @@ def test_a_commitment_has_size_end_and_discount(
     ],
 )
 def test_what_does_not_count_is_named_with_the_reason(why: str, changes: dict[str, Any], tmp_path: Path) -> None:
-    found = counted(file_of(tmp_path, [listed(), listed("other", **changes)]).rows, HERE)
+    found = count_commitments(file_of(tmp_path, [listed(), listed("other", **changes)]).rows, HERE)
     assert (found.families, found.left_out) == ((N2,), {why: ("other",)})
 
 
 @pytest.mark.parametrize("type_", ["MEMORY_OPTIMIZED", "ACCELERATOR_OPTIMIZED_A3_MEGA", "TYPE_UNSPECIFIED", "NEW_N9"])
 def test_a_type_without_a_known_family_is_a_warning_and_never_guessed(type_: str, tmp_path: Path) -> None:
     file = file_of(tmp_path, [listed(type=type_)])
-    assert counted(file.rows, HERE).families == ()
+    assert count_commitments(file.rows, HERE).families == ()
     assert f" {type_} " in file.unknown(HERE)
 
 

@@ -37,8 +37,8 @@ def leaf(typed: list[str]) -> tuple[Any, list[str]]:
 def test_every_help_has_examples_of_its_own_command(path: tuple[str, ...], command: Any) -> None:
     shown = examples(command)
     assert shown
-    assert [each for each in shown if " ".join(("ebb", *path)) not in each] == []
-    assert [each for each in shown if len(each) + 4 > COLUMNS] == []
+    assert [example for example in shown if " ".join(("ebb", *path)) not in example] == []
+    assert [example for example in shown if len(example) + 4 > COLUMNS] == []
 
 
 @pytest.mark.parametrize(("path", "command"), ALL)

@@ -97,7 +97,7 @@ def test_the_page_of_a_fleet_shows_them_too(dump: Path, tmp_path: Path) -> None:
 
 def test_json_keeps_names_as_they_are(dump: Path) -> None:
     told = json.loads(CliRunner().invoke(app, ["plan", "-o", "json", "--dump", str(dump)]).stdout)
-    assert {each["name"] for each in told["nodes"]} == {_hostile(number) for number in range(12)}
+    assert {node["name"] for node in told["nodes"]} == {_hostile(number) for number in range(12)}
 
 
 def test_each_is_shown_as_python_writes_it() -> None:

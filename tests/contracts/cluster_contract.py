@@ -67,7 +67,7 @@ class World(Protocol):
 def counts(found: Mapping[str, Workload]) -> Mapping[str, Workload]:
     """Return the workloads without what their next pods are like, and without their rollouts."""
     plain: dict[str, Any] = {"templates": (), "fixed_template": False, "revisions": None}
-    return {key: replace(each, terminating=None, deployment=None, **plain) for key, each in found.items()}
+    return {key: replace(workload, terminating=None, deployment=None, **plain) for key, workload in found.items()}
 
 
 def still_there(world: World, pod: Pod) -> bool:

@@ -80,7 +80,7 @@ class LittleWorld:
         self.cluster = cluster
 
     def add_node(self, name: str, *taints: Taint) -> None:
-        given = [{"key": each.key, "value": each.value, "effect": each.effect} for each in taints]
+        given = [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in taints]
         self._virtual.add("nodes", virtual_cluster.node(name, taints=given))
         self._virtual.run(2)
 

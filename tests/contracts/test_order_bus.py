@@ -60,7 +60,7 @@ def _topic(topics: PublisherClient, readers: SubscriberClient, name: str) -> Cal
     def pull() -> list[Message]:
         request = {"subscription": subscription, "max_messages": 10}
         answer: Any = readers.pull(request=request, timeout=SECONDS)
-        return [(each.message.data, dict(each.message.attributes)) for each in answer.received_messages]
+        return [(message.message.data, dict(message.message.attributes)) for message in answer.received_messages]
 
     return pull
 

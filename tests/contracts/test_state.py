@@ -201,9 +201,9 @@ def test_what_is_gone_cannot_be_deleted_again(state: State) -> None:
 def test_two_clusters_never_see_each_other(opened: Open) -> None:
     places = (("p", "l", "c"), ("q", "l", "c"), ("p", "l", "d"), ("p_l", "l", "c"), ("p", "l_l", "c"))
     states = [opened(f"projects/{project}/locations/{location}/clusters/{name}") for project, location, name in places]
-    for number, each in enumerate(states):
-        each.put(CLUSTER_KEY, ClusterState(planner=Lease(str(number), WHEN)), None)
-        each.put(pool_key(str(number)), PoolMarks(), None)
+    for number, state in enumerate(states):
+        state.put(CLUSTER_KEY, ClusterState(planner=Lease(str(number), WHEN)), None)
+        state.put(pool_key(str(number)), PoolMarks(), None)
 
     owners = [found.planner.owner for each in states if (found := each.get(CLUSTER_KEY).value) and found.planner]
 

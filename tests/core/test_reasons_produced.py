@@ -9,7 +9,7 @@ import pytest
 
 from functions.cli.analysis.exclusions import Exclusion
 from shared.core import reasons
-from shared.core.reasons import FORMER, DrainReason, Outcome, Reason, named
+from shared.core.reasons import FORMER, DrainReason, Outcome, Reason, reason_of_word
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "shared" / "core" / "reasons"
@@ -54,7 +54,7 @@ def test_every_reason_has_a_sentence_and_a_remedy_but_where_nothing_is_wrong(kin
 
 def test_each_former_word_stands_for_a_word_of_now() -> None:
     assert FORMER.keys() & {each.value for kind in KINDS.values() for each in kind} == set()
-    assert [former for former, now in FORMER.items() if named(former, *KINDS.values()) != now] == []
+    assert [former for former, now in FORMER.items() if reason_of_word(former, *KINDS.values()) != now] == []
 
 
 @pytest.mark.parametrize(

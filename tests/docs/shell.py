@@ -52,7 +52,7 @@ def unknown_to_ebb(words: tuple[str, ...]) -> list[str]:
     rest = list(words)
     while rest and rest[0] in _commands_of(command):
         command, rest = _commands_of(command)[rest[0]], rest[1:]
-    known = {option for each in command.params for option in each.opts} | {"--help"}
+    known = {option for param in command.params for option in param.opts} | {"--help"}
     asked = rest if _commands_of(command) else [word.partition("=")[0] for word in rest if word.startswith("-")]
     return [word for word in asked if word not in known]
 

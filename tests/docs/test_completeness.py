@@ -88,7 +88,7 @@ def test_every_defect_that_a_test_keeps_away_is_listed() -> None:
     text = (DECISIONS / "predecessors.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| ([BN]\d+) \|", text, re.MULTILINE))
     tests = [path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_seed_defects*.py")]
-    tested = {name for each in tests for name in re.findall(r'"""([BN]\d+)\b', each)}
+    tested = {name for test in tests for name in re.findall(r'"""([BN]\d+)\b', test)}
 
     assert tested
     assert told <= listed

@@ -88,7 +88,7 @@ def _cluster() -> list[dict[str, Any]]:
     Most are a little above half full: the autoscaler alone leaves them as they are.
     """
     items = list(dumps.items(NODES, cpu="350m"))
-    replicas = sum(each["kind"] == "Pod" and each["metadata"]["labels"]["app"] == "web" for each in items)
+    replicas = sum(item["kind"] == "Pod" and item["metadata"]["labels"]["app"] == "web" for item in items)
     return [*items, *(_workload(kind, replicas) for kind in ("ReplicaSet", "Deployment", "StatefulSet"))]
 
 

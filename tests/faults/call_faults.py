@@ -105,12 +105,12 @@ class CallGate:
 
     def _suffer(self, what: str, *, can_fail: bool) -> None:
         """Be slow or fail as an outage of such calls has it. Raises what the outage does."""
-        for each in self.outages:
-            if each.strikes_at(self.threads.clock.now()) and each.outage.strikes(what) and can_fail:
-                self.threads.pause(each.outage.slow)
-                if each.outage.fails:
+        for outage in self.outages:
+            if outage.strikes_at(self.threads.clock.now()) and outage.outage.strikes(what) and can_fail:
+                self.threads.pause(outage.outage.slow)
+                if outage.outage.fails:
                     self._note_unread(what)
-                    raise each.outage.failure(what)
+                    raise outage.outage.failure(what)
 
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
         actor = self.threads.current

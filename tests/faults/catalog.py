@@ -43,7 +43,7 @@ _calls: dict[str, tuple[OutsideCall, ...]] = {}
 
 def begun_in(settings: Iterable[Setting]) -> tuple[History, ...]:
     """Return the histories of these worlds without faults, by the worlds' names."""
-    return tuple(History(each, name=each.name) for each in settings)
+    return tuple(History(setting, name=setting.name) for setting in settings)
 
 
 def calls(base: History) -> tuple[OutsideCall, ...]:

@@ -76,8 +76,10 @@ class Grants:
         now = [*self._broken(grant, cluster.nodes, cluster), *self._forbidden(grant, cluster)]
         if not now:
             return []
-        fresh = (each for each in cluster.listed_before(grant.began, DRAINER) if grant.began - each.at <= FRESH)
-        then = [[*self._broken(grant, each.nodes, cluster), *self._forbidden(grant, cluster)] for each in fresh]
+        fresh = (
+            sighting for sighting in cluster.listed_before(grant.began, DRAINER) if grant.began - sighting.at <= FRESH
+        )
+        then = [[*self._broken(grant, sighting.nodes, cluster), *self._forbidden(grant, cluster)] for sighting in fresh]
         self._excuses.note(Excuse.LISTED_BEFORE, not all(then))
         return min([*then, now], key=len)
 

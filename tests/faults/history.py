@@ -76,4 +76,4 @@ def _rests(ebb: Installation, quiet: float) -> bool:
 def _cordoned_by_ebb(node: Json) -> bool:
     """Whether the cordon is Ebb's by the world's own account, whatever taints the node bears."""
     managers: list[Json] = node["metadata"].get("managedFields") or []
-    return bool(node["spec"].get("unschedulable")) and any(each["manager"] == AGENT for each in managers)
+    return bool(node["spec"].get("unschedulable")) and any(manager["manager"] == AGENT for manager in managers)

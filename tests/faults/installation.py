@@ -287,7 +287,7 @@ class Installation:
         order = msgspec.json.decode(push.message.data)
         expires = order.get("expires_at")
         now = self.clock.now()
-        knows_time = not any(each.strikes_at(now) and each.outage.what == "get cluster" for each in self.outages)
+        knows_time = not any(outage.strikes_at(now) and outage.outage.what == "get cluster" for outage in self.outages)
         if order.get("kind", "drain") != "drain" and expires and knows_time:
             late = now - datetime.fromisoformat(expires).timestamp()
             if late > STEP_SECONDS:

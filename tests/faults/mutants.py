@@ -140,7 +140,7 @@ def acknowledge_before_checkpoint() -> Iterator[None]:
 @contextmanager
 def no_watchdog() -> Iterator[None]:
     def blind(inputs: HealingInput) -> tuple[Repair, ...]:
-        return tuple(each for each in find_repairs(inputs) if each.why is not ReturnReason.WATCHDOG)
+        return tuple(repair for repair in find_repairs(inputs) if repair.why is not ReturnReason.WATCHDOG)
 
     with swapped(read_and_repair, "find_repairs", blind):
         yield
@@ -150,7 +150,7 @@ def no_watchdog() -> Iterator[None]:
 def minimum_only_in_the_planner() -> Iterator[None]:
     def lenient(order: Order, node: Node, situation: Situation, now: datetime) -> tuple[Blocker, ...]:
         found = exceeded_limits(order, node, situation, now)
-        return tuple(each for each in found if each.reason not in _MINIMUMS)
+        return tuple(limit for limit in found if limit.reason not in _MINIMUMS)
 
     with swapped(admit, "exceeded_limits", lenient):
         yield

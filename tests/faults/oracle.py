@@ -74,7 +74,7 @@ def bound_of(end: Installation, excuses: Excuses) -> Bound:
 
 def soft_bound_of(end: Installation, excuses: Excuses) -> Bound:
     """How long a soft taint may outlive its wave: the next pass orders its removal, or the one after it."""
-    kept, slow = end.kept.soft_taints, sum(each.outage.slow for each in end.outages)
+    kept, slow = end.kept.soft_taints, sum(outage.outage.slow for outage in end.outages)
     extra = bound_of(end, excuses).extra - end.kept.cordons.get("", 0.0) + kept.get("", 0.0) + CALLS_OF_A_STEP * slow
     return Bound(excuses, 2 * end.setting.limits.interval + STEP_SECONDS, extra, kept)
 

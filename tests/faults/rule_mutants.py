@@ -13,7 +13,7 @@ from tests.faults.mutants import swapped
 def without(rule: NewConstraint) -> Iterator[None]:
     """Plan and prove as if there were no such rule."""
     own = cluster_arrays.ClusterArrays.__init__
-    kept = tuple(each for each in CONSTRAINTS if each is not rule)
+    kept = tuple(constraint for constraint in CONSTRAINTS if constraint is not rule)
 
     def arrays(
         self: cluster_arrays.ClusterArrays, snapshot: Snapshot, constraints: Sequence[NewConstraint] = kept

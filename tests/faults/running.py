@@ -81,7 +81,7 @@ def describe_failure(history: History, sums: Sums | None = None, kind: str = "")
         return ""
     struck = [str(call) for call in end.call_gate.calls if call.number in history.faults]
     again = f"Run it again: python -m tests.faults.rerun '{history.name}'"
-    return "\n".join([again, str(history), *struck, *(f"  BROKE {each}" for each in broke), *end.log.lines])
+    return "\n".join([again, str(history), *struck, *(f"  BROKE {breach}" for breach in broke), *end.log.lines])
 
 
 def assert_kept(part: Part, tell: Record) -> None:

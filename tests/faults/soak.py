@@ -24,7 +24,7 @@ def drawn(first: int, families: Collection[str]) -> Iterator[tuple[int, History]
 def main(arguments: list[str]) -> int:
     """Run and tell; return 1 if any history broke the promise."""
     broken, begun = 0, time.monotonic()
-    most, families = (int(each) for each in arguments[:1]), arguments[1:]
+    most, families = (int(argument) for argument in arguments[:1]), arguments[1:]
     try:
         for number, (seed, history) in enumerate(islice(drawn(SEED, families), next(most, None)), 1):
             told = describe_failure(history)

@@ -68,7 +68,9 @@ def left_behind(end: Installation) -> Iterator[str]:
 
 def _may_go(end: Installation, node: Json) -> bool:
     """Whether the node could be a candidate: nobody's cordon on it, and little asked of it."""
-    ready = all(each["status"] == "True" for each in node["status"]["conditions"] if each["type"] == "Ready")
+    ready = all(
+        condition["status"] == "True" for condition in node["status"]["conditions"] if condition["type"] == "Ready"
+    )
     return ready and not node["spec"].get("unschedulable") and _share(end, node) < _FULL
 
 

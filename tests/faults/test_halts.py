@@ -36,7 +36,7 @@ def test_no_word_is_without_its_history() -> None:
     assert HISTORIES.keys() == set(ReturnReason)
 
 
-@pytest.mark.parametrize(("reason", "history"), HISTORIES.items(), ids=lambda each: getattr(each, "value", ""))
+@pytest.mark.parametrize(("reason", "history"), HISTORIES.items(), ids=lambda word: getattr(word, "value", ""))
 def test_each_word_is_reached_and_the_promise_holds(reason: ReturnReason, history: History) -> None:
     end = run(history)
 

@@ -106,7 +106,7 @@ def test_an_eviction_that_is_long_on_its_way_rests_on_the_room_there_was_when_it
     history = base("little room")
     drain = calls_of(history, "push", "create pods/eviction")[0].actor
     cordon = calls_of(history, drain, "patch nodes")[0]
-    first = next(each for each in calls_of(history, drain, "create pods/eviction") if each.number > cordon.number)
+    first = next(call for call in calls_of(history, drain, "create pods/eviction") if call.number > cordon.number)
 
     late = replace(history, faults={first.number: CallFault(before=70.0, after=40.0)}, acts=((8.0, Act("rival")),))
     found = judgement(run(late))

@@ -15,7 +15,7 @@ def test_a_node_goes_while_another_waits_for_its_deletion(setting: Setting) -> N
     end = run(History(setting))
 
     states = [entry["before"] for entry in end.cloud.world.record.of("state")]
-    assert any(len(state.claims) > 1 and any(each.replaced for each in state.claims.values()) for state in states)
+    assert any(len(state.claims) > 1 and any(claim.replaced for claim in state.claims.values()) for state in states)
     assert breaches(end) == []
 
 
@@ -25,9 +25,9 @@ def test_a_moment_before_the_pods_run_is_found() -> None:
     at, drained = next(
         (entry["at"], entry["after"])
         for entry in entries
-        if entry["type"] == "state" and any(each.drained for each in entry["after"].claims.values())
+        if entry["type"] == "state" and any(claim.drained for claim in entry["after"].claims.values())
     )
-    claims = {uid: replace(each, replaced=each.since) for uid, each in drained.claims.items()}
+    claims = {uid: replace(claim, replaced=claim.since) for uid, claim in drained.claims.items()}
     too_early = {"type": "state", "at": at + 15, "before": drained, "after": replace(drained, claims=claims)}
     judge = Moments()
     spoilt = sorted([*entries, too_early], key=lambda entry: entry["at"])

@@ -65,7 +65,7 @@ ONE_AT_A_TIME = {"maxUnavailable": 1}
 
 def slow_starts(nodes: list[int]) -> Workload:
     """Two pods a node that go in turns: their drains last longer than the set's pods wait."""
-    return workload("slow", [each for each in nodes for _ in range(2)], cpu=100, readyAfter=9, pdb=ONE_AT_A_TIME)
+    return workload("slow", [node for node in nodes for _ in range(2)], cpu=100, readyAfter=9, pdb=ONE_AT_A_TIME)
 
 
 def slow_ends(nodes: list[int]) -> Workload:
@@ -127,7 +127,7 @@ def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(
         found = judgement(end)
         sums.add(found, "drains of one workload")
         longest = max([longest, *measured_waits(end)])
-        broken += [f"{rival} at {at:g} s: {each}" for each in found.breaches]
+        broken += [f"{rival} at {at:g} s: {breach}" for breach in found.breaches]
     record_property(SUMS, sums.text())
     record_property(MEASURED, f"{name}: a replacement waits {longest:.0f} s at most, whenever it comes")
     assert (broken, longest <= MOST_UNSCHEDULABLE) == ([], True), longest

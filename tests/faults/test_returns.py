@@ -88,7 +88,7 @@ def test_a_template_edited_at_any_moment_leaves_no_replacement_without_a_place(
     broken, moved = list[str](), list[int]()
     for at in range(0, 40, 2):
         end = run(History(ON_DELETE, acts=((float(at), EditTemplate("a", edit)),)))
-        broken += [f"edited at {at} s: {each}" for each in breaches(end)]
+        broken += [f"edited at {at} s: {breach}" for breach in breaches(end)]
         moved.append(evictions(end))
         assert max([0.0, *measured_waits(end)]) <= MOST_UNSCHEDULABLE
 

@@ -22,9 +22,11 @@ def test_pods_of_nodes_that_have_to_wait_are_marked(setting: Setting) -> None:
 def test_a_scale_in_takes_the_pods_that_are_marked() -> None:
     end = run(History(steered_settings()[0], acts=((20.0, ACTS[0][0][1]),)))
     changes = end.cloud.world.record.of("change")
-    given_up = [each for each in changes if each["actor"] == "replicaset-controller" and each.get("terminating")]
+    given_up = [
+        change for change in changes if change["actor"] == "replicaset-controller" and change.get("terminating")
+    ]
     assert len(given_up) == 2
-    assert all(each.get("mark") for each in given_up)
+    assert all(change.get("mark") for change in given_up)
 
 
 @each_world

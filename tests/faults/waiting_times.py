@@ -167,7 +167,7 @@ class WaitingTimes:
 
     def _slowness(self, now: float) -> float:
         """How many seconds a call of some kind takes."""
-        return sum(each.outage.slow for each in self._outages if each.strikes_at(now))
+        return sum(outage.outage.slow for outage in self._outages if outage.strikes_at(now))
 
     def _moved(self, entry: Entry, cluster: ReplayedCluster) -> None:
         owner = cluster.pods[entry["uid"]]["owner"]

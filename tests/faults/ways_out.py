@@ -11,7 +11,7 @@ from typing import Final
 from infra.local.scheduling.filters import NodeInfos, node_infos_of, refusal
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import Disks, pod_requests, units
-from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copied
+from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copy_thing
 from tests.faults.replay import Entry, ReplayedCluster
 from tests.local.admission import LimitRanger, QuotaController, VerticalAutoscalerWebhook, controller_of_pod
 
@@ -43,9 +43,9 @@ def _returning(store: Store, pod: Json) -> Json:
     owner = controller_of_pod(store, pod)
     plural = PLURAL_OF_KIND.get(owner[0])
     controller = store.find(plural, pod["metadata"]["namespace"], owner[1]) if plural else None
-    spec: Json = copied(pod["spec"])
+    spec: Json = copy_thing(pod["spec"])
     if controller is not None and "template" in controller["spec"]:
-        made: Json = {**copied(pod), "spec": copied(controller["spec"]["template"]["spec"])}
+        made: Json = {**copy_thing(pod), "spec": copy_thing(controller["spec"]["template"]["spec"])}
         LimitRanger(store).write_defaults("pods", made)
         VerticalAutoscalerWebhook(store)("pods", made)
         for own, its in zip(spec["containers"], made["spec"]["containers"], strict=True):
@@ -108,7 +108,7 @@ class WaysOut:
                 return True
             if len(seen) > _MOST_STATES:
                 return True
-            fresh = [each for each in self._steps(places, cluster, destinations) if each not in seen]
+            fresh = [step for step in self._steps(places, cluster, destinations) if step not in seen]
             seen.update(fresh)
             open_states += fresh
         return False
@@ -120,8 +120,12 @@ class WaysOut:
         for uid, node in places:
             if node == _WAITS:
                 pod = _bound(self.returning[uid], _WAITS)
-                fits = [each for each in destinations if refusal(pod, infos.by_name[each], infos) is None]
-                steps += [_with(places, uid, each) for each in fits]
+                fits = [
+                    destination
+                    for destination in destinations
+                    if refusal(pod, infos.by_name[destination], infos) is None
+                ]
+                steps += [_with(places, uid, fit) for fit in fits]
         return steps
 
     def _node_infos(self, places: Places, cluster: ReplayedCluster) -> NodeInfos:
@@ -148,7 +152,7 @@ def _as_it_stands(node: Json, entry: Entry) -> Json:
     spec = {
         **node["spec"],
         "unschedulable": entry["unschedulable"],
-        "taints": [_taint(each) for each in entry["taints"]],
+        "taints": [_taint(taint) for taint in entry["taints"]],
     }
     return {**node, "spec": spec}
 

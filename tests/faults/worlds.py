@@ -187,7 +187,7 @@ def setting(
 
 def _class_labels(manifests: tuple[dict[str, Any], ...]) -> dict[str, str]:
     """Every node is of the ComputeClass that is there."""
-    names = [each["metadata"]["name"] for each in manifests if each["kind"] == "ComputeClass"]
+    names = [manifest["metadata"]["name"] for manifest in manifests if manifest["kind"] == "ComputeClass"]
     return {CLASS_LABEL: names[0]} if names else {}
 
 

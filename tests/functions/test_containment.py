@@ -125,7 +125,7 @@ def test_storage_that_may_not_be_read_is_shown_and_ends_no_pass() -> None:
         "Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
         "Apply infra/rbac.yaml again."
     )
-    assert [each.node for each in ebb.bus.drains] == ["n1"]
+    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
 
 
 def test_autoscalers_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
@@ -140,7 +140,7 @@ def test_autoscalers_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
         "Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. "
         "If that lasts, apply infra/rbac.yaml again."
     )
-    assert [each.node for each in ebb.bus.drains] == ["n1"]
+    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
 
 
 def test_limits_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
@@ -154,7 +154,7 @@ def test_limits_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
         "A moved pod may come back larger, later or not at all: Ebb could not list limitranges, resourcequotas. "
         "If that lasts, apply infra/rbac.yaml again."
     )
-    assert [each.node for each in ebb.bus.drains] == ["n1"]
+    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
 
 
 @pytest.mark.parametrize(
@@ -176,12 +176,14 @@ def test_buffers_and_classes_that_may_not_be_read_are_shown_and_end_no_pass(more
         f"The room of capacity buffers is not kept: Ebb could not list {', '.join(lists)}{more}. "
         "If that lasts, apply infra/rbac.yaml again."
     )
-    assert [each.node for each in ebb.bus.drains] == ["n1"]
+    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
 
 
 def test_objects_of_others_that_cannot_be_read_are_shown_and_end_no_pass() -> None:
     ebb = fake_ebb()
-    ebb.cluster.buffers_held = Buffers(faults=("capacitybuffers shop/a: odd", *(f"b{each}: odd" for each in range(3))))
+    ebb.cluster.buffers_held = Buffers(
+        faults=("capacitybuffers shop/a: odd", *(f"b{number}: odd" for number in range(3)))
+    )
     ebb.cluster.autoscalers_held = VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))
 
     ebb.tick()
@@ -196,7 +198,7 @@ def test_objects_of_others_that_cannot_be_read_are_shown_and_end_no_pass() -> No
             "capacitybuffers shop/a: odd; b0: odd; b1: odd; and 1 more."
         ),
     ]
-    assert [each.node for each in ebb.bus.drains] == ["n1"]
+    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
 
 
 def two_drains() -> FakeEbb:

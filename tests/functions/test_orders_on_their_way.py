@@ -23,7 +23,7 @@ def later(ebb: FakeEbb, minutes: float = 5) -> dict[str, object]:
 
 
 def ordered(ebb: FakeEbb) -> list[str]:
-    return sorted(each.node for each in ebb.bus.drains)
+    return sorted(drain.node for drain in ebb.bus.drains)
 
 
 def verdicts(ebb: FakeEbb, verdict: str) -> set[str]:

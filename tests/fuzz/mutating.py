@@ -97,11 +97,11 @@ def _containers(tree: Any) -> list[Any]:
 
 
 def _keys(tree: Any) -> set[str]:
-    return {key for each in _containers(tree) if isinstance(each, dict) for key in each}
+    return {key for container in _containers(tree) if isinstance(container, dict) for key in container}
 
 
 def _values(tree: Any) -> list[Any]:
-    rows = (each.values() if isinstance(each, dict) else each for each in _containers(tree))
+    rows = (container.values() if isinstance(container, dict) else container for container in _containers(tree))
     return [value for row in rows for value in row]
 
 

@@ -65,7 +65,7 @@ def read_policy(data: bytes) -> None:
     for pool in [*policy.pools.values(), policy.other_pools]:
         limit_now(pool.budgets, DrainReason.EMPTY, 10, calendar)
         window_open(pool.windows, calendar)
-        for schedule in [*(each.schedule for each in pool.budgets if each.schedule), *(pool.windows or ())][
+        for schedule in [*(budget.schedule for budget in pool.budgets if budget.schedule), *(pool.windows or ())][
             :_MOST_SCHEDULES
         ]:
             list(hits(schedule, NOW, NOW + timedelta(hours=1)))
@@ -112,7 +112,7 @@ def read_commitment_file(data: bytes) -> None:
     read, notes = with_commitments(policy(), file, "europe-west4", NOW)
     assert all("\n" not in note for note in (*notes, file.unknown("europe-west4")))
     nodes = [node("n1", machine="n2-standard-8")]
-    assert all(each.idle >= 0 for each in Bill.of(load(), read.commitments, nodes, NOW).uses(nodes))
+    assert all(use.idle >= 0 for use in Bill.of(load(), read.commitments, nodes, NOW).uses(nodes))
 
 
 @cache

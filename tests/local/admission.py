@@ -18,7 +18,7 @@ from infra.local.world.pods import (
     labels_of,
     pod_requests,
     quantity,
-    summed,
+    sum_requests,
     units,
 )
 from infra.local.world.store import NotAdmittedError, Store
@@ -102,7 +102,7 @@ class QuotaController:
 
     def _used(self, quota: Json) -> Resources:
         pods = self._store.all("pods", quota["metadata"]["namespace"])
-        return summed(_charged(pod) for pod in pods if not is_finished(pod))
+        return sum_requests(_charged(pod) for pod in pods if not is_finished(pod))
 
 
 def _check(row: Json, requests: Resources, limits: Resources) -> None:
@@ -122,7 +122,7 @@ def _containers(pod: Json) -> list[Json]:
 
 
 def _summed(pod: Json, sort: str) -> Resources:
-    return summed(amounts(container, sort) for container in pod["spec"].get("containers") or ())
+    return sum_requests(amounts(container, sort) for container in pod["spec"].get("containers") or ())
 
 
 def _charged(pod: Json) -> Resources:

@@ -24,12 +24,12 @@ def cluster(mix: Mix, seed: int = 0) -> BenchCluster:
 def test_what_it_places_breaks_no_rule_and_what_fits_nowhere_goes_back(mix: Mix, profile: Profile) -> None:
     before = cluster(mix)
     evictions = BenchScheduler(before, profile, Random(3)).evict_all(DRAINED)  # noqa: S311 - a test's data
-    moves = {f"default/{each.workload}-{each.replica}": before.nodes[place].name
-             for each in evictions if (place := each.target) is not None}  # fmt: skip
-    kept = {each.source for each in evictions if each.target is None}
+    moves = {f"default/{eviction.workload}-{eviction.replica}": before.nodes[place].name
+             for eviction in evictions if (place := eviction.target) is not None}  # fmt: skip
+    kept = {eviction.source for eviction in evictions if eviction.target is None}
     empty = {before.nodes[place].name for place in DRAINED if place not in kept}
     told = faults(before, moves, empty)
-    assert [each for each in told if "which stays" not in each] == []
+    assert [fault for fault in told if "which stays" not in fault] == []
     assert len(moves) > 3
 
 
@@ -39,7 +39,7 @@ def test_equal_calls_give_equal_passes_and_lose_no_pod() -> None:
     assert first == second
     assert first.passes
     assert len(before.nodes) > first.nodes
-    assert [each.fill for each in first.passes] == sorted(each.fill for each in first.passes)
+    assert [pass_.fill for pass_ in first.passes] == sorted(pass_.fill for pass_ in first.passes)
 
 
 def test_a_node_to_which_a_pod_went_back_stays() -> None:

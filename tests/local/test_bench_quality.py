@@ -45,7 +45,7 @@ def test_a_search_is_measured_by_what_it_is_after() -> None:
     found = freed(generated(30, Mix.MIXED))
     assert found.keys() == MEASURES.keys()
     assert found["nodes"].share == found["nodes"].in_nodes
-    assert all(each.kept and 0.8 < each.share < 1.001 for each in found.values())
+    assert all(name.kept and 0.8 < name.share < 1.001 for name in found.values())
 
 
 NODES = [BenchNode(name, "p", "e2-standard-4", zone, 1000, 1000) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]

@@ -84,7 +84,7 @@ def forecast(case: Case, given: Snapshot) -> Scenarios:
 
 def of_reaper(picture: Snapshot) -> Snapshot:
     """Return the picture as it is read of `reaped` clusters."""
-    labelled = (replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "reaper"}) for each in picture.nodes)
+    labelled = (replace(node, labels={**node.labels, COMPUTE_CLASS_LABEL: "reaper"}) for node in picture.nodes)
     classes = classes_of((msgspec.convert(REAPER, buffer_objects.ComputeClass),))
     return replace(picture, nodes=tuple(labelled), compute_classes=classes)
 

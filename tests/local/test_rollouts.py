@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.workloads.deployments import Bounds, Sizes, bounds_of, rolled
+from infra.local.workloads.deployments import Bounds, Sizes, bounds_of, next_sizes
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
 from tests.local.virtual_cluster import MERGE, VirtualCluster, node, workload
@@ -99,7 +99,7 @@ def test_shares_are_rounded_as_the_controller_does(expected: tuple[int, int], wa
 def test_sizes_move_as_far_as_the_strategy_allows(
     expected: Sizes, bounds: Bounds, before: Sizes, available: Sizes
 ) -> None:
-    assert rolled(bounds, "new", before, available) == expected
+    assert next_sizes(bounds, "new", before, available) == expected
 
 
 def test_a_single_replica_is_restarted_without_a_moment_without_it() -> None:

@@ -106,6 +106,6 @@ def test_the_autoscaler_moves_a_pod_only_where_its_disk_can_be(expected: bool, z
     db = virtual.add("pods", pod("db", on="a", phase="Running", volumes=mounted("data")))
     client = Client(DirectTransport(virtual.api.handle))
 
-    view = View(client.listed("nodes"), client.listed("pods"), {}, client.listed)
+    view = View(client.list_objects("nodes"), client.list_objects("pods"), {}, client.list_objects)
 
     assert RemovalSimulation(view).remove(view.nodes[0], [db]) is expected

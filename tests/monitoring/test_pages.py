@@ -16,7 +16,7 @@ CLOSE = 0.15
 
 @pytest.mark.parametrize("page", files.parts(), ids=lambda page: page.name)
 def test_a_page_has_the_part_of_the_tables(page: Path) -> None:
-    assert files.written(page) == page.read_text(encoding="utf-8"), "run `make monitoring`"
+    assert files.page_of(page) == page.read_text(encoding="utf-8"), "run `make monitoring`"
 
 
 def test_the_clusters_that_a_project_has_room_for_are_those_of_the_page() -> None:

@@ -67,7 +67,7 @@ def order(node: ast.Call) -> Iterator[ast.AST]:
     """Lose an order, or turn it round. (The key is one of the arguments that `argument` forgets.)"""
     if name_of(node.func) == "sorted":
         yield _with(node, func=ast.Name(id="tuple", ctx=ast.Load()), keywords=[])
-        if not any(each.arg == "reverse" for each in node.keywords):
+        if not any(keyword.arg == "reverse" for keyword in node.keywords):
             yield _with(node, keywords=[*node.keywords, ast.keyword(arg="reverse", value=_TRUE)])
 
 
@@ -90,7 +90,7 @@ def listed(node: ast.Tuple | ast.List | ast.Set) -> Iterator[ast.AST]:
 
 def neighbours(node: ast.Tuple | ast.List) -> Iterator[ast.AST]:
     """Swap two that stand side by side: rules of a table, parts of a key to sort by."""
-    if all(isinstance(each, (ast.Name, ast.Attribute)) for each in node.elts):
+    if all(isinstance(elt, (ast.Name, ast.Attribute)) for elt in node.elts):
         for place, (one, other) in enumerate(zip(node.elts, node.elts[1:], strict=False)):
             yield _with(node, elts=[*node.elts[:place], other, one, *node.elts[place + 2 :]])
 

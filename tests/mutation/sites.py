@@ -77,7 +77,7 @@ def of_text(path: Path, text: str) -> Iterator[Mutant]:
     for where, parent, field, place, node in _walk(tree, _Where()):
         others = list(mistakes(node))
         if isinstance(parent, ast.Return) and where.outer:
-            others += [each for each in empty_answers(where.outer) if ast.dump(each) != ast.dump(node)]
+            others += [answer for answer in empty_answers(where.outer) if ast.dump(answer) != ast.dump(node)]
         line = getattr(node, "lineno", getattr(parent, "lineno", 0))
         for other in others:
             put = partial(_put, tree, parent, field, place, other)

@@ -31,16 +31,16 @@ class Live:
     def __init__(self) -> None:
         self._functions: dict[_Key, list[FunctionType]] = defaultdict(list)
         self._caches: list[Any] = []
-        for each in gc.get_objects():
-            if type(each) is FunctionType:
-                self._functions[_key(each.__code__)].append(each)
-            elif type(each) is _CACHE and each.__module__.partition(".")[0] in _OURS:
-                self._caches.append(each)
+        for thing in gc.get_objects():
+            if type(thing) is FunctionType:
+                self._functions[_key(thing.__code__)].append(thing)
+            elif type(thing) is _CACHE and thing.__module__.partition(".")[0] in _OURS:
+                self._caches.append(thing)
 
     def forget(self) -> None:
         """Let each function of ours that remembers its answers find them again."""
-        for each in self._caches:
-            each.cache_clear()
+        for cach in self._caches:
+            cach.cache_clear()
 
     def swap(self, mutant: Mutant | None) -> None:
         """Put the mistake into the functions of this process; None is no mistake.
@@ -83,13 +83,13 @@ def _key(code: CodeType) -> _Key:
 
 def _frame(code: CodeType) -> tuple[object, ...]:
     """Return what code does, apart from the functions and classes that it makes."""
-    consts = tuple((type(each), None if isinstance(each, CodeType) else each) for each in code.co_consts)
+    consts = tuple((type(const), None if isinstance(const, CodeType) else const) for const in code.co_consts)
     return code.co_code, code.co_names, consts
 
 
 def fresh(mutant: Mutant | None) -> None:
     """Forget all code of ours in this process; what imports the mutant's module again gets it with the mistake."""
-    for name in [each for each in sys.modules if each.partition(".")[0] in _OURS or each.startswith("test_")]:
+    for name in [module for module in sys.modules if module.partition(".")[0] in _OURS or module.startswith("test_")]:
         del sys.modules[name]
     original = SourceFileLoader.get_code
 

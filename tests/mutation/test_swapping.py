@@ -52,7 +52,7 @@ def loaded(path: Path) -> ModuleType:
 
 
 def mutant_of(path: Path, function: str) -> Mutant:
-    return next(each for each in of_text(path, TEXT) if each.function == function and each.texts()[1] == "2")
+    return next(mutant for mutant in of_text(path, TEXT) if mutant.function == function and mutant.texts()[1] == "2")
 
 
 def is_true_in_a_process(said: Callable[[], bool]) -> bool:

@@ -75,11 +75,11 @@ def _leave_behind() -> None:
 
 
 def mutant_of(folder: Path, after: str) -> Mutant:
-    return next(each for each in of_text(folder / "example.py", MODULE) if each.texts()[1] == after)
+    return next(mutant for mutant in of_text(folder / "example.py", MODULE) if mutant.texts()[1] == after)
 
 
 def real_mutant(file: str, after: str) -> Mutant:
-    return next(each for each in mutants([ROOT / file]) if each.texts()[1] == after)
+    return next(mutant for mutant in mutants([ROOT / file]) if mutant.texts()[1] == after)
 
 
 def asked(mutant: Mutant | None, *tests: str) -> Trial:

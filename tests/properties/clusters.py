@@ -151,10 +151,10 @@ def buffers(draw: st.DrawFn) -> CapacityBuffer:
 def clusters(draw: st.DrawFn) -> Snapshot:
     rows = draw(nodes())
     kinds = draw(st.lists(classes(), min_size=1, max_size=5))
-    places = [*(each.name for each in rows), ""]
+    places = [*(row.name for row in rows), ""]
     spots = draw(st.lists(st.tuples(st.sampled_from(kinds), st.sampled_from(places)), min_size=3, max_size=16))
     pods = [pod(f"p{number:02}", on=place, kind=kind) for number, (kind, place) in enumerate(spots)]
-    limits = {each.name: draw(st.sampled_from([{}, {PD: 1}, {PD: 2}, {PD: 3}])) for each in rows}
+    limits = {row.name: draw(st.sampled_from([{}, {PD: 1}, {PD: 2}, {PD: 3}])) for row in rows}
     attached = {rows[0].name: (VolumeAttachment(PD, "pv-everywhere"),)}
     known = storage(*STORED, limits={name: CSINode(most) for name, most in limits.items()}, attached=attached)
     return replace(cluster(rows, pods, namespaces={"default": {}, "other": {}}), storage=known)

@@ -49,9 +49,9 @@ def _placed(now: Snapshot, places: Mapping[str, str], drained: tuple[str, ...]) 
 
 def _free_places(now: Snapshot, kind: PodClass, places: Mapping[str, str], drained: tuple[str, ...]) -> list[str]:
     """Return the places that the proof had for pods of the kind and that none of them has yet."""
-    alike = [each for each in now.pods if each.key in places and each.spec is kind]
-    free = Counter(places[each.key] for each in alike)
-    free.subtract(each.node for each in alike if each.node and each.node not in drained)
+    alike = [pod for pod in now.pods if pod.key in places and pod.spec is kind]
+    free = Counter(places[pod.key] for pod in alike)
+    free.subtract(pod.node for pod in alike if pod.node and pod.node not in drained)
     return [place for place, count in free.items() if count > 0]
 
 
@@ -62,4 +62,4 @@ def _takes(now: Snapshot, waiting: Pod, place: str, drained: tuple[str, ...]) ->
 
 def _at(now: Snapshot, moved: Pod, place: str) -> Snapshot:
     moving = structs.replace(moved, node=place)
-    return replace(now, pods=tuple(moving if each.key == moved.key else each for each in now.pods))
+    return replace(now, pods=tuple(moving if pod.key == moved.key else pod for pod in now.pods))

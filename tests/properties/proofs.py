@@ -19,14 +19,14 @@ class Proof:
 
 
 def proof_of(snapshot: Snapshot, *, robust: bool = True) -> Proof:
-    leaving = [each.name for each in snapshot.nodes if each.drain_taint is not None]
+    leaving = [node.name for node in snapshot.nodes if node.drain_taint is not None]
     simulation = Simulation.of(snapshot, leaving, robust=robust)
-    for each in snapshot.nodes:
-        if each.name not in leaving:
-            simulation.try_remove(each.name)
+    for node in snapshot.nodes:
+        if node.name not in leaving:
+            simulation.try_remove(node.name)
     moves = moves_of(simulation)
     waiting = {each.key for each in simulation.unplaced} - moves.keys()
-    judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
+    judged = replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.key not in waiting))
     return Proof(judged, moves, {*simulation.taken, *leaving})
 
 

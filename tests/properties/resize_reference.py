@@ -69,8 +69,8 @@ def wished(pod: Object) -> dict[str, int]:
 def _aggregate(pod: Object, amounts_of: Callable[..., Amounts]) -> dict[str, int]:
     """App containers and sidecars together, or what the init containers need on their way, whichever is more."""
     running: dict[str, int] = {}
-    for each in pod["spec"]["containers"]:
-        running = _plus(running, amounts_of(each, init=False))
+    for container in pod["spec"]["containers"]:
+        running = _plus(running, amounts_of(container, init=False))
     beside: dict[str, int] = {}
     starting: dict[str, int] = {}
     for each in pod["spec"].get("initContainers", ()):
@@ -114,13 +114,15 @@ def _sidecar(each: Object) -> bool:
 def _status(pod: Object, name: str) -> Object | None:
     status = pod["status"]
     rows = (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ()))
-    return next((each for each in rows if each["name"] == name), None)
+    return next((row for row in rows if row["name"] == name), None)
 
 
 def _most(*given: Amounts) -> dict[str, int]:
-    return {name: max(each.get(name, 0) for each in given) for name in {name for each in given for name in each}}
+    return {
+        name: max(amounts.get(name, 0) for amounts in given) for name in {name for amounts in given for name in amounts}
+    }
 
 
 def _plus(mine: Amounts, theirs: Mapping[str, Any]) -> dict[str, int]:
-    other = _in_milli(theirs) if any(isinstance(each, str) for each in theirs.values()) else theirs
+    other = _in_milli(theirs) if any(isinstance(their, str) for their in theirs.values()) else theirs
     return {name: mine.get(name, 0) + other.get(name, 0) for name in {*mine, *other}}

@@ -48,7 +48,7 @@ def nodes(draw: st.DrawFn) -> Node:
 @st.composite
 def clusters(draw: st.DrawFn) -> Snapshot:
     rows = draw(st.lists(nodes(), min_size=2, max_size=5, unique_by=lambda each: each.name))
-    places = st.sampled_from([*(each.name for each in rows), "", "gone"])
+    places = st.sampled_from([*(row.name for row in rows), "", "gone"])
     pods: list[Pod] = []
     for number in range(draw(st.integers(1, 8))):
         asks, place = draw(vectors()), draw(places)

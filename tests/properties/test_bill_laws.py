@@ -78,13 +78,13 @@ def commitments_(draw: st.DrawFn) -> Commitments:
     rows = (Commitment(name, Capacity(Fraction(vcpu), Fraction(gib))) for name, (vcpu, gib) in sizes.items())
     cents = draw(st.sampled_from((0, 0, 20, 100)))
     flexible = FlexibleCommitment(Fraction(cents, 100), Fraction("0.28")) if cents else None
-    return Commitments(tuple(each for each in rows if draw(st.booleans())), flexible)
+    return Commitments(tuple(row for row in rows if draw(st.booleans())), flexible)
 
 
 def found_in(snapshot: Snapshot, savings: Savings) -> SearchResult:
     """Return what the search finds of the nodes that may go by the rules of safety."""
     situation, bill = Situation(snapshot, ClusterState(), Policy()), savings.bill
-    rows = [each.node for each in assess_nodes(situation, SAFETY_RULES) if each.is_candidate]
+    rows = [node.node for node in assess_nodes(situation, SAFETY_RULES) if node.is_candidate]
     candidates = [
         Candidate(node.name, PRICES.of(node).per_hour, len(situation.moving(node.name)), amounts=bill.amounts(node))
         for node in rows
@@ -141,8 +141,8 @@ def test_the_orders_of_a_pass_save_what_the_bill_falls_by_and_each_saves_somethi
         planned(snapshot, commitments, wave=wave),
         Savings.among(snapshot.nodes, (), PRICES, commitments, NOW),
     )
-    assert plan.saving == savings.of_all(snapshot.node_by_name[each.node] for each in plan.orders)
-    assert all(each.saving > LITTLE for each in plan.orders if each.reason is DrainReason.UNDERUTILIZED)
+    assert plan.saving == savings.of_all(snapshot.node_by_name[order.node] for order in plan.orders)
+    assert all(order.saving > LITTLE for order in plan.orders if order.reason is DrainReason.UNDERUTILIZED)
 
 
 @SOME
@@ -151,12 +151,12 @@ def test_a_node_that_commitments_cover_saves_nothing_once_the_plan_has_come_true
     snapshot: Snapshot, commitments: Commitments
 ) -> None:
     plan, nodes = planned(snapshot, commitments), snapshot.node_by_name
-    gone = {*(each.node for each in plan.orders), *(plan.at_rest.nodes if plan.at_rest else ())}
+    gone = {*(order.node for order in plan.orders), *(plan.at_rest.nodes if plan.at_rest else ())}
     left = Savings.among(snapshot.nodes, gone, PRICES, commitments, NOW)
     covered = {
-        each.name
-        for each in plan.decisions
-        if each.verdict is Verdict.KEEP and each.reason == Unremovable.COVERED_BY_COMMITMENT
+        decision.name
+        for decision in plan.decisions
+        if decision.verdict is Verdict.KEEP and decision.reason == Unremovable.COVERED_BY_COMMITMENT
     }
     assert all(left.of(nodes[name]) <= LITTLE for name in covered - gone)
 

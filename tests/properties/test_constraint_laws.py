@@ -47,19 +47,19 @@ class Subject:
         self.nodes = len(snapshot.nodes)
         self.concerned = [kind for kind in range(len(arrays.classes)) if constraint.concerns(kind)]
         self.state = constraint.state()
-        for each in snapshot.pods:
-            kind = arrays.kind_of[each.spec]
-            if each.node and kind in self.concerned:
-                self.state.add(kind, arrays.index[each.node])
+        for bound in snapshot.pods:
+            kind = arrays.kind_of[bound.spec]
+            if bound.node and kind in self.concerned:
+                self.state.add(kind, arrays.index[bound.node])
 
     def real(self, drawn: Sequence[News]) -> list[News]:
         """Fold the drawn numbers; no node is closed twice."""
         found = dict.fromkeys(
-            each._replace(kind=self.concerned[each.kind % len(self.concerned)], node=each.node % self.nodes)
-            for each in drawn
+            news._replace(kind=self.concerned[news.kind % len(self.concerned)], node=news.node % self.nodes)
+            for news in drawn
         )
-        closed = {each.node: each for each in found if each.word == "close"}
-        return [each for each in found if each.word != "close" or closed[each.node] is each]
+        closed = {fromkey.node: fromkey for fromkey in found if fromkey.word == "close"}
+        return [fromkey for fromkey in found if fromkey.word != "close" or closed[fromkey.node] is fromkey]
 
     def tell(self, news: Sequence[News], pods: int) -> None:
         tell(self.state, news, pods)
@@ -71,9 +71,9 @@ def tell(state: ConstraintState, news: Sequence[News], pods: int) -> None:
 
 
 def answers(state: ConstraintState, subject: Subject) -> list[list[bool] | bool]:
-    rows = [state.allowed(kind) for kind in subject.concerned]
+    rows = [state.allowed_nodes(kind) for kind in subject.concerned]
     everywhere = [True] * subject.nodes
-    return [state.misplaced() is None, *(everywhere if row is None else row.tolist() for row in rows)]
+    return [state.find_misplaced() is None, *(everywhere if row is None else row.tolist() for row in rows)]
 
 
 @st.composite
@@ -97,10 +97,10 @@ def crowds(draw: st.DrawFn) -> Snapshot:
     """A few pods of one app, whose rules are all about one another; the most is told of them later."""
     snapshot = draw(clusters())
     kinds = draw(st.lists(kin(), min_size=2, max_size=3))
-    rows = [replace(each, labels={**each.labels, ZONE: each.labels.get(ZONE, "c")}) for each in snapshot.nodes]
+    rows = [replace(node, labels={**node.labels, ZONE: node.labels.get(ZONE, "c")}) for node in snapshot.nodes]
     places = draw(st.lists(st.sampled_from(rows), max_size=4))
     pods = [pod(f"k{number}", kind=kind) for number, kind in enumerate(kinds)]
-    more = [pod(f"p{number}", on=each.name, kind=kinds[0]) for number, each in enumerate(places)]
+    more = [pod(f"p{number}", on=place.name, kind=kinds[0]) for number, place in enumerate(places)]
     return replace(cluster(rows, [*pods, *more], namespaces={"default": {}}), storage=snapshot.storage)
 
 

@@ -107,8 +107,8 @@ def named(date: datetime, day: Field, month: Field, weekday: Field) -> bool:
 @given(fields(0, 59), fields(0, 23))
 @pytest.mark.acceptance(65)
 def test_a_schedule_hits_at_the_times_that_it_names(minute: Field, hour: Field) -> None:
-    times = sorted(timedelta(hours=each, minutes=part) for each in hour.values for part in minute.values)
+    times = sorted(timedelta(hours=value, minutes=part) for value in hour.values for part in minute.values)
 
     found = hits(Schedule(f"{minute.text} {hour.text} * * *", MINUTE), NEW_YEAR - MINUTE, NEW_YEAR + DAY - MINUTE)
 
-    assert list(found) == [NEW_YEAR + each for each in times]
+    assert list(found) == [NEW_YEAR + time for time in times]

@@ -27,14 +27,14 @@ def test_a_held_node_is_returned_exactly_where_the_pod_fits_there_and_on_no_open
     freed = replace(picture, nodes=cluster([*map(as_returned, map(_held, held)), *others]).nodes)
 
     def fits(nodes: tuple[Node, ...]) -> bool:
-        return any(faults(freed, {f"{kind.namespace}/waits": each.name}, ()) == [] for each in nodes)
+        return any(faults(freed, {f"{kind.namespace}/waits": node.name}, ()) == [] for node in nodes)
 
     helps = not is_daemon(kind) and fits(held) and not fits(others)
-    found = nodes_to_return(picture, [node for node in picture.nodes if node.name in {each.name for each in held}])
+    found = nodes_to_return(picture, [node for node in picture.nodes if node.name in {node.name for node in held}])
 
     # where nodes may go both are counted on the safe side: such a pod may ask for a node that it could do without
     assert kind.hard_spread or kind.affinity or bool(found) is helps
-    assert all(faults(freed, {each.pod.key: name}, ()) == [] for name, each in found.items())
+    assert all(faults(freed, {node.pod.key: name}, ()) == [] for name, node in found.items())
 
 
 def _held(node: Node) -> Node:

@@ -50,8 +50,8 @@ def nodes(draw: st.DrawFn, name: str) -> Node:
 @st.composite
 def standings(draw: st.DrawFn) -> tuple[list[Node], NodeCounts]:
     rows = [draw(nodes(f"n{i}")) for i in range(draw(st.integers(0, 8)))]
-    claimed = draw(st.sets(st.sampled_from([*(each.name for each in rows), "gone"]), max_size=3))
-    pool_of = {each.name: each.pool for each in rows}
+    claimed = draw(st.sets(st.sampled_from([*(row.name for row in rows), "gone"]), max_size=3))
+    pool_of = {row.name: row.pool for row in rows}
     claims = {f"uid-{name}": claim(name, pool=pool_of.get(name, "a")) for name in claimed}
     pool: dict[str, Any] = {"enabled": True, "budgets": draw(budgets), "rate": draw(rates)}
     rules = policy(
@@ -72,23 +72,23 @@ def standings(draw: st.DrawFn) -> tuple[list[Node], NodeCounts]:
         for _ in range(3)
     )
     state = ClusterState(claims=claims, starts=draw(st.sampled_from([(), starts])))
-    moved_pods = {each.uid: draw(namespaces) for each in rows}
+    moved_pods = {row.uid: draw(namespaces) for row in rows}
     return rows, count_nodes(rows, pools, state, rules, NOW).with_moved_pods(moved_pods)
 
 
 def free(rows: list[Node], where: NodeCounts) -> list[Node]:
-    return [each for each in rows if each.uid not in where.pool(each.pool).in_flight]
+    return [row for row in rows if row.uid not in where.pool(row.pool).in_flight]
 
 
 @examples(200)
 @given(standings(), st.sampled_from(REASONS))
 def test_a_claim_never_exceeds_a_limit(drawn: tuple[list[Node], NodeCounts], reason: DrainReason) -> None:
     rows, where = drawn
-    for each in free(rows, where):
-        if claim_blockers(where, each, reason):
+    for going in free(rows, where):
+        if claim_blockers(where, going, reason):
             continue
-        where = where.with_claim(each)
-        assert within_limits(where, each, reason)
+        where = where.with_claim(going)
+        assert within_limits(where, going, reason)
 
 
 def within_limits(where: NodeCounts, taken: Node, reason: DrainReason) -> bool:
@@ -122,9 +122,9 @@ def namespaces_within(where: NodeCounts, taken: Node) -> bool:
 def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list[Node], NodeCounts]) -> None:
     rows, where = drawn
     claims, rules, pools = dict(where.state.claims), where.policy, {"a": NodePool("a"), "b": NodePool("b")}
-    for each in free(rows, where):
-        where = where.with_claim(each)
-        claims[each.uid] = claim(each.name, pool=each.pool, zone=each.zone)
+    for going in free(rows, where):
+        where = where.with_claim(going)
+        claims[going.uid] = claim(going.name, pool=going.pool, zone=going.zone)
     found = count_nodes(rows, pools, ClusterState(claims=claims), rules, NOW)
     assert summary(where) == summary(found)
 
@@ -132,14 +132,14 @@ def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list
 def summary(where: NodeCounts) -> list[object]:
     pools = [
         (
-            each.name,
-            each.nodes,
-            each.in_flight,
-            each.in_use,
-            each.left,
-            {z: n for z, n in each.left_by_zone.items() if n},
+            pool.name,
+            pool.nodes,
+            pool.in_flight,
+            pool.in_use,
+            pool.left,
+            {z: n for z, n in pool.left_by_zone.items() if n},
         )
-        for each in where.pools.values()
+        for pool in where.pools.values()
     ]
     return [where.left, where.left_non_tainted, pools]
 

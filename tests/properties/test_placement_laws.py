@@ -22,11 +22,11 @@ from tests.properties.proofs import moves_of, proof_of
 
 
 def _departing(snapshot: Snapshot) -> list[str]:
-    return [each.name for each in snapshot.nodes if each.drain_taint is not None]
+    return [node.name for node in snapshot.nodes if node.drain_taint is not None]
 
 
 def _candidates(snapshot: Snapshot) -> list[str]:
-    return [each.name for each in snapshot.nodes if each.drain_taint is None]
+    return [node.name for node in snapshot.nodes if node.drain_taint is None]
 
 
 def _play(simulation: Simulation, order: Sequence[str]) -> list[str]:
@@ -62,7 +62,7 @@ def test_room_that_a_buffer_has_is_there_after_every_plan(
 @given(clusters(), st.permutations(range(7)))
 def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, order: list[int]) -> None:
     huge = CapacityBuffer("default", "huge", pod_class(owner="CapacityBuffer/huge", cpu=64), 3)
-    names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
+    names = [candidate for place in order for candidate in _candidates(snapshot)[place : place + 1]]
     held, plain = (
         Simulation.of(each, _departing(each)) for each in (replace(snapshot, buffers=Buffers((huge,))), snapshot)
     )
@@ -72,7 +72,7 @@ def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, 
 @examples(100)
 @given(clusters(), st.permutations(range(7)))
 def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
-    names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
+    names = [candidate for place in order for candidate in _candidates(snapshot)[place : place + 1]]
     tried, plain = (Simulation.of(snapshot, _departing(snapshot)) for _ in range(2))
     taken = _play(tried, names)
     assert _play(plain, taken) == taken
@@ -85,11 +85,11 @@ def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -
 def test_what_is_only_asked_is_answered_as_it_is_done_and_leaves_nothing_behind(
     snapshot: Snapshot, order: list[int]
 ) -> None:
-    names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
+    names = [candidate for place in order for candidate in _candidates(snapshot)[place : place + 1]]
     asked, plain = (Simulation.of(snapshot, _departing(snapshot)) for _ in range(2))
     for number, name in enumerate(names):
         others = names[number:]
-        assert [asked.refuses(each) for each in others] == [plain.copy().try_remove(each) for each in others]
+        assert [asked.refuses(other) for other in others] == [plain.copy().try_remove(other) for other in others]
         assert asked.try_remove(name) == plain.try_remove(name)
     assert moves_of(asked) == moves_of(plain)
 
@@ -130,7 +130,7 @@ def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
 @examples(100)
 @given(nodes(), classes())
 def test_masks_show_what_the_rules_show_node_by_node(rows: list[Node], kind: PodClass) -> None:
-    assert np.array_equal(NodeFilters(rows).of(kind), [admits(kind, each) for each in rows])
+    assert np.array_equal(NodeFilters(rows).of(kind), [admits(kind, row) for row in rows])
 
 
 @examples(100)

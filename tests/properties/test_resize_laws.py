@@ -41,7 +41,9 @@ def resized_pods(draw: st.DrawFn) -> dict[str, Any]:
     ]
     reason = draw(st.sampled_from(["", "Infeasible", "Deferred"]))
     status = {
-        "containerStatuses": [{"name": each["name"], **draw(reports)} for each in containers if draw(st.booleans())],
+        "containerStatuses": [
+            {"name": container["name"], **draw(reports)} for container in containers if draw(st.booleans())
+        ],
         "initContainerStatuses": [{"name": each["name"], **draw(reports)} for each in initial if draw(st.booleans())],
         "conditions": [{"type": "PodResizePending", "status": "True", "reason": reason}] if reason else [],
         **draw(reports),

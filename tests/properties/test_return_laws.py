@@ -25,8 +25,8 @@ amounts = st.builds(resources, st.sampled_from([0, 0.2, 1, 3]), st.sampled_from(
 def returning(draw: st.DrawFn) -> Snapshot:
     """A cluster whose pods may come back larger: by their templates, their autoscalers, their status."""
     snapshot = draw(clusters())
-    workloads = {each.spec.workload: Workload(each.spec.workload, 1, templates=_asking(each, draw(amounts)))
-                 for each in snapshot.pods if draw(st.booleans())}  # fmt: skip
+    workloads = {pod.spec.workload: Workload(pod.spec.workload, 1, templates=_asking(pod, draw(amounts)))
+                 for pod in snapshot.pods if draw(st.booleans())}  # fmt: skip
     autoscalers = tuple(
         VerticalAutoscaler("default", f"vpa{number}", target, recommended={"app": draw(amounts)})
         for number, target in enumerate(sorted(workloads))
@@ -52,11 +52,11 @@ def test_the_proof_has_room_for_what_comes_back(snapshot: Snapshot) -> None:
 def test_what_a_pod_takes_here_stays_and_what_it_needs_elsewhere_is_never_less(
     snapshot: Snapshot, template: Resources, booked: Resources | None
 ) -> None:
-    before = [structs.replace(each, booked=booked) for each in snapshot.pods]
+    before = [structs.replace(pod, booked=booked) for pod in snapshot.pods]
     workloads = {each.spec.workload: Workload(templates=_asking(each, template)) for each in before}
     after = as_they_return(before, workloads)
 
-    assert [each.requests for each in after] == [each.requests for each in before]
+    assert [pod.requests for pod in after] == [each.requests for each in before]
     for old, new in zip(before, after, strict=True):
         assert old.spec.requests.fits(new.spec.requests)
         if new.spec is not old.spec:

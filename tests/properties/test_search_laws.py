@@ -17,11 +17,11 @@ CHAIN = 2
 
 
 def _simulation(snapshot: Snapshot) -> Simulation:
-    return Simulation.of(snapshot, [each.name for each in snapshot.nodes if each.drain_taint is not None], robust=False)
+    return Simulation.of(snapshot, [node.name for node in snapshot.nodes if node.drain_taint is not None], robust=False)
 
 
 def _candidates(snapshot: Snapshot) -> list[Candidate]:
-    names = [each.name for each in snapshot.nodes if each.drain_taint is None]
+    names = [node.name for node in snapshot.nodes if node.drain_taint is None]
     return [Candidate(name, 100 + place % 2, place, (Use("all", 1, 2),)) for place, name in enumerate(names)]
 
 
@@ -59,7 +59,7 @@ def test_nodes_returned_in_any_order_leave_nothing_behind(snapshot: Snapshot, or
     before = _state(packing)
     for node in range(len(snapshot.nodes)):
         packing.take(node, CHAIN)
-    for node in (each for each in order if each in packing):
+    for node in (number for number in order if number in packing):
         packing.put_back(node)
     assert _state(packing) == before
 
@@ -68,11 +68,11 @@ def test_nodes_returned_in_any_order_leave_nothing_behind(snapshot: Snapshot, or
 @given(clusters(), st.integers(0, 3000))
 def test_what_the_search_finds_holds(snapshot: Snapshot, steps: int) -> None:
     found = _found(snapshot, _candidates(snapshot), steps)
-    departing = {each.name for each in snapshot.nodes if each.drain_taint is not None}
+    departing = {node.name for node in snapshot.nodes if node.drain_taint is not None}
     assigned = found.simulation.assignments
     rows = [*assigned.reservations(), *(each for row in assigned.moves().values() for each in row)]
     moves = {move.pod: move.node for move in rows}
-    living = [each for each in snapshot.pods if each.node or each.key in moves]
+    living = [pod for pod in snapshot.pods if pod.node or pod.key in moves]
     judged = replace(snapshot, pods=tuple(living))
     if found.nodes:
         assert faults(judged, moves, {*found.nodes, *departing}) == []

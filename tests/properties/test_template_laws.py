@@ -20,19 +20,19 @@ from tests.properties.proofs import proof_of
 
 @given(clusters(), st.booleans())
 def test_a_template_that_agrees_with_its_pods_changes_nothing(snapshot: Snapshot, fixed: bool) -> None:
-    for each in snapshot.pods:
-        made = replace(each.spec, owner=None)
-        known = {each.spec.workload: Workload(each.spec.workload, 1, templates=(made,), fixed_template=fixed)}
-        (found,) = as_they_return([each], known)
+    for pod in snapshot.pods:
+        made = replace(pod.spec, owner=None)
+        known = {pod.spec.workload: Workload(pod.spec.workload, 1, templates=(made,), fixed_template=fixed)}
+        (found,) = as_they_return([pod], known)
 
-        assert found is each
+        assert found is pod
 
 
 @st.composite
 def with_templates(draw: st.DrawFn) -> tuple[Snapshot, Mapping[str, PodClass]]:
     """A cluster whose pods are of other templates than those that stand now, and these by workload."""
     snapshot = draw(clusters())
-    kinds = {each.spec.workload: each.spec for each in snapshot.pods if not each.spec.stays}
+    kinds = {pod.spec.workload: pod.spec for pod in snapshot.pods if not pod.spec.stays}
     made = {name: _edited(kind, draw(classes()), draw(st.sampled_from([*APPS, ""]))) for name, kind in kinds.items()}
     workloads = {name: Workload(name, 1, templates=(each,)) for name, each in made.items()}
     pods = as_they_return(snapshot.pods, workloads)

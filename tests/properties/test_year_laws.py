@@ -43,8 +43,8 @@ class World:
 
     def __init__(self, drawn: Rules, sizes: dict[str, int]) -> None:
         rows = [node(f"{pool}{i}", pool=pool, created=START) for pool, size in sizes.items() for i in range(size)]
-        self.nodes = {each.name: each for each in rows}
-        self.pools = {name: NodePool(name, min_total=each.least) for name, each in drawn.pools.items()}
+        self.nodes = {row.name: row for row in rows}
+        self.pools = {name: NodePool(name, min_total=pool.least) for name, pool in drawn.pools.items()}
         self.policy: Policy = parse(json.dumps(drawn.document).encode())
         self.state = ClusterState()
 

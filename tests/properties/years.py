@@ -67,9 +67,9 @@ class PoolRules:
 
     @property
     def document(self) -> dict[str, Any]:
-        block: dict[str, Any] = {"budgets": [each.document for each in self.budgets]}
+        block: dict[str, Any] = {"budgets": [budget.document for budget in self.budgets]}
         if self.windows is not None:
-            block["windows"] = [each.document for each in self.windows]
+            block["windows"] = [window.document for window in self.windows]
         rate = {"rate": self.speed.document} if self.speed else {}
         return {"enabled": True, "disruption": block, **rate}
 
@@ -89,7 +89,7 @@ class Rules:
             "minimumNonTaintedNodes": 0,
             "disruption": {"budgets": [each.document for each in self.ceiling]},
             "rate": self.speed.document,
-            "freezes": [each.document for each in self.freezes],
+            "freezes": [freeze.document for freeze in self.freezes],
         }
         return {"cluster": cluster, "nodePools": {name: rules.document for name, rules in self.pools.items()}}
 
@@ -99,9 +99,9 @@ class Rules:
         return [edges for edges in (*stops, *(span.edges() for span in self._spans())) if edges]
 
     def _spans(self) -> list[Span]:
-        allowances = [*self.ceiling, *(each for rules in self.pools.values() for each in rules.budgets)]
+        allowances = [*self.ceiling, *(budget for rules in self.pools.values() for budget in rules.budgets)]
         windows = [span for rules in self.pools.values() for span in rules.windows or ()]
-        return [each.span for each in allowances if each.span] + windows
+        return [allowance.span for allowance in allowances if allowance.span] + windows
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Judge:
     ) -> bool:
         standing = self._standing(pools)
         using = (standing & (self.claimed | self.broken)) | {name}
-        limits = [most(each.nodes, len(standing)) for each in budgets if each.binds(reason, now)]
+        limits = [most(budget.nodes, len(standing)) for budget in budgets if budget.binds(reason, now)]
         return not limits or len(using) <= min(limits)
 
     def _fast(self, speed: Speed, pools: Sequence[str], now: datetime) -> bool:

@@ -22,7 +22,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def ends(told: list[RaceResult]) -> Counter[tuple[str, str]]:
-    return Counter((each.outcome, each.why) for each in told)
+    return Counter((result.outcome, result.why) for result in told)
 
 
 def test_a_state_that_many_open_at_once_for_the_first_time_opens_for_all(tmp_path: Path) -> None:

@@ -100,9 +100,9 @@ def with_autoscalers(twenty_nodes: ControlPlane) -> ControlPlane:
 
 def add_kinds(plane: ControlPlane, *definitions: dict[str, Any]) -> None:
     """Define kinds, and wait until the API server lists their objects and names them to whoever asks what it serves."""
-    for each in definitions:
-        plane.kubectl("apply", "-f", "-", stdin=json.dumps(each))
-        until(f"{each['metadata']['name']} to be served", partial(is_served, plane, each["spec"]))
+    for definition in definitions:
+        plane.kubectl("apply", "-f", "-", stdin=json.dumps(definition))
+        until(f"{definition['metadata']['name']} to be served", partial(is_served, plane, definition["spec"]))
 
 
 def is_served(plane: ControlPlane, kind: dict[str, Any]) -> bool:

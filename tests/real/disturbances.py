@@ -83,7 +83,7 @@ class Disturbances:
         """See what Ebb remembers."""
         claims = len(self._memory.state().claims)
         self.most_claims = max(self.most_claims, claims)
-        self.outcomes = Counter(each.outcome or each.phase.value for each in self._memory.records())
+        self.outcomes = Counter(record.outcome or record.phase.value for record in self._memory.records())
         self.say(f"{dict(self.outcomes)}, {claims} claims, killed {self.killer.killed}")
 
     def is_over(self) -> bool:

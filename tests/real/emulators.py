@@ -59,7 +59,10 @@ class _Emulator:
         [port] = self._ports.numbers
         self.host = f"127.0.0.1:{port}"
         self._folder = folder = Path(tempfile.mkdtemp(prefix="ebb-emulator-"))
-        command = [str(_program(self.program, os.environ)), *(each.format(folder=folder) for each in self.arguments)]
+        command = [
+            str(_program(self.program, os.environ)),
+            *(argument.format(folder=folder) for argument in self.arguments),
+        ]
         command += ["--host=127.0.0.1", f"--port={port}"]
         self._process = Child(self.component, ["-m", "infra.local.bound_process", str(folder), *command], folder)
         try:

@@ -168,7 +168,7 @@ class Installation:
         return Child(target, bound, folder, environment)
 
     def _answers(self, target: str, port: int) -> bool:
-        assert not self._functions[target].ended(), self.said(target)
+        assert not self._functions[target].has_ended(), self.said(target)
         try:
             return requests.get(f"http://127.0.0.1:{port}/", timeout=5).status_code == 405
         except (requests.ConnectionError, requests.Timeout):  # before its first worker is up it listens and is silent

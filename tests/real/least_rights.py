@@ -27,7 +27,7 @@ def filled_fields(api_version: str, *managers: str) -> dict[str, Any]:
     fields: dict[str, Any] = {f"f:example.com/{'k' * 50}{number}": {} for number in range(200)}
     written = {"fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": fields}}}
     entry = {"operation": "Update", "apiVersion": api_version, "time": "2026-01-01T00:00:00Z", **written}
-    return {"metadata": {"managedFields": [{"manager": each, **entry} for each in managers or "abcde"]}}
+    return {"metadata": {"managedFields": [{"manager": manager, **entry} for manager in managers or "abcde"]}}
 
 
 def user(name: str) -> str:

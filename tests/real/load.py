@@ -103,10 +103,10 @@ class ChangingLoad:
         """How far the world came: pods by what they are, one that is not Ready, and who keeps nodes closed."""
         pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
         kinds = Counter(
-            (each["status"].get("phase"), "bound" if each["spec"].get("nodeName") else "unbound", _is_ready(each))
-            for each in pods
+            (pod["status"].get("phase"), "bound" if pod["spec"].get("nodeName") else "unbound", _is_ready(pod))
+            for pod in pods
         )
-        one = next((each for each in pods if not _is_ready(each)), {})
+        one = next((pod for pod in pods if not _is_ready(pod)), {})
         closed = sum(bool(each["spec"].get("taints")) for each in self._nodes())
         return f"{len(pods)} pods {dict(kinds)}, {closed} nodes with taints, {one.get('metadata')} {one.get('status')}"
 
@@ -183,5 +183,5 @@ def _is_held(thing: Manifest) -> bool:
 def _is_ready(pod: Manifest) -> bool:
     conditions = pod["status"].get("conditions", [])
     return "deletionTimestamp" not in pod["metadata"] and any(
-        each["type"] == "Ready" and each["status"] == "True" for each in conditions
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
     )

@@ -24,14 +24,14 @@ class Memory:
 
     def is_answered(self) -> bool:
         """Whether no order is on its way or being judged: each has its claim or was refused."""
-        return not self.state().published and all(each.phase is not DrainPhase.ACCEPTED for each in self.records())
+        return not self.state().published and all(record.phase is not DrainPhase.ACCEPTED for record in self.records())
 
     def has_ended_drains(self) -> bool:
         """Whether no claim stands, and every drain that began is settled and leased by nobody.
 
         An order that is being judged has no claim yet, and is no longer on its way: only its record tells of it.
         """
-        ended = all(each.phase is DrainPhase.SETTLED and each.lease is None for each in self.records())
+        ended = all(record.phase is DrainPhase.SETTLED and record.lease is None for record in self.records())
         return ended and not self.state().claims
 
     def is_at_rest(self) -> bool:

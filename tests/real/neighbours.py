@@ -49,9 +49,7 @@ def workloads() -> list[Manifest]:
 def running(api: Api) -> list[Manifest]:
     pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
     return [
-        each
-        for each in pods
-        if each["status"].get("phase") == "Running" and "deletionTimestamp" not in each["metadata"]
+        pod for pod in pods if pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
     ]
 
 

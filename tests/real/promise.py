@@ -47,7 +47,7 @@ def _wrong_pods(evidence: Evidence, audit: Sequence[Audit]) -> Iterator[str]:
 def rates(audit: Sequence[Audit]) -> Iterator[str]:
     """Tell how many writes a second Ebb asked the API server for."""
     ours = by_ebb(audit)
-    writes, dry = [at(each) for each in ours if is_write(each)], [at(each) for each in ours if is_dry(each)]
+    writes, dry = [at(our) for our in ours if is_write(our)], [at(our) for our in ours if is_dry(our)]
     for what, times in (("writes", writes), ("dry-run evictions", dry), ("both", [*writes, *dry])):
         busy = ", ".join(f"{seconds} s: {sustained(times, seconds):.1f}/s" for seconds in (10, 60))
         yield f"{what}: {len(times)}, peak second {busiest(times, 1)}, busiest {busy}"

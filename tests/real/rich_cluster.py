@@ -27,7 +27,7 @@ def populate(api: Api) -> None:
     api.create(node(f"gke-local-{POOL}-{number:04d}", pool=POOL, zone=ZONES[number % 3]) for number in range(NODES))
     api.create(workloads())
     until("every pod ready", lambda: is_calm(api))
-    until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") for each in budgets(api)))
+    until("PDBs that count them", lambda: all(budget["status"].get("currentHealthy") for budget in budgets(api)))
 
 
 def workloads() -> list[Manifest]:
@@ -49,7 +49,9 @@ def workloads() -> list[Manifest]:
 def is_calm(api: Api) -> bool:
     """Whether every pod that is wanted is Ready, and no other is left."""
     pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    return len(pods) == sum(each["spec"]["replicas"] for each in controllers(api)) and all(map(_is_ready, pods))
+    return len(pods) == sum(controller["spec"]["replicas"] for controller in controllers(api)) and all(
+        map(_is_ready, pods)
+    )
 
 
 def controllers(api: Api) -> list[Manifest]:
@@ -78,4 +80,4 @@ def _affinity(kind: str, app: str, key: str) -> Manifest:
 
 def _is_ready(pod: Manifest) -> bool:
     conditions = pod["status"].get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

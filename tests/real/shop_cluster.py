@@ -46,7 +46,7 @@ def populate(api: Api, **pace: str) -> None:
     api.create(nodes(NODES, pool=POOL))
     api.create(workloads(**pace))
     until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS)
-    until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") == REPLICAS for each in pdbs(api)))
+    until("PDBs that count them", lambda: all(pdb["status"].get("currentHealthy") == REPLICAS for pdb in pdbs(api)))
 
 
 def workloads(**pace: str) -> list[Manifest]:
@@ -72,4 +72,4 @@ def ready_pods(api: Api) -> list[Manifest]:
 
 def _ready(pod: Manifest) -> bool:
     conditions = pod["status"].get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

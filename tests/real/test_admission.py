@@ -50,7 +50,7 @@ def node(plane: ControlPlane) -> Iterator[str]:
 def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
     """Return the patch that an administrator makes the state with."""
     taints = [
-        each for each in taints_of(read(plane, name)) if each["key"] not in {OUR_TAINT, HELD_TAINT, FOREIGN["key"]}
+        taint for taint in taints_of(read(plane, name)) if taint["key"] not in {OUR_TAINT, HELD_TAINT, FOREIGN["key"]}
     ]
     effects = {SOFT: "PreferNoSchedule", TIMED: "PreferNoSchedule", MADE_HARD: "NoSchedule"}
     time = {"timeAdded": YEAR_2099} if wanted == TIMED else {}
@@ -102,7 +102,7 @@ def with_taints(change: Callable[[list[Raw]], list[Raw]], **spec: Any) -> Callab
 
 
 def without(key: str) -> Callable[[list[Raw]], list[Raw]]:
-    return lambda taints: [each for each in taints if each["key"] != key]
+    return lambda taints: [taint for taint in taints if taint["key"] != key]
 
 
 def annotated(patch: Callable[[Raw], Raw], record: str | None) -> Callable[[Raw], Raw]:
@@ -137,7 +137,7 @@ CASES = [
     pytest.param(
         "a taint that is not its own",
         FREE,
-        with_taints(lambda taints: [{**each, "value": "other"} for each in taints]),
+        with_taints(lambda taints: [{**taint, "value": "other"} for taint in taints]),
         id="a taint changed",
     ),
     pytest.param(

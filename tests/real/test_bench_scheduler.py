@@ -24,7 +24,9 @@ DRAINED = {0, 4, 9}
 def test_it_lets_every_pod_go_exactly_where_the_real_filters_let_it(scheduler_filters: SchedulerFilters) -> None:
     worlds = [world(mix, seed) for mix in (Mix.PLAIN, Mix.RICH) for seed in SEEDS]
     evictions = [evicted(cluster, seed) for seed, cluster in enumerate(worlds)]
-    asked = [(manifests(cluster), questions(cluster, each)) for cluster, each in zip(worlds, evictions, strict=True)]
+    asked = [
+        (manifests(cluster), questions(cluster, eviction)) for cluster, eviction in zip(worlds, evictions, strict=True)
+    ]
     answers = scheduler_filters.ask(asked)
 
     differing = [
@@ -41,11 +43,11 @@ def test_it_lets_every_pod_go_exactly_where_the_real_filters_let_it(scheduler_fi
 def world(mix: Mix, seed: int) -> BenchCluster:
     """A cluster so full that not every pod finds a place; without disks, whose claims the filters would ask for."""
     whole = generated(12, mix, fill=0.75, pods_a_node=10, seed=seed)
-    return replace(whole, workloads=[each for each in whole.workloads if not each.disk])
+    return replace(whole, workloads=[workload for workload in whole.workloads if not workload.disk])
 
 
 def evicted(cluster: BenchCluster, seed: int) -> list[Eviction]:
-    trimmed = replace(cluster, places={each.name: cluster.places[each.name] for each in cluster.workloads})
+    trimmed = replace(cluster, places={workload.name: cluster.places[workload.name] for workload in cluster.workloads})
     return BenchScheduler(trimmed, list(Profile)[seed % 2], Random(seed)).evict_all(DRAINED)  # noqa: S311 - data
 
 
@@ -55,7 +57,7 @@ def manifests(cluster: BenchCluster) -> Cluster:
 
 
 def bound(cluster: BenchCluster) -> Iterable[Manifest]:
-    return (json.loads(each) for each in pods(cluster))
+    return (json.loads(pod) for pod in pods(cluster))
 
 
 def questions(cluster: BenchCluster, evictions: Iterable[Eviction]) -> list[Question]:
@@ -63,11 +65,11 @@ def questions(cluster: BenchCluster, evictions: Iterable[Eviction]) -> list[Ques
     cordon = [cluster.nodes[place].name for place in sorted(DRAINED)]
     return [
         Question(
-            manifest[f"{each.workload}-{each.replica}"],
-            bind=cluster.nodes[each.source if each.target is None else each.target].name,
+            manifest[f"{eviction.workload}-{eviction.replica}"],
+            bind=cluster.nodes[eviction.source if eviction.target is None else eviction.target].name,
             cordon=cordon,
         )
-        for each in evictions
+        for eviction in evictions
     ]
 
 

@@ -73,7 +73,7 @@ def test_nodes_are_drained_deleted_and_settled_and_every_pod_runs(ebb: tuple[Ins
 
 def assert_neighbours_were_left_alone(before: set[str], plane: ControlPlane) -> None:
     """Nothing was written on them, and a machine that is suspended, not Ready, used up no budget."""
-    theirs = {each["metadata"]["name"] for each in neighbours.nodes()} | {neighbours.MAINTAINED}
+    theirs = {node["metadata"]["name"] for node in neighbours.nodes()} | {neighbours.MAINTAINED}
     assert theirs <= before & node_names(plane)
     ours = [entry for entry in plane.audit() if entry.get("userAgent") == OURS]
     assert not theirs & {about(entry).get("name") for entry in ours if entry["verb"] == "patch"}
@@ -88,7 +88,7 @@ def assert_no_drain_was_over_before_what_it_moved_lived_again(memory: Memory, pl
         (about(entry)["name"], at(entry)) for entry in plane.audit() if about(entry).get("subresource") == "binding"
     ]
     moved = late_moves(memory)
-    late = [each for each in moved if not any(each[0] == name and each[1] < when <= each[2] for name, when in bound)]
+    late = [move for move in moved if not any(move[0] == name and move[1] < when <= move[2] for name, when in bound)]
     assert moved
     assert late == []
 

@@ -167,7 +167,7 @@ def night(plane: ControlPlane, cluster: NightCluster, act: Callable[[], Abstract
     seen = watch.seen()
     bills = tuple(bills_of(seen, begun))
     return Night(
-        nodes=Counter(each["metadata"]["labels"]["cloud.google.com/gke-nodepool"] for each in plane.api.items(NODES)),
+        nodes=Counter(item["metadata"]["labels"]["cloud.google.com/gke-nodepool"] for item in plane.api.items(NODES)),
         per_hour=bills[-1][1],
         bills=bills,
         evictions=Counter(map(asked_by, filter(is_granted, plane.audit()))),

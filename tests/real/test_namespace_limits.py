@@ -100,7 +100,7 @@ def test_a_limit_range_writes_and_refuses_as_ebb_shows(twenty_nodes: ControlPlan
             answer = plane.api.request("POST", path, dice.limit_range())
         made[name] = answer.body
     limits, seen, wrong = read_limits(client_as(plane.kubeconfig)), Counter[str](), list[str]()
-    assert {each.namespace for each in limits.ranges} >= made.keys()
+    assert {range_.namespace for range_ in limits.ranges} >= made.keys()
     for name, bounds in made.items():
         for spec in (dice.pod() for _ in range(PODS)):
             answer, ebb = tried(plane, name, spec), expected(name, spec, limits)

@@ -176,10 +176,10 @@ def test_room_that_the_scheduler_keeps_by_name_is_taken(corner: Corner) -> None:
     pair.run("low", "3", grace=20, pod={"priorityClassName": low})
     spec = {"nodeSelector": {"corner": pair.corner.namespace}, "tolerations": ANYTHING, "priorityClassName": high}
     api.create([deployment("high", replicas=1, cpu="3", namespace=pair.corner.namespace, pod=spec)])
-    until("a nomination", lambda: any(each["status"].get("nominatedNodeName") for each in pair.corner.pods("high")))
+    until("a nomination", lambda: any(pod["status"].get("nominatedNodeName") for pod in pair.corner.pods("high")))
 
     snapshot = pair.look()
-    (waiting,) = (each for each in snapshot.pods if each.spec.priority_class == high)
+    (waiting,) = (pod for pod in snapshot.pods if pod.spec.priority_class == high)
     simulation = Simulation.of(snapshot)
     assert waiting.nominated == pair.destination
     assert simulation.try_remove(pair.source) is not None
@@ -209,7 +209,7 @@ def test_the_room_of_a_daemon_pod_that_is_still_to_come_is_kept_until_it_comes(c
     selector = {"nodeSelector": {"corner": corner.namespace}}
     api.create([deployment(corner.namespace, replicas=1, cpu="500m", pod=selector)])
     beside = "/api/v1/namespaces/default/pods?labelSelector=app%3D" + corner.namespace
-    until("a pod beside", lambda: [each for each in api.items(beside) if each["spec"].get("nodeName")])
+    until("a pod beside", lambda: [item for item in api.items(beside) if item["spec"].get("nodeName")])
     assert not pair.goes(), "the room is the DaemonSet's"
 
     api.request("DELETE", path)

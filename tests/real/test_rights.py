@@ -188,6 +188,8 @@ def is_free_to(tried: Callable[[], str]) -> bool:
 
 
 def _grant(plane: ControlPlane, name: str, rights: frozenset[Right]) -> None:
-    rules = [{"verbs": [each.verb], "apiGroups": [each.group], "resources": [each.resource]} for each in sorted(rights)]
+    rules = [
+        {"verbs": [right.verb], "apiGroups": [right.group], "resources": [right.resource]} for right in sorted(rights)
+    ]
     answer = plane.api.request("PATCH", f"{ROLES}/ebb-{name}", {"rules": rules}, MERGE_PATCH)
     assert answer.status == 200, answer.body

@@ -73,14 +73,15 @@ class Cautious(NamedTuple):
 
 def kinds_of_caution(scheduler_filters: SchedulerFilters, found: Sequence[Cautious]) -> Counter[str]:
     """Count why Ebb plans nothing onto nodes that the scheduler would use."""
-    worlds = [unsteady(each) for each in found]
+    worlds = [unsteady(cautious) for cautious in found]
     answers = iter(scheduler_filters.ask(world for each in worlds for world in each))
     refused = [
-        [next(answers)[0].get(each.node.name, {}) for _ in those] for each, those in zip(found, worlds, strict=True)
+        [next(answers)[0].get(cautious.node.name, {}) for _ in those]
+        for cautious, those in zip(found, worlds, strict=True)
     ]
     return Counter(
-        "unsteady" if any("PodTopologySpread" in said for said in those) else caution(each)
-        for each, those in zip(found, refused, strict=True)
+        "unsteady" if any("PodTopologySpread" in said for said in those) else caution(cautious)
+        for cautious, those in zip(found, refused, strict=True)
     )
 
 
@@ -126,7 +127,7 @@ def caution(found: Cautious) -> str:
 def is_beside_going(found: Cautious) -> bool:
     """Whether a node that may go lies in one of the domains over which the pod is to be spread."""
     keys = [each["topologyKey"] for each in found.question.pod["spec"].get("topologySpreadConstraints", [])]
-    rows = [each["metadata"]["labels"] for each in found.cluster.nodes if may_go(each)]
+    rows = [node["metadata"]["labels"] for node in found.cluster.nodes if may_go(node)]
     return any(key in row and row[key] == found.node.labels.get(key) for key in keys for row in rows)
 
 
@@ -162,9 +163,9 @@ def test_ebb_shows_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
             takers = picture.node_by_name.keys() - refusals.keys()
             refused.update(plugin for plugins in refusals.values() for plugin in plugins)
             taken += len(takers)
-            wrong += [f"seed {seed}: {key(question.pod)} on {each}: {refusals[each]}" for each in sorted(said - takers)]
+            wrong += [f"seed {seed}: {key(question.pod)} on {fit}: {refusals[fit]}" for fit in sorted(said - takers)]
             why = kept_by.get(key(question.pod), "")
-            found += [Cautious(cluster, question, picture.node_by_name[each], why) for each in sorted(takers - said)]
+            found += [Cautious(cluster, question, picture.node_by_name[taker], why) for taker in sorted(takers - said)]
 
     cautious = kinds_of_caution(scheduler_filters, found)
     for line in figures(taken, refused, cautious):

@@ -73,13 +73,13 @@ def advice(cluster: Cluster) -> Advice:
 def world(cluster: Cluster, found: Advice) -> tuple[Cluster, Sequence[Question]]:
     """Return the cluster with the nodes that are proposed, and for each pod that has moved its place."""
     proof = found.proof
-    by_name = {each["metadata"]["name"]: each for each in cluster.nodes}
+    by_name = {node["metadata"]["name"]: node for node in cluster.nodes}
     kept = [each for name, each in by_name.items() if name in proof.kept]
     new = [made_like(node, by_name) for node in proof.world.nodes if node.name not in by_name]
-    pods = {key(each): each for each in cluster.pods}
-    csi = {each["metadata"]["name"]: each for each in cluster.csi_nodes}
+    pods = {key(pod): pod for pod in cluster.pods}
+    csi = {node["metadata"]["name"]: node for node in cluster.csi_nodes}
     limits = [with_name(csi[like], node["metadata"]["name"]) for node in new if (like := node["like"]) in csi]
-    standing = [each for each in cluster.pods if each["spec"]["nodeName"] in proof.kept]
+    standing = [pod for pod in cluster.pods if pod["spec"]["nodeName"] in proof.kept]
     changed = replace(cluster, nodes=[*kept, *new], pods=standing, csi_nodes=[*cluster.csi_nodes, *limits])
     moved = ((without_node(pods[pod]), node) for pod, node in proof.places.items())
     return changed, [Question(pod, bind=node, claims=made_for(pod)) for pod, node in moved]
@@ -89,10 +89,10 @@ def made_like(node: Node, by_name: Mapping[str, Manifest]) -> Manifest:
     """Return a new node as the API would print it, with the name of the node that it is like."""
     like = next(
         name
-        for name, each in sorted(by_name.items())
-        if all(each["metadata"]["labels"].get(label) == node.labels.get(label) for label in KEPT)
+        for name, manifest in sorted(by_name.items())
+        if all(manifest["metadata"]["labels"].get(label) == node.labels.get(label) for label in KEPT)
     )
-    taints = [{"key": each.key, "value": each.value, "effect": each.effect} for each in node.taints]
+    taints = [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in node.taints]
     plain: dict[str, Any] = by_name[like]
     offered = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in node.allocatable.amounts}
     return plain | {

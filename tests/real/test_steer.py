@@ -209,4 +209,4 @@ def test_kubectl_alone_takes_back_what_is_ours_and_leaves_what_people_wrote(
 
     notes = {pod.name: (web.pod(pod.name) or {})["metadata"].get("annotations", {}) for pod in (ours, theirs, changed)}
     assert [notes[pod.name].get(DELETION_COST) for pod in (ours, theirs, changed)] == [None, "5", "5"]
-    assert not any(STEERED in each for each in notes.values())
+    assert not any(STEERED in note for note in notes.values())

@@ -76,8 +76,8 @@ class Site:
     def memory(self) -> Memory:
         return Memory(self.ebb)
 
-    def ended(self, node: str) -> bool:
-        return any(each.order.node == node and each.outcome for each in self.memory.records())
+    def has_ended(self, node: str) -> bool:
+        return any(record.order.node == node and record.outcome for record in self.memory.records())
 
     def stop(self) -> None:
         """Let every drain end as it was begun, and no other begin."""
@@ -89,7 +89,7 @@ class Site:
 
     def nodes(self, pool: str) -> dict[str, Raw]:
         found = self.plane.api.items(f"/api/v1/nodes?labelSelector=cloud.google.com%2Fgke-nodepool%3D{pool}")
-        return {each["metadata"]["name"]: each for each in found}
+        return {item["metadata"]["name"]: item for item in found}
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_a_restart_that_hangs_is_undone_and_the_node_returned(site: Site) -> Non
     node = old["spec"]["nodeName"]
     site.enable(HANGING, left=4)
 
-    until("the drain given up", lambda: site.ebb.tick() and site.ended(node), SECONDS)
+    until("the drain given up", lambda: site.ebb.tick() and site.has_ended(node), SECONDS)
     site.stop()
 
     until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)])
@@ -200,7 +200,7 @@ def restarts(audit: list[Raw]) -> list[Audit]:
     patches = (
         each for each in by_ebb(audit) if each["verb"] == "patch" and about(each).get("resource") == "deployments"
     )
-    return [each for each in patches if not is_dry(each) and each["responseStatus"]["code"] == 200]
+    return [patch for patch in patches if not is_dry(patch) and patch["responseStatus"]["code"] == 200]
 
 
 def stamp_of(site: Site, app: str) -> str:
@@ -210,7 +210,7 @@ def stamp_of(site: Site, app: str) -> str:
 
 def current_sets(site: Site, app: str) -> list[str]:
     found = site.plane.api.items(f"/apis/apps/v1/namespaces/{SPACE}/replicasets?labelSelector=app%3D{app}")
-    return [each["metadata"]["name"] for each in found if each["spec"]["replicas"]]
+    return [item["metadata"]["name"] for item in found if item["spec"]["replicas"]]
 
 
 def gaps(seen: list[Seen], apps: list[str]) -> list[str]:

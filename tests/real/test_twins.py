@@ -102,7 +102,7 @@ def pods_of(twin: Twin, app: str) -> list[Json]:
 
 def is_ready(pod: Json) -> bool:
     conditions = pod["status"].get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def evict(twin: Twin, name: str, meta_name: str | None = None, **options: Any) -> tuple[int, Json, Json]:

@@ -184,5 +184,5 @@ def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
         "rbac.authorization.k8s.io/v1/clusterroles",
         "admissionregistration.k8s.io/v1/validatingadmissionpolicies",
     ):
-        left = [each["metadata"]["name"] for each in site.plane.api.items(f"/apis/{kind}")]
+        left = [item["metadata"]["name"] for item in site.plane.api.items(f"/apis/{kind}")]
         assert [name for name in left if name.startswith("ebb-")] == []

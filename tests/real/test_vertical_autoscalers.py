@@ -48,4 +48,4 @@ def test_autoscalers_are_found_by_discovery_and_raise_what_their_pods_come_back_
 
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
     ours = [each for each in snapshot.pods if each.spec.namespace == corner.namespace]
-    assert {(each.requests.cpu, each.spec.requests.cpu) for each in ours} == {(250, 900)}
+    assert {(our.requests.cpu, our.spec.requests.cpu) for our in ours} == {(250, 900)}

@@ -76,9 +76,11 @@ class NightCluster:
             for pod, place in zip(own, places, strict=True):
                 _bind(api, pod["metadata"]["name"], place)
         until("every pod is Ready", lambda: sum(map(_is_ready, _pods(api))) == self.pods)
-        until("budgets that count them", lambda: all(each["status"].get("currentHealthy") for each in _budgets(api)))
-        for each in self.nodes:
-            api.request("PATCH", f"/api/v1/nodes/{each['metadata']['name']}", _UNCORDONED, MERGE_PATCH)
+        until(
+            "budgets that count them", lambda: all(budget["status"].get("currentHealthy") for budget in _budgets(api))
+        )
+        for machine in self.nodes:
+            api.request("PATCH", f"/api/v1/nodes/{machine['metadata']['name']}", _UNCORDONED, MERGE_PATCH)
 
     def _draw_nodes(self) -> Iterator[Manifest]:
         for pool, (machine, cpu, memory, count) in KINDS.items():
@@ -142,4 +144,4 @@ def _budgets(api: Api) -> list[Manifest]:
 
 def _is_ready(pod: Manifest) -> bool:
     conditions = pod["status"].get("conditions", [])
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
+    return any((condition["type"], condition["status"]) == ("Ready", "True") for condition in conditions)

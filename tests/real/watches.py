@@ -75,8 +75,8 @@ class Watch:
 
     def _list(self, plural: str) -> int:
         body = json.loads(b"".join(self._lines(f"/api/v1/{plural}")))
-        for each in body["items"]:
-            self._keep(plural, each, gone=False)
+        for item in body["items"]:
+            self._keep(plural, item, gone=False)
         return int(body["metadata"]["resourceVersion"])
 
     def _watch(self, plural: str, revision: int) -> int:

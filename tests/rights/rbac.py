@@ -85,9 +85,11 @@ def _parsed(text: str) -> list[dict[str, Any]]:
 def granted(text: str) -> Mapping[str, frozenset[Right]]:
     """Return the rights of each subject by the subject's name."""
     found = objects(text)
-    roles = {each["metadata"]["name"]: _rights(each) for each in found if each["kind"] == "ClusterRole"}
-    bindings = [each for each in found if each["kind"] == "ClusterRoleBinding"]
-    return {subject["name"]: roles[each["roleRef"]["name"]] for each in bindings for subject in each["subjects"]}
+    roles = {thing["metadata"]["name"]: _rights(thing) for thing in found if thing["kind"] == "ClusterRole"}
+    bindings = [thing for thing in found if thing["kind"] == "ClusterRoleBinding"]
+    return {
+        subject["name"]: roles[binding["roleRef"]["name"]] for binding in bindings for subject in binding["subjects"]
+    }
 
 
 def with_options(**emails: str) -> Mapping[str, frozenset[Right]]:

@@ -77,9 +77,9 @@ def test_an_option_gives_one_function_the_rights_of_its_name_and_nobody_else_any
 @pytest.mark.parametrize("option", OPTIONS)
 def test_an_option_comes_whole_its_admission_policy_first_and_every_name_its_own(option: str) -> None:
     made: list[Json] = objects(filled(OPTIONS[option]))
-    kinds = [each["kind"] for each in made]
+    kinds = [thing["kind"] for thing in made]
 
-    (name,) = {each["metadata"]["name"] for each in made}
+    (name,) = {thing["metadata"]["name"] for thing in made}
     assert name in {f"ebb-drainer-{option}", f"ebb-planner-{option}"}
     fences = [kind for kind in kinds if kind.startswith("Validating")]
     assert kinds == [*fences, "ClusterRole", "ClusterRoleBinding"]
@@ -112,11 +112,11 @@ def test_each_right_that_is_taken_away_and_each_that_is_added_is_noticed(identit
 
 def test_the_file_has_two_roles_each_bound_to_one_account_and_no_other_placeholder() -> None:
     made: list[Json] = objects(filled(planner="p@example.com", drainer="d@example.com"))
-    names = [(each["kind"], each["metadata"]["name"]) for each in made]
+    names = [(thing["kind"], thing["metadata"]["name"]) for thing in made]
     assert names == [
         (kind, name) for kind in ("ClusterRole", "ClusterRoleBinding") for name in ("ebb-planner", "ebb-drainer")
     ]
-    subjects = [each["subjects"] for each in made if "subjects" in each]
+    subjects = [thing["subjects"] for thing in made if "subjects" in thing]
     users = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": f"{who}@example.com"} for who in "pd"]
     assert subjects == [[user] for user in users]
     assert FILE.read_text().count("${") == 2 * len(PLACEHOLDERS), "in the comment and in the binding"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from shared.core.policy.values import MOST_POLICY_BYTES
-from shared.core.records.orders import decode, echoed
+from shared.core.records.orders import decode, quoted_value
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW
 from tests.pages import ROOT
@@ -24,4 +24,4 @@ def test_the_limits_are_those_of_the_code() -> None:
     with pytest.raises(BadOrder, match="at most 65536"):
         decode(b" " * (64 * 1024 + 1), CLUSTER, "id", NOW)
     assert f"at most {MOST_POLICY_BYTES // 1024} KiB" in " ".join(TEXT.split())
-    assert len(echoed("x" * 1000)) == 81, "eighty characters and the mark that some are missing"
+    assert len(quoted_value("x" * 1000)) == 81, "eighty characters and the mark that some are missing"

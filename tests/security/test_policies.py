@@ -51,7 +51,7 @@ def test_a_fault_is_short_and_one_line_wherever_it_is(path: str, value: object) 
     found = faults(in_place(path, value))
     assert found
     assert max(map(len, found)) < MOST_FAULT
-    assert all(each.isprintable() for each in found)
+    assert all(fault.isprintable() for fault in found)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_of_a_schedule_only_a_part_is_repeated(schedule: str) -> None:
 
 @given(st.sampled_from(PLACES), st.recursive(st.text() | st.sampled_from((LONG, *ALL)), st.lists, max_leaves=3))
 def test_no_value_makes_a_long_fault(path: str, value: object) -> None:
-    assert all(len(each) < MOST_FAULT and each.isprintable() for each in faults(in_place(path, value)))
+    assert all(len(fault) < MOST_FAULT and fault.isprintable() for fault in faults(in_place(path, value)))
 
 
 @pytest.mark.parametrize("secret", ALL)

@@ -69,7 +69,7 @@ def test_pods_rely_on_the_kubelet_under_them_where_not_all_can_as_much(
     expected: list[Kubelet | None], kubelets: list[Kubelet]
 ) -> None:
     kind = pod_class()
-    nodes = tuple(node(f"n{place}", kubelet=each) for place, each in enumerate(kubelets))
+    nodes = tuple(node(f"n{place}", kubelet=kubelet) for place, kubelet in enumerate(kubelets))
     pods = (*(pod(f"p{place}", on=f"n{place}", kind=kind) for place in range(2)), pod("pending", kind=kind))
     reading = ClusterReading(nodes, pods, (), {})
 
@@ -100,7 +100,7 @@ def test_a_pod_finds_no_place_on_an_older_kubelet() -> None:
 
 
 def test_whatever_a_reading_and_a_snapshot_both_hold_is_carried_over() -> None:
-    kept = {each.name for each in fields(ClusterReading)} & {each.name for each in fields(Snapshot)}
+    kept = {field.name for field in fields(ClusterReading)} & {field.name for field in fields(Snapshot)}
     sorted_or_counted = {"nodes", "pods", "disruption_budgets", "workloads"}
     reading = ClusterReading((), (), (), {})
     told: dict[str, Any] = {name: object() for name in kept - sorted_or_counted - {"autoscalers", "limits"}}

@@ -35,7 +35,7 @@ def _missing(mirror: Path, added: Path) -> Types:
         held = _resources(json.loads((mirror / _HELD / added.name).read_text(encoding="utf-8")))
     except FileNotFoundError:  # a mirror of another make: it has what it has
         return {}
-    return {name: each for name, each in json.loads(added.read_text(encoding="utf-8")).items() if name not in held}
+    return {name: load for name, load in json.loads(added.read_text(encoding="utf-8")).items() if name not in held}
 
 
 def _resources(document: dict[str, Any]) -> dict[str, Any]:

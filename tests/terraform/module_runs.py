@@ -218,7 +218,7 @@ def _escaped(value: Any) -> Any:
 def sentences(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     """Return each error as the folder or the module call that it comes from, its sentence, and the rule's place."""
     rows = (event["diagnostic"] for event in events if event["type"] == "diagnostic")
-    return [_sentence(each) for each in rows if each["severity"] == "error"]
+    return [_sentence(row) for row in rows if row["severity"] == "error"]
 
 
 def _sentence(diagnostic: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -65,7 +65,7 @@ def _value(name: str, rule: Mapping[str, Any], pick: Pick) -> Any:
 
 
 def _one(rule: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = next(each for each in rule.get("anyOf", [rule]) if each.get("type") != "null")
+    found: Mapping[str, Any] = next(name for name in rule.get("anyOf", [rule]) if name.get("type") != "null")
     return found
 
 

@@ -42,8 +42,8 @@ def test_an_example_can_be_planned_and_applied(
     policies, environments = (by_cluster(found[name]) for name in ("policy", "cli"))
 
     assert policies
-    for each in policies:
-        assert parse(each.encode()).pools["default-pool"].enabled
+    for policy in policies:
+        assert parse(policy.encode()).pools["default-pool"].enabled
     assert len(set(environments)) == len(policies)
 
 

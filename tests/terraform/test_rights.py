@@ -249,7 +249,7 @@ def test_of_a_function_that_is_replaced_the_right_to_call_it_is_replaced(tool: T
     plans = [event["test_plan"] for event in events if event["type"] == "test_plan"]
     actions = {change["address"]: change["change"]["actions"] for change in plans[-1]["resource_changes"]}
 
-    assert {address for address, each in actions.items() if "delete" in each} == {
+    assert {address for address, action in actions.items() if "delete" in action} == {
         FUNCTION.format("planner"),
         'google_cloud_run_v2_service_iam_member.invokers["planner"]',
     }

@@ -62,7 +62,7 @@ def answers(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) ->
     """All cases at once, each by its place in the table."""
     inputs = {f"case{number}": case["inputs"] for number, case in enumerate(CASES.values())}
     typos = {f"typo{place}": _misspelt(path) for place, path in enumerate([*OBJECTS, *SECTIONS])}
-    fine = {f"fine{number}": each for number, each in enumerate(FINE.values())}
+    fine = {f"fine{number}": name for number, name in enumerate(FINE.values())}
     return refused(values_tool, tmp_path_factory.mktemp("sentences") / "ground", {**inputs, **typos, **fine})
 
 

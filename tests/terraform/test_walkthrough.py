@@ -32,7 +32,7 @@ https://kubernetes.io/docs/reference/kubectl, https://developer.hashicorp.com/te
 
 
 def words(program: str, *verbs: str) -> list[Command]:
-    return [each for each in commands() if any(_is(words, program, verbs) for words in each.programs)]
+    return [command for command in commands() if any(_is(words, program, verbs) for words in command.programs)]
 
 
 def _is(program: tuple[str, ...], name: str, verbs: tuple[str, ...]) -> bool:
@@ -95,7 +95,7 @@ def test_the_number_of_resources_is_that_of_the_plan(
 
 
 def test_every_folder_that_is_named_is_there() -> None:
-    texts = [word for each in commands() for word in each.programs[0]]
+    texts = [word for command in commands() for word in command.programs[0]]
     folders = {folder for text in texts for folder in re.findall(r"-chdir=(\S+)", text)}
 
     assert folders == {"terraform/examples/simple"}
@@ -103,7 +103,7 @@ def test_every_folder_that_is_named_is_there() -> None:
 
 
 def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None:
-    lines = [each.programs[0] for each in words("terraform", "output")]
+    lines = [word.programs[0] for word in words("terraform", "output")]
     named = {line[line.index("-raw") + 1] for line in lines}
 
     assert named == {"policy"}
@@ -129,7 +129,7 @@ def test_the_reports_are_made_of_a_dump_and_the_policy_that_terraform_writes(
     monkeypatch.chdir(tmp_path)
     dumps.write(tmp_path / "cluster.json")
     (tmp_path / "policy.json").write_text(example["policy"], encoding="utf-8")
-    lines = [each.programs[0][1:] for each in words("ebb") if each.programs[0][1] in ("plan", "policy")]
+    lines = [word.programs[0][1:] for word in words("ebb") if word.programs[0][1] in ("plan", "policy")]
     runs = [CliRunner().invoke(app, list(line)) for line in lines]
 
     assert [run.exit_code for run in runs] == [0, 0, 0], [run.output for run in runs]

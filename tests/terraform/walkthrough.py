@@ -32,7 +32,7 @@ def _command(line: str) -> Command:
     programs: list[list[str]] = [[]]
     for word in words:
         programs.append([]) if word == "|" else programs[-1].append(word)
-    return Command(tuple(tuple(each) for each in programs), comment.strip())
+    return Command(tuple(tuple(program) for program in programs), comment.strip())
 
 
 def modules() -> list[str]:

@@ -26,13 +26,13 @@ def in_form(found: dict[str, Any], forms: dict[str, str]) -> bool:
 def test_the_list_has_the_form_of_its_standard() -> None:
     found = cyclonedx(b"an archive")
     parts = [found["metadata"]["component"], *found["components"]]
-    hashes = [each for part in parts for row in part.get("externalReferences", [part]) for each in row["hashes"]]
+    hashes = [hash_ for part in parts for row in part.get("externalReferences", [part]) for hash_ in row["hashes"]]
 
     assert in_form(found, FORMS)
     assert {part["type"] for part in found["components"]} == {"library"}
     assert [part for part in found["components"] if not in_form(part, dict.fromkeys(("bom-ref", "purl"), PURL))] == []
     assert max(Counter(part["bom-ref"] for part in parts).values()) == 1
-    assert [each for each in hashes if each.keys() != SHA256.keys() or not in_form(each, SHA256)] == []
+    assert [hash_ for hash_ in hashes if hash_.keys() != SHA256.keys() or not in_form(hash_, SHA256)] == []
 
 
 def test_every_requirement_is_in_the_list_with_its_files_and_its_machines() -> None:
@@ -41,7 +41,7 @@ def test_every_requirement_is_in_the_list_with_its_files_and_its_machines() -> N
             part["name"],
             part["version"],
             "".join(row["value"] for row in part.get("properties", [])),
-            frozenset(each["content"] for row in part["externalReferences"] for each in row["hashes"]),
+            frozenset(hash_["content"] for row in part["externalReferences"] for hash_ in row["hashes"]),
         )
         for part in cyclonedx(b"")["components"]
     }

@@ -126,13 +126,13 @@ def choice(packing: Packing, kind: int, source: int) -> NodeChoice:
     nodes = packing.arrays.nodes
     answers = [(rule, detail, _elsewhere(mask, source)) for rule, detail, mask in _answers(packing, kind)]
     counted = np.sum([mask for _, _, mask in answers], axis=0, dtype=np.int64)
-    found = (_excluded(rule, detail, nodes, mask, counted == 1) for rule, detail, mask in answers)
+    found = (_exclude_nodes(rule, detail, nodes, mask, counted == 1) for rule, detail, mask in answers)
     still_open = _elsewhere(counted == 0, source)
     excluded = tuple(excluded for excluded in found if excluded.nodes)
     return NodeChoice(len(nodes) - 1, int(still_open.sum()), excluded, Places(nodes, still_open))
 
 
-def _excluded(rule: Exclusion, detail: str, nodes: Sequence[Node], mask: NodeMask, once: NodeMask) -> Excluded:
+def _exclude_nodes(rule: Exclusion, detail: str, nodes: Sequence[Node], mask: NodeMask, once: NodeMask) -> Excluded:
     alone = mask & once
     return Excluded(rule, detail, int(mask.sum()), int(alone.sum()), Places(nodes, mask), Places(nodes, alone))
 
@@ -148,7 +148,7 @@ def _answers(packing: Packing, kind: int) -> Iterator[tuple[Exclusion, str, Node
     spec, filters = packing.arrays.classes[kind], packing.arrays.node_filters
     yield Exclusion.SHUT, "", packing.shut()
     yield Exclusion.TAINT, "", ~filters.tolerating(spec.tolerations)
-    yield Exclusion.SELECTOR, "", ~filters.selected(spec)
+    yield Exclusion.SELECTOR, "", ~filters.selected_nodes(spec)
     yield Exclusion.KUBELET, f"{spec.needs_kubelet or ''} {spec.os}".strip(), ~filters.able(spec)
     for resource, mask in packing.lacking(kind):
         yield Exclusion.ROOM, resource, mask
@@ -173,30 +173,30 @@ def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:
 
     The simulation stays as it is. Raises KeyError where no node has that name.
     """
-    packing, targets = _emptied(simulation, name)
+    packing, targets = _empty_node(simulation, name)
     node = simulation.arrays.index[name]
     return tuple(_landing(packing, pod, node, targets) for pod in simulation.arrays.movable(node))
 
 
 def without_a_place(simulation: Simulation, name: str) -> Iterator[tuple[Pod, NodeChoice]]:
     """Yield the pods of a node that `landings` finds no place for, with what excludes the nodes."""
-    packing, targets = _emptied(simulation, name)
+    packing, targets = _empty_node(simulation, name)
     arrays, node = simulation.arrays, simulation.arrays.index[name]
     for pod in arrays.movable(node):
         kind = arrays.kind_of[pod.spec]
         if targets.get(kind):
             targets[kind].pop()
-        elif not arrays.fixed(kind):
+        elif not arrays.lasting_findings(kind):
             yield pod, choice(packing, kind, node)
 
 
-def _emptied(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list[int]]]:
+def _empty_node(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list[int]]]:
     """Return a packing in which the node's pods lie elsewhere as far as they can, and where, by their class."""
     arrays, node = simulation.arrays, simulation.arrays.index[name]
     packing = simulation.first_packing.copy()
     begun = len(packing.log)
     packing.close([node])
-    kinds = [kind for pod in arrays.movable(node) if not arrays.fixed(kind := arrays.kind_of[pod.spec])]
+    kinds = [kind for pod in arrays.movable(node) if not arrays.lasting_findings(kind := arrays.kind_of[pod.spec])]
     packing.reserve(packing.strategy.order(arrays, kinds), node)
     return packing, {
         kind: [placement.target for placement in placed]
@@ -209,8 +209,8 @@ def _emptied(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list
 
 def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[int]]) -> Landing:
     arrays, kind = packing.arrays, packing.arrays.kind_of[pod.spec]
-    if arrays.fixed(kind):
-        return Landing(pod, fixed=arrays.fixed(kind))
+    if arrays.lasting_findings(kind):
+        return Landing(pod, fixed=arrays.lasting_findings(kind))
     left = targets.get(kind, [])
     if not left:
         return Landing(pod, choice=choice(packing, kind, node))

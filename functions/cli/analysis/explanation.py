@@ -24,7 +24,7 @@ from shared.core.rules.gate_rules import ProposedDrain
 from shared.core.rules.gates import blockers
 from shared.core.rules.pods import judge, movable
 from shared.core.rules.situation import Situation
-from shared.core.rules.surges import is_surged, scattered
+from shared.core.rules.surges import is_surged, restart_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,9 @@ class Explainer:
         context = self._situation.drain_context(self._situation.snapshot.node_by_name[name].pool)
         spec = landing.pod.spec
         apart = (
-            blocker for blocker in scattered(self._situation.moving(name), context) if blocker.object == landing.pod.key
+            blocker
+            for blocker in restart_together(self._situation.moving(name), context)
+            if blocker.object == landing.pod.key
         )
         found, workload = (*judge(landing.pod, context), *apart), context.workload_of(spec)
         restarts = workload.name if is_surged(spec, context) and not found else ""

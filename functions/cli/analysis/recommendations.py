@@ -64,11 +64,11 @@ def find_resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
     for autoscaler in snapshot.autoscalers.found:
         by_target.setdefault(autoscaler.target, []).append(autoscaler)
     kinds = dict.fromkeys(pod.spec for pod in snapshot.pods if pod.node) if by_target else {}
-    found = ((kind, _resized(kind, snapshot.workloads.get(kind.workload, UNKNOWN), by_target)) for kind in kinds)
+    found = ((kind, _resize(kind, snapshot.workloads.get(kind.workload, UNKNOWN), by_target)) for kind in kinds)
     return {kind: new for kind, new in found if new and _is_less(new.before.total, new.after.total)}
 
 
-def _resized(
+def _resize(
     kind: PodClass, workload: Workload, by_target: Mapping[str, Sequence[VerticalAutoscaler]]
 ) -> Resized | None:
     target = next((name for name in targets_of(kind, workload) if name in by_target), "")
@@ -76,7 +76,7 @@ def _resized(
         return None
     own, asked = tuple(by_target[target]), making_of(kind, workload).asks or ContainerRequests()
     limits = {container.name: container.limits for container in asked.containers}
-    return Resized(target, own, kind.asks, kind.asks.changed(_recommending(own, limits)))
+    return Resized(target, own, kind.asks, kind.asks.with_changed(_recommending(own, limits)))
 
 
 def _recommending(
@@ -119,12 +119,12 @@ def _with_templates(
         if workload.templates:
             change = _recommending(new.autoscalers, {})
             templates = tuple(
-                replace(made, asks=made.asks and made.asks.changed(change)) for made in workload.templates
+                replace(made, asks=made.asks and made.asks.with_changed(change)) for made in workload.templates
             )
             yield kind.workload, replace(workload, templates=templates)
 
 
-def oversized(snapshot: Snapshot, prices: Prices) -> tuple[Oversized, ...]:
+def find_oversized(snapshot: Snapshot, prices: Prices) -> tuple[Oversized, ...]:
     """Return the workloads that request more than is recommended; those come first whose difference costs most."""
     found = find_resized(snapshot)
     nodes = {node.name: (node.allocatable, prices.of(node).per_hour) for node in snapshot.nodes}

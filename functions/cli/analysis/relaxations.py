@@ -230,19 +230,19 @@ def _of_node(change: Callable[[Node], Node], remedy: str) -> RelaxationRow:
     return RelaxationRow(Scope.NODE, remedy, _WEAKENS, change_node)
 
 
-def _without(labels: Labels, *keys: str) -> Labels:
+def _without_key(labels: Labels, *keys: str) -> Labels:
     return {key: value for key, value in labels.items() if key not in keys}
 
 
 def _without_opt_outs(spec: PodClass) -> PodClass:
     keys = (*names.POD_OPT_OUTS, names.OPT_OUT_UNTIL)
-    labels = _without(spec.labels, *names.POD_OPT_OUT_LABELS, names.OPT_OUT_UNTIL)
-    return replace(spec, annotations=_without(spec.annotations, *keys), labels=labels)
+    labels = _without_key(spec.labels, *names.POD_OPT_OUT_LABELS, names.OPT_OUT_UNTIL)
+    return replace(spec, annotations=_without_key(spec.annotations, *keys), labels=labels)
 
 
 def _without_node_opt_outs(node: Node) -> Node:
     keys = (*names.NODE_OPT_OUTS, names.OPT_OUT_UNTIL)
-    return replace(node, annotations=_without(node.annotations, *keys), labels=_without(node.labels, *keys))
+    return replace(node, annotations=_without_key(node.annotations, *keys), labels=_without_key(node.labels, *keys))
 
 
 def _with_an_owner(spec: PodClass) -> PodClass:
@@ -277,7 +277,7 @@ def _no_budget(snapshot: Snapshot, relaxation: Relaxation) -> Snapshot:
 
 
 def _open_namespace(snapshot: Snapshot, relaxation: Relaxation) -> Snapshot:
-    labels = _without(snapshot.namespaces.get(relaxation.object, {}), names.EVICTIONS_LABEL)
+    labels = _without_key(snapshot.namespaces.get(relaxation.object, {}), names.EVICTIONS_LABEL)
     return replace(snapshot, namespaces={**snapshot.namespaces, relaxation.object: labels})
 
 
@@ -300,7 +300,7 @@ def _of_budget(command: str) -> RelaxationRow:
 
 RELAXATIONS: Final[Mapping[Reason, RelaxationRow]] = {
     PodBlock.NOT_SAFE_TO_EVICT: _of_template(
-        lambda spec: replace(spec, annotations=_without(spec.annotations, names.SAFE_TO_EVICT)),
+        lambda spec: replace(spec, annotations=_without_key(spec.annotations, names.SAFE_TO_EVICT)),
         _annotate(f'"{names.SAFE_TO_EVICT}":null'), _WEAKENS),
     PodBlock.DO_NOT_DISRUPT: _of_template(_without_opt_outs,
         _annotate('"ANNOTATION":null', "  # the annotation that ebb explain names"), _WEAKENS),

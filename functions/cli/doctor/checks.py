@@ -20,7 +20,7 @@ from functions.cli.doctor.rights import (
     rights,
     roles,
 )
-from functions.cli.doctor.unverified import unverified
+from functions.cli.doctor.unverified import report_unverified
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
 from shared.core.policy import Policy
@@ -191,7 +191,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("topics", topics),
     ("policy", policy),
     ("autoscaler", autoscaler),
-    ("unverified", unverified),
+    ("unverified", report_unverified),
     ("last_pass", last_pass),
 )
 
@@ -207,7 +207,7 @@ def examine(parts: InstallationParts) -> Iterator[CheckResult]:
             if any(_is_same(failure, earlier) for earlier in met):
                 skipped.append(name)
             else:
-                yield from _failed(name, failure)
+                yield from _check_failed(name, failure)
             met.append(failure)
     if skipped:
         yield skip(skipped, _SKIPPED)
@@ -218,7 +218,7 @@ def _is_same(one: EbbError, other: EbbError) -> bool:
     return one is other or (one.everywhere and other.everywhere)
 
 
-def _failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
+def _check_failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
     for sentence in message_of(failure).splitlines():
         yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
 

@@ -240,22 +240,22 @@ def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckR
             need = _asked_by_pools(option, policy)
             if option.name == "surge" and not need and not wide:
                 need = _asked_by_annotations(policy, parts)
-            yield from _found(option, need, reviews, wide=wide)
+            yield from _check_found(option, need, reviews, wide=wide)
     except Gone:
         return
 
 
-def _found(option: Option, need: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
+def _check_found(option: Option, need: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
     lacking = [str(right) for right in rights_of_option(option.name) if not reviews.may(*right)]
     if need:
-        yield _needed(option, need, lacking)
+        yield _right_needed(option, need, lacking)
     elif not lacking and not wide:
         remedy = f"Delete what {option.file} made, as its comment shows, or drop {option.name} from optional_rights."
         yield warn(NAME, f"This identity has the right of {option.file}, and nothing asks for it.", remedy)
     yield from _stands(option, reviews, needed=bool(need) and not lacking)
 
 
-def _needed(option: Option, need: str, lacking: list[str]) -> CheckResult:
+def _right_needed(option: Option, need: str, lacking: list[str]) -> CheckResult:
     if lacking:
         return warn(NAME, f"{need}, and this identity may not: {'; '.join(lacking)}.", _apply(option))
     return ok(NAME, f"{need}, and this identity may.")

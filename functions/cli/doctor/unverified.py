@@ -25,7 +25,7 @@ _AS: Final = "Ask as the function, or as a person who may list what infra/rbac.y
 Look = Callable[[ClusterReading], Iterable[CheckResult]]
 
 
-def unverified(parts: InstallationParts) -> Iterable[CheckResult]:
+def report_unverified(parts: InstallationParts) -> Iterable[CheckResult]:
     """Report what the cluster has of each."""
     try:
         reading = parts.cluster().read()
@@ -68,7 +68,7 @@ _SUSPENDED: Final[Mapping[str, Callable[[Node], bool]]] = {
 }
 
 
-def _maintained(reading: ClusterReading) -> Iterator[CheckResult]:
+def _report_maintenance(reading: ClusterReading) -> Iterator[CheckResult]:
     found = Counter(condition for node in reading.nodes for condition in node.lifecycle)
     if found:
         yield ok(CHECK, ", ".join(f"{kind} on {count(times, 'node')}" for kind, times in sorted(found.items())) + ".")
@@ -115,7 +115,7 @@ def _ending(reading: ClusterReading) -> Iterator[CheckResult]:
         yield ok(CHECK, f"{own} report how many of their pods end; {late} replace at the end.")
 
 
-def _granted(reading: ClusterReading) -> Iterator[CheckResult]:
+def _report_grants(reading: ClusterReading) -> Iterator[CheckResult]:
     found = sum(EXTENDED in pod.spec.resource_claims for pod in reading.pods)
     if found:
         yield ok(CHECK, f"{count(found, 'pod')} with extended resources that a driver granted.")
@@ -135,12 +135,12 @@ SIGHTINGS: Final[Mapping[str, Look]] = {
     "suspended": _nodes(_is_suspended, _SUSPENDED),
     "waiting": _nodes(lambda node: node.stands_by and not _is_suspended(node), _label_and_taint(names.STANDBY_NODE)),
     "managed": _nodes(lambda node: node.managed, _label_and_taint(names.MANAGED_NODE)),
-    "maintained": _maintained,
+    "maintained": _report_maintenance,
     "buffers": _buffers,
     "autoscalers": _autoscalers,
     "kubelets": _kubelets,
     "ending": _ending,
-    "granted": _granted,
+    "granted": _report_grants,
     "quotas": _quotas,
 }
 """By the word that stands in the table of docs/unverified.md: what to look at. Each looks in vain where nothing is."""

@@ -17,7 +17,7 @@ from functions.cli.drains.client import (
     poll,
     print_what_to_check,
 )
-from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
+from functions.cli.drains.outcome import Ending, ending_of, ending_of_unclaimed, ending_of_unfinished, goes_on
 from functions.cli.drains.progress import WAITING, ProgressLine, progress_lines, waiting_line
 from functions.cli.errors import INTERRUPTED
 from functions.cli.output.format import moment
@@ -57,7 +57,7 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     if not wait:
         typer.echo(order.order_id)
         return 0
-    show(ProgressLine(order.issued_at, "published", _published(order, installation.topic)))
+    show(ProgressLine(order.issued_at, "published", _publish_order(order, installation.topic)))
     try:
         ending = DrainWatch(installation, order).follow(options.timeout)
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     return ending.code
 
 
-def _published(order: Order, topic: str) -> str:
+def _publish_order(order: Order, topic: str) -> str:
     return f"order {order.order_id} to {topic}, {moment(order.issued_at)}"
 
 
@@ -106,13 +106,15 @@ class DrainWatch:
         Raises:
             Retryable, Terminal: the state does not answer.
         """
-        return poll(self._installation.clock, self._look, timeout, self._advise) or unfinished(self._order, timeout)
+        return poll(self._installation.clock, self._look, timeout, self._advise) or ending_of_unfinished(
+            self._order, timeout
+        )
 
     def _look(self) -> Ending | None:
         found = self._installation.state.get(drain_key(self._order.order_id))
         if found.value:
             return self._report(found.value, found.read_at)
-        return unclaimed(self._order) if found.read_at >= self._order.expires_at else None
+        return ending_of_unclaimed(self._order) if found.read_at >= self._order.expires_at else None
 
     def _report(self, record: DrainRecord, now: datetime) -> Ending | None:
         claim = self._claim(record)

@@ -110,7 +110,7 @@ def show(console: Console, history: History) -> None:
         return
     rows = [_row(past, history.now) for past in history.drains]
     whole = wrap_last((*_TITLES, *_MORE), rows)
-    if whole.without({"why"}).width + _LEAST_WHY <= console.width:
+    if whole.without_columns({"why"}).width + _LEAST_WHY <= console.width:
         draw(console, whole)
     else:
         narrow = [(*row[:3], f"{row[3]}, {row[4]} pods; {'; '.join(filter(None, row[5:]))}") for row in rows]

@@ -9,7 +9,7 @@ from typing import Final
 
 from functions.cli.errors import WRONG
 from functions.cli.output.format import span
-from shared.core.reasons import Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable, named
+from shared.core.reasons import Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Objection
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim
@@ -49,7 +49,7 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     return Ending(WRONG, (f"{text} {why_sentence(record)}", *_remedy(record)))
 
 
-def unclaimed(order: Order) -> Ending:
+def ending_of_unclaimed(order: Order) -> Ending:
     """Return the end of an order that no drainer has taken before it expired."""
     word = Refusal.EXPIRED
     return Ending(
@@ -58,7 +58,7 @@ def unclaimed(order: Order) -> Ending:
     )
 
 
-def unfinished(order: Order, after: timedelta) -> Ending:
+def ending_of_unfinished(order: Order, after: timedelta) -> Ending:
     """Return what is shown when the person's patience ends before the drain does."""
     return Ending(WRONG, (f"{order.node}: not done after {span(after)}.", *goes_on(order)))
 
@@ -70,12 +70,12 @@ def goes_on(order: Order) -> tuple[str, ...]:
 
 def sentence(word: str, *kinds: type[Reason]) -> str:
     """Return the sentence of a word among some kinds of reasons; empty for a word of a newer version."""
-    reason = named(word, *kinds)
+    reason = reason_of_word(word, *kinds)
     return reason.sentence if reason else ""
 
 
 def _remedy_of(word: str, node: str, *kinds: type[Reason]) -> str:
-    reason = named(word, *kinds)
+    reason = reason_of_word(word, *kinds)
     return reason.remedy.replace("NODE", node) if reason else ""
 
 

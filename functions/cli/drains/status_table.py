@@ -19,7 +19,7 @@ _ROOM_FOR_ALL: Final = 110
 
 def show(console: Console, status: InstallationStatus) -> None:
     """Print the whole status."""
-    paused = Text(_paused(status), style="bold yellow" if status.paused else "")
+    paused = Text(_pause_line(status), style="bold yellow" if status.paused else "")
     about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", _last_pass(status))
     console.print(facts((*about, ("Paused", paused), *_wave_row(status)), style=BOLD))
     for warning in status.warnings:
@@ -51,7 +51,7 @@ def _ago(now: datetime, then: datetime) -> str:
     return f"{span(passed)} ago"
 
 
-def _paused(status: InstallationStatus) -> str:
+def _pause_line(status: InstallationStatus) -> str:
     if not status.paused:
         return "no; ebb pause --reason TEXT stops all drains (the policy may pause, too)"
     return f"yes{f': {status.pause_reason}' if status.pause_reason else ''} (ebb resume ends it)"

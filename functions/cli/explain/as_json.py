@@ -53,7 +53,7 @@ def _node(view: PlanView, known: NodeExplanation, used: Resources | None) -> dic
         "spot": known.node.spot,
         **_worth(known.worth),
         "drain": plan_json.drain(known.takes) if known.takes.rounds else None,
-        "closed": [_closed(gate) for gate in known.closed],
+        "closed": [_closed_gate(gate) for gate in known.closed],
         "usage": _amounts(used),
         "pods": [{"pod": place.pod.key, **_place(place)} for place in known.pods],
         "staying_pods": known.staying,
@@ -123,7 +123,7 @@ def _blocker(blocker: Blocker) -> dict[str, Any]:
     return {**plan_json.blocker(blocker), "sentence": reason.sentence, "remedy": reason.remedy or None}
 
 
-def _closed(gate: Closed) -> dict[str, Any]:
+def _closed_gate(gate: Closed) -> dict[str, Any]:
     return {
         **_blocker(gate.blocker),
         "which": gate.which or None,

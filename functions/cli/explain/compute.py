@@ -21,7 +21,7 @@ from functions.cli.output.terminal import IN_A_FILE, printing
 from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on
 from functions.cli.plan.view import PlanView, view_of
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.waves import left_of
+from shared.core.planning.waves import remaining_nodes
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -54,7 +54,7 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found, refused = _each_meant(situation, words)
     if found:
-        wave, usage, notes = left_of(past.wave, situation), usage_of(sources), past.notes_of(inputs)
+        wave, usage, notes = remaining_nodes(past.wave, situation), usage_of(sources), past.notes_of(inputs)
         plan = make_plan(situation, past.marks, inputs.prices, wave=wave)
         notes = (*notes, usage.note) if usage.note else notes
         view = view_of(plan, notes=notes, partial=inputs.partial)

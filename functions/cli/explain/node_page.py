@@ -50,7 +50,7 @@ def page(
     gates = [gate for gate in known.closed if gate.until or gate.which or gate.blocker not in node.decision.blockers]
     if gates:
         yield CLOSED
-        yield Table.of(_GATES, map(_closed, gates))
+        yield Table.of(_GATES, map(_closed_gate, gates))
     yield _pods_title(known)
     if known.pods:
         rows = (
@@ -113,7 +113,7 @@ def _times(decision: NodeDecision, known: NodeExplanation) -> Sequence[tuple[str
     return found
 
 
-def _closed(gate: Closed) -> tuple[str, str, str]:
+def _closed_gate(gate: Closed) -> tuple[str, str, str]:
     """Return a gate's word, what it means with until when, and what can be done."""
     reason = gate.blocker.reason
     about = ", ".join(filter(None, (gate.blocker.object, gate.blocker.detail, gate.which)))
@@ -138,12 +138,12 @@ def _fitting(known: NodeExplanation) -> Iterator[str]:
     """Yield whether all of them fit at once, and for those that do not which rule excludes most nodes."""
     if known.refusal:
         yield f"Some may find no place, depending on the scheduler's order: {known.refusal}."
-        yield from islice(filter(None, map(_excluded, known.pods)), _MOST_NAMED)
+        yield from islice(filter(None, map(_excluding_rule, known.pods)), _MOST_NAMED)
     elif known.decision.verdict is not Verdict.IN_FLIGHT:
         yield "All of them find a place, in every order that Ebb tries."
 
 
-def _excluded(place: PodPlace) -> str:
+def _excluding_rule(place: PodPlace) -> str:
     """Return the rule that excludes most nodes for a pod without a place; empty if it has one or none is known."""
     choice = place.landing.choice
     if place.landing.node or not choice.most:

@@ -54,10 +54,10 @@ def show(console: Console, parts: Iterable[PagePart]) -> None:
 
 
 def as_text(parts: Iterable[PagePart]) -> str:
-    return "\n\n".join(map(_written, parts))
+    return "\n\n".join(map(_write_part, parts))
 
 
-def _written(part: PagePart) -> str:
+def _write_part(part: PagePart) -> str:
     match part:
         case Title(name):
             return f"# {code(name)}"
@@ -163,11 +163,11 @@ def place_table(
         (lambda name: f"{namer.pools.get(name, '')} {names.tail(name)}".lstrip(), names.lost_of_tail),
         (names.tail, names.lost_of_tail),
     )
-    shorter = (_renamed(whole, nodes, name, lost) for name, lost in ways)
+    shorter = (_rename_nodes(whole, nodes, name, lost) for name, lost in ways)
     return fit((whole, *shorter), width) if found else whole
 
 
-def _renamed(whole: Table, nodes: Sequence[int], name: Callable[[str], str], lost: str) -> Table:
+def _rename_nodes(whole: Table, nodes: Sequence[int], name: Callable[[str], str], lost: str) -> Table:
     def shortened(column: Column) -> Column:
         return replace(column, cells=tuple(cell if cell in _WORDS else name(cell) for cell in column.cells))
 

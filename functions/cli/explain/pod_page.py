@@ -66,7 +66,7 @@ def facts_of(
     yield "node", pod.node
     yield "verdict", ": ".join(part for part in (on.verdict, on.decision.reason, on.sentence) if part)
     yield "workload", pod.spec.workload or "no controller"
-    yield "requests", ", ".join(_asked(pod))
+    yield "requests", ", ".join(_requests_lines(pod))
     if pod.spec.raised_by:
         yield "comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}"
     if pod.spec.template_adds:
@@ -97,7 +97,7 @@ def _cost(pod: Pod, workload: Workload) -> str:
     return f"{standing}, written by Ebb (steerScaleIn): a scale-in takes it before others"
 
 
-def _asked(pod: Pod) -> Iterator[str]:
+def _requests_lines(pod: Pod) -> Iterator[str]:
     spec = pod.spec
     yield _amounts(pod.requests)
     rules = {
@@ -143,7 +143,7 @@ def workload_page(
     view: PlanView, name: str, rows: Sequence[PodRow], namer: NodeNamer, width: int
 ) -> Iterator[PagePart]:
     yield Title(name)
-    yield _summed(rows)
+    yield _sum_rows(rows)
     yield place_table(PODS, (_row(view, *row) for row in rows), (1, 3), namer, width)
     found = tuple(blocker for _, _, place in rows if place for blocker in place.blockers)
     if found:
@@ -151,7 +151,7 @@ def workload_page(
         yield Causes(found)
 
 
-def _summed(rows: Sequence[PodRow]) -> str:
+def _sum_rows(rows: Sequence[PodRow]) -> str:
     nodes, alone = {node.decision.name for _, node, _ in rows}, kept_alone(rows)
     cost = sum(alone.values())
     listed = " at list prices" if any(node.worth for _, node, _ in rows) else ""

@@ -79,7 +79,7 @@ def resolve_name(situation: Situation, word: str) -> Meant:
     if len(found) > 1:
         raise BadInput(f"{word!r} may mean {some([one.name for one in found])}; write the whole name.")
     if not found:
-        raise BadInput(_unknown(situation, word))
+        raise BadInput(_unknown_word(situation, word))
     return found[0]
 
 
@@ -90,7 +90,7 @@ def matches(situation: Situation, word: str) -> Sequence[Meant]:
     A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
     written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
     """
-    nodes, pods = [Meant(node=node.name) for node in situation.snapshot.nodes], _bound(situation)
+    nodes, pods = [Meant(node=node.name) for node in situation.snapshot.nodes], _bound_pods(situation)
     if whole := [Meant(pods=(pod,)) for pod in pods if pod.key == word]:
         return whole  # a workload of that name has a longer one, with its kind
     written, _, name = word.partition("/")
@@ -106,7 +106,7 @@ def matches(situation: Situation, word: str) -> Sequence[Meant]:
     return ends or [Meant(pods=(pod,)) for pod in pods if pod.key.endswith(word)]
 
 
-def _bound(situation: Situation) -> Sequence[Pod]:
+def _bound_pods(situation: Situation) -> Sequence[Pod]:
     return [pod for pod in situation.snapshot.pods if pod.node in situation.snapshot.node_by_name]
 
 
@@ -123,7 +123,7 @@ def _behind(situation: Situation) -> Mapping[str, Sequence[Pod]]:
     A mirror pod has none: the owner that it names is its node.
     """
     found: dict[str, list[Pod]] = {}
-    for pod in _bound(situation):
+    for pod in _bound_pods(situation):
         known = situation.snapshot.workloads.get(pod.spec.workload)
         name = known.name if known and known.name else pod.spec.workload
         if name and not (pod.spec.owner is not None and pod.spec.owner.kind == "Node"):
@@ -131,7 +131,7 @@ def _behind(situation: Situation) -> Mapping[str, Sequence[Pod]]:
     return found
 
 
-def _unknown(situation: Situation, word: str) -> str:
+def _unknown_word(situation: Situation, word: str) -> str:
     pending: Sequence[str] = [pod.key for pod in situation.snapshot.pods if word in {pod.key, pod.name}]
     if pending:
         return f"{pending[0]} is on no node: it keeps none."
@@ -143,7 +143,7 @@ def _unknown(situation: Situation, word: str) -> str:
         return f"{name} is a pool: ebb plan --pool {name}, with the same options, lists its nodes."
     if any(budget == f"pdb/{name}" or budget.endswith(f"/{name}") for budget in budgets):
         return f"{name} is a PodDisruptionBudget; ebb why-not shows what it keeps, kubectl get pdb its status."
-    pods = (pod.key for pod in _bound(situation))
+    pods = (pod.key for pod in _bound_pods(situation))
     known = (*pools, *budgets, *snapshot.node_by_name, *pods, *_behind(situation))
     remedy = near(word, known) or "ebb plan -o wide lists them."
     return f"no node {word!r}, nor pod nor workload, among the {len(snapshot.nodes):,} nodes of the cluster; {remedy}"

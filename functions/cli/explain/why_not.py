@@ -35,10 +35,10 @@ def document(found: WhyNot, cluster: str) -> dict[str, Any]:
         "cluster": cluster or None,
         "at_rest": _at_rest(found.base),
         "changes": [_change(freed) for freed in found.freed],
-        "hopeless": [_held(held) for held in found.hopeless],
-        "passing": [_held(held) for held in found.passing],
-        "not_tried": [_held(held) for held in found.left],
-        "recommended_requests": _recommended(found.recommended) if found.recommended else None,
+        "hopeless": [_held_document(held) for held in found.hopeless],
+        "passing": [_held_document(held) for held in found.passing],
+        "not_tried": [_held_document(held) for held in found.left],
+        "recommended_requests": _recommended_document(found.recommended) if found.recommended else None,
     }
 
 
@@ -58,7 +58,7 @@ def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
 
 def _change(freed: Freed) -> dict[str, Any]:
     return {
-        **_held(freed.held),
+        **_held_document(freed.held),
         "frees_nodes": freed.nodes,
         "frees_per_hour": money(dollars(freed.saving)),
         "harm": freed.relaxation.row.harm.name.lower(),
@@ -67,7 +67,7 @@ def _change(freed: Freed) -> dict[str, Any]:
     }
 
 
-def _held(held: Held) -> dict[str, Any]:
+def _held_document(held: Held) -> dict[str, Any]:
     relaxation = held.relaxation
     return {
         "reason": relaxation.reason.value,
@@ -78,16 +78,16 @@ def _held(held: Held) -> dict[str, Any]:
     }
 
 
-def _recommended(found: AsRecommended) -> dict[str, Any]:
+def _recommended_document(found: AsRecommended) -> dict[str, Any]:
     return {
         "frees_nodes": found.nodes,
         "frees_per_hour": money(dollars(found.saving)),
         "is_rest": found.is_rest,
-        "workloads": [_oversized(row) for row in found.workloads],
+        "workloads": [_oversized_document(row) for row in found.workloads],
     }
 
 
-def _oversized(row: Oversized) -> dict[str, Any]:
+def _oversized_document(row: Oversized) -> dict[str, Any]:
     """Return amounts of all pods together, in millicores and bytes."""
     requested, recommended = ({"cpu": at.cpu, "memory": at.memory} for at in (row.requested, row.recommended))
     own = {"workload": row.workload, "pods": row.pods, "requested": requested, "recommended": recommended}
@@ -161,11 +161,11 @@ def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
         yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
     if found.recommended:
         yield from _if_as_recommended(found.recommended)
-    yield from _covered(found.base)
+    yield from _covered_sentences(found.base)
     yield from _others(found)
 
 
-def _covered(base: PolicyAtRest) -> Iterator[str]:
+def _covered_sentences(base: PolicyAtRest) -> Iterator[str]:
     """Yield how many nodes stay because commitments pay for them: no change of policy or cluster frees money there."""
     reason = Unremovable.COVERED_BY_COMMITMENT
     details = [decision.blockers[-1].detail for decision in base.decisions if decision.reason == reason.value]

@@ -21,7 +21,7 @@ from functions.cli.input.inputs import Inputs, inputs_of
 from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, POOLS_OF_API, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment, some
-from functions.cli.plan.compute import planned
+from functions.cli.plan.compute import plan_cluster
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.process import no_search_for_cycles, system_time
@@ -128,12 +128,12 @@ class SourceResult:
     faults: tuple[str, ...] = ()
 
 
-def _frozen(rows: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+def _freeze_rows(rows: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(rows)
 
 
 # Python itself sends no frozen mapping between processes; what a view holds of them goes as plain rows.
-copyreg.pickle(MappingProxyType, lambda frozen: (_frozen, (dict(frozen),)))
+copyreg.pickle(MappingProxyType, lambda frozen: (_freeze_rows, (dict(frozen),)))
 
 
 def be_quiet() -> None:
@@ -150,7 +150,7 @@ def read_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
 def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
     """Read and plan all clusters of one source; what Ebb names as a failure is its result."""
     try:
-        return SourceResult(source, tuple(_planned(reading, source, planning) for reading in _readings(source)))
+        return SourceResult(source, tuple(_plan_reading(reading, source, planning) for reading in _readings(source)))
     except EbbError as failure:
         return SourceResult(source, faults=tuple(message_of(failure).splitlines()))
 
@@ -163,13 +163,13 @@ def _use(environment: Mapping[str, str]) -> None:
 
 def _readings(source: ClusterSource) -> tuple[Reading, ...]:
     if source.dumps:
-        return tuple(map(_named, from_dumps(source.dumps)))
+        return tuple(map(_name_by_nodes, from_dumps(source.dumps)))
     if source.context:
         return (from_cluster(source.kubeconfig, source.context),)
     return (_of_installation(),)
 
 
-def _named(reading: Reading) -> Reading:
+def _name_by_nodes(reading: Reading) -> Reading:
     """Return the reading under the name that its nodes show, with that of its file."""
     home = reading.dump.home if reading.dump else ()
     known = any(home) and not reading.cluster.startswith(f"{home} (")
@@ -189,14 +189,14 @@ def _of_installation() -> Reading:
     return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, installed=True)
 
 
-def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
+def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
     home = reading.dump.home if reading.dump else None
     policy = planning.policy_of(reading.cluster, home)
     inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading, planning.committed)
     use = use_of(inputs.policy, inputs.snapshot, inputs.prices, home)
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
-        view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
+        view = plan_cluster(inputs, planning.options, POLICY if policy else DEFAULTS)
     signs = reading.dump.signs if reading.dump else _signs_of(inputs.snapshot)
     return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, signs, policy is not None, use)
 

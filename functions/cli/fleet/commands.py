@@ -21,14 +21,16 @@ from functions.cli.input.options import (
 _WHICH: Final = "Which clusters; all of them may be given together"
 
 
-def _named(option: str, metavar: str, text: str) -> Any:
+def _naming_option(option: str, metavar: str, text: str) -> Any:
     """Return an option that names clusters, and may be given again."""
     return typer.Option(option, metavar=metavar, rich_help_panel=_WHICH, help=f"{text} Repeatable.")
 
 
-_DUMP: Final = _named("--dump", "FOLDER|FILE", "Dumps. In a folder, each file and each subfolder is one cluster.")
-_CONTEXT: Final = _named("--context", "NAME", "Context of the kubeconfig, or a pattern such as 'gke_shop_*'.")
-_CLUSTER: Final = _named("--cluster", "NAME", "Installation profile: a name in ~/.config/ebb, or a file.")
+_DUMP: Final = _naming_option(
+    "--dump", "FOLDER|FILE", "Dumps. In a folder, each file and each subfolder is one cluster."
+)
+_CONTEXT: Final = _naming_option("--context", "NAME", "Context of the kubeconfig, or a pattern such as 'gke_shop_*'.")
+_CLUSTER: Final = _naming_option("--cluster", "NAME", "Installation profile: a name in ~/.config/ebb, or a file.")
 _STATE_ONLY: Final = "Read only state and policy of installations: fast, and needs no access to the clusters."
 _JOBS: Final = "Clusters to read in parallel; else one for each CPU, at most 8."
 _OUTPUT: Final = "Output format: a table, markdown to share, or JSON, YAML for tools."

@@ -130,14 +130,14 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
     of = len(installations) + len(sources)
     with LineOfProgress(lambda done, last: f"Reading the fleet  {done} of {of}  {last}".rstrip(), after=0) as progress:
         progress.draw()
-        states = list(_counted(progress, read_installations(installations, ask_installation)))
+        states = list(_count_results(progress, read_installations(installations, ask_installation)))
         planning = replace(planning, by_cluster=_policies(states))
-        results = list(_counted(progress, read_all(sources, partial(read_source, planning=planning), jobs)))
+        results = list(_count_results(progress, read_all(sources, partial(read_source, planning=planning), jobs)))
         results = _plan_shares(results, planning, jobs)
     return view_of(results, states, sort)
 
 
-def _counted(progress: LineOfProgress, results: Iterable[ReadResult]) -> Iterator[ReadResult]:
+def _count_results(progress: LineOfProgress, results: Iterable[ReadResult]) -> Iterator[ReadResult]:
     """Count each result as it is there, and hand it on."""
     for result in results:
         progress.add(note=f"{result.source.name}{' (not read)' if result.faults else ''}")

@@ -26,16 +26,16 @@ def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
         "clusters": [_row(row) for row in rows_to_show(view, top)],
         "ladder": summed["ladder"],
         "totals": {**summed["totals"], "not_read": view.not_read, **view.counts()},
-        "holds": [_held(hold) for hold in view.holds],
+        "holds": [_hold_document(hold) for hold in view.holds],
     }
 
 
-def _held(hold: FleetHold) -> dict[str, Any]:
+def _hold_document(hold: FleetHold) -> dict[str, Any]:
     def part(title: str, entry: LegendEntry) -> dict[str, Any]:
-        own = as_json.held(entry)
+        own = as_json.held_document(entry)
         return {"cluster": title, "nodes": own["nodes"], "cost_per_hour": own["cost_per_hour"]}
 
-    return {**as_json.held(hold.entry), "clusters": [part(*cluster) for cluster in hold.clusters]}
+    return {**as_json.held_document(hold.entry), "clusters": [part(*cluster) for cluster in hold.clusters]}
 
 
 def _row(row: FleetRow) -> dict[str, Any]:

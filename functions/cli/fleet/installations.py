@@ -87,10 +87,10 @@ Ask = Callable[[InstallationSource], InstallationHealth]
 def read_installations(sources: Iterable[InstallationSource], ask: Ask) -> Iterator[InstallationResult]:
     """Yield what became of each in the order given; they are asked at the same time."""
     with ThreadPoolExecutor(MOST_AT_ONCE) as threads:
-        yield from threads.map(lambda source: _asked(source, ask), sources)
+        yield from threads.map(lambda source: _ask_installation(source, ask), sources)
 
 
-def _asked(source: InstallationSource, ask: Ask) -> InstallationResult:
+def _ask_installation(source: InstallationSource, ask: Ask) -> InstallationResult:
     if source.fault:
         return InstallationResult(source, faults=tuple(source.fault.splitlines()))
     try:

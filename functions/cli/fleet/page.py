@@ -11,7 +11,7 @@ from functions.cli.output.format import count, moment, monthly
 from functions.cli.output.pages import write_page
 from functions.cli.output.tables import BOLD
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import paid, title
+from functions.cli.plan.scenarios import paid_cost, title
 from functions.cli.report.money_section import blockers, key_figures
 
 _CLUSTERS: Final = 6
@@ -25,7 +25,7 @@ def draw_fleet(view: FleetView) -> str:
     columns, clusters = _clusters(view)
     values = {
         "title": _title(view),
-        "seen": _seen(view),
+        "seen": _seen_line(view),
         "headline": view.headline,
         "figures": list(_figures(view)),
         "version": version("ebb"),
@@ -41,14 +41,14 @@ def draw_fleet(view: FleetView) -> str:
 
 
 def _title(view: FleetView) -> str:
-    scenarios, every = totals.summed(view.views), count(len(view.rows), "cluster")
+    scenarios, every = totals.sum_scenarios(view.views), count(len(view.rows), "cluster")
     if scenarios is None:
         return every
     clusters = every if len(view.views) == len(view.rows) else f"{len(view.views):,} of {every}"
     return title(scenarios, totals.money_of(view.views, scenarios), f" in {clusters}")
 
 
-def _seen(view: FleetView) -> str:
+def _seen_line(view: FleetView) -> str:
     times = sorted(plan.taken_at for plan in view.views)
     if not times:
         return "The state of installations"
@@ -58,8 +58,8 @@ def _seen(view: FleetView) -> str:
 
 def _figures(view: FleetView) -> Iterator[dict[str, Any]]:
     """Yield the figures on top: those of a report of all clusters, then how many clusters and installations."""
-    views = totals.priced(view.views)
-    scenarios = totals.summed(views)
+    views = totals.views_with_prices(view.views)
+    scenarios = totals.sum_scenarios(views)
     if scenarios:
         yield from key_figures(scenarios, totals.money_of(views, scenarios))[:_MONEY]
     notes = [f"{view.not_read:,} could not be read" if view.not_read else "all were read"]
@@ -86,7 +86,11 @@ def _clusters(view: FleetView) -> tuple[list[tuple[str, Any, str]], list[dict[An
 def _bar(row: FleetRow) -> dict[str, int]:
     """Return what stays of a cluster's bill, what is paid now, and the bound; the cells have the figures."""
     found = row.view.scenarios.values if row.view and row.view.scenarios else None
-    return {"rest": paid(found.at_rest), "now": paid(found.now), "bound": paid(found.bound)} if found else {"now": 0}
+    return (
+        {"rest": paid_cost(found.at_rest), "now": paid_cost(found.now), "bound": paid_cost(found.bound)}
+        if found
+        else {"now": 0}
+    )
 
 
 def _installation(name: str, health: InstallationHealth) -> dict[str, Any]:

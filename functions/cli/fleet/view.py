@@ -12,7 +12,7 @@ from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, paid
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, paid_cost
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
 from functions.cli.plan.view import PlanView
 
@@ -47,10 +47,10 @@ class FleetRow:
         return self.view.totals.cost if self.view else None
 
     @property
-    def saved(self) -> int | None:
+    def saving_of(self) -> int | None:
         """Return what is saved in steady state, in micro-dollars per hour."""
         scenarios = self.view.scenarios.values if self.view and self.view.scenarios else None
-        return paid(scenarios.now) - paid(scenarios.at_rest) if scenarios else None
+        return paid_cost(scenarios.now) - paid_cost(scenarios.at_rest) if scenarios else None
 
     @property
     def troubles(self) -> int:
@@ -66,7 +66,7 @@ class FleetRow:
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
     FleetSort.NAME: lambda row: row.title,
     FleetSort.COST: lambda row: (-(row.cost or 0), row.title),
-    FleetSort.SAVED: lambda row: (row.saved is None, -(row.saved or 0), row.title),
+    FleetSort.SAVED: lambda row: (row.saving_of is None, -(row.saving_of or 0), row.title),
     FleetSort.STATE: lambda row: (not row.faults, -row.troubles, row.state, row.title),
 }
 
@@ -175,7 +175,7 @@ def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
         for entry in row.view.legend if row.view else ():
             if entry.kind in HOLDING:
                 by_word.setdefault((entry.kind, entry.word), []).append((row.title, entry))
-    return tuple(sorted(map(_hold, by_word.values()), key=_most))
+    return tuple(sorted(map(_hold, by_word.values()), key=_hold_order))
 
 
 def _hold(own: Sequence[tuple[str, LegendEntry]]) -> FleetHold:
@@ -184,7 +184,7 @@ def _hold(own: Sequence[tuple[str, LegendEntry]]) -> FleetHold:
     return FleetHold(replace(costliest[0][1], nodes=nodes, cost=cost), tuple(costliest))
 
 
-def _most(hold: FleetHold) -> tuple[int, int, int, str]:
+def _hold_order(hold: FleetHold) -> tuple[int, int, int, str]:
     return HOLDING.index(hold.entry.kind), -hold.entry.cost, -hold.entry.nodes, hold.entry.word
 
 

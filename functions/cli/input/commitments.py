@@ -18,7 +18,7 @@ from shared.core.records.commitments import (
     CommitmentReading,
     CountedCommitments,
     ListedCommitment,
-    counted,
+    count_commitments,
     unknown_types,
 )
 from shared.errors import BadInput, BadPolicy
@@ -52,7 +52,7 @@ class CommitmentFile:
 
     def unknown(self, region: str) -> str:
         """Return the sentence on commitments of unknown types; empty if there are none."""
-        return visible(unknown_types(counted(self.rows, region)))
+        return visible(unknown_types(count_commitments(self.rows, region)))
 
 
 def read_commitments(path: Path) -> CommitmentFile:
@@ -126,7 +126,7 @@ def with_commitments(
     basis = file.read.basis(now) if file.read else CommitmentBasis.READ
     if basis is CommitmentBasis.LIST_PRICES:
         return replace(policy, commitments=NO_COMMITMENTS), (LIST_PRICES.format(list=file.name),)
-    found = counted(file.rows, region)
+    found = count_commitments(file.rows, region)
     changed = replace(policy, commitments=replace(policy.commitments, families=found.families))
     stale = STALE if basis is CommitmentBasis.STALE else ""
     return changed, (f"{_note(file.name, found, region)}{stale}", *notes)

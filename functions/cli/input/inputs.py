@@ -32,7 +32,7 @@ from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.node import region_of
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.bill import unpriced
+from shared.core.planning.bill import unpriced_families
 from shared.core.planning.prices import Prices
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
@@ -219,7 +219,7 @@ def as_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
 def odd_policy(policy: Policy, snapshot: Snapshot, prices: Prices) -> Iterator[str]:
     """Yield what is odd about a policy for that cluster; an empty sentence stands for nothing."""
     yield from odd_pools(policy, snapshot)
-    yield unpriced(policy.commitments, prices)
+    yield unpriced_families(policy.commitments, prices)
     yield ended_commitments(policy.commitments, snapshot.taken_at)
 
 

@@ -46,7 +46,7 @@ _BREAK: Final = re.compile(r"[\t-\r\x85\u2028\u2029]+")
 
 def text(words: str) -> str:
     """Return words of which none is markup, and none calls anyone, names an issue or leads elsewhere."""
-    return _MARKUP.sub(_entity, _FOUND_LATER.sub(_joined, _one_line(words)))
+    return _MARKUP.sub(_entity, _FOUND_LATER.sub(_join_parts, _one_line(words)))
 
 
 def code(name: str) -> str:
@@ -74,5 +74,5 @@ def _entity(found: "re.Match[str]") -> str:
     return f"&#{ord(found[0])};"
 
 
-def _joined(found: "re.Match[str]") -> str:
+def _join_parts(found: "re.Match[str]") -> str:
     return f"{found[0]}{_JOINER}"

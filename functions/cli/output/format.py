@@ -163,14 +163,14 @@ class NodeNames:
     @property
     def lost_of_short(self) -> str:
         """Return the sentence on what short names have lost; empty where that is nothing."""
-        return self._lost({"": self._shared})
+        return self._lost_name({"": self._shared})
 
     @property
     def lost_of_tail(self) -> str:
-        return self._lost(self._tails)
+        return self._lost_name(self._tails)
 
     @staticmethod
-    def _lost(begins: Mapping[str, str]) -> str:
+    def _lost_name(begins: Mapping[str, str]) -> str:
         named = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
         return f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 

@@ -26,7 +26,7 @@ def write_page(template: str, values: Mapping[str, Any], scripts: Sequence[str] 
     """
     from markupsafe import Markup
 
-    style, script = asset("page.css"), _joined(scripts) if scripts else ""
+    style, script = asset("page.css"), _join_scripts(scripts) if scripts else ""
     policy = _FRAMED.format(style=_digest(style)) + (f"; script-src {_digest(script)}" if script else "")
     own = {"policy": policy, "style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files
     return _engine().get_template(template).render(values, **own)
@@ -59,7 +59,7 @@ def asset(name: str) -> str:
     return (files("functions.cli.output.assets") / name).read_text(encoding="utf-8")
 
 
-def _joined(scripts: Sequence[str]) -> str:
+def _join_scripts(scripts: Sequence[str]) -> str:
     """Return the parts in one function of their own, strict; it runs when the page is there."""
     body = "\n".join(map(asset, scripts))
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'

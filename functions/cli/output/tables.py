@@ -66,7 +66,7 @@ class Table:
         cells = list(zip(*rows, strict=True)) or [()] * len(columns)
         return cls(tuple(replace(column, cells=own) for column, own in zip(columns, cells, strict=True)), **given)
 
-    def without(self, titles: Collection[str]) -> Self:
+    def without_columns(self, titles: Collection[str]) -> Self:
         """Return the table without the columns of these titles."""
         return replace(self, columns=tuple(column for column in self.columns if column.title not in titles))
 

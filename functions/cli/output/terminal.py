@@ -121,12 +121,12 @@ def print_warning(sentence: str) -> None:
 def _print(text: str, indent: int, *, err: bool = False) -> None:
     stream, text = sys.stderr if err else sys.stdout, visible_lines(text)
     width = max(_LEAST, shutil.get_terminal_size().columns) if stream.isatty() else 0
-    for line in _wrapped(text, width, indent) if width else [text]:
+    for line in _wrap_text(text, width, indent) if width else [text]:
         typer.echo(line, err=err)
     stream.flush()
 
 
-def _wrapped(text: str, width: int, indent: int) -> list[str]:
+def _wrap_text(text: str, width: int, indent: int) -> list[str]:
     """Break between words only: a name is copied whole, even where it is wider than the terminal."""
     return textwrap.wrap(
         text,

@@ -19,7 +19,7 @@ _TWO_DIGITS: Final = 0x100
 
 def visible(text: str) -> str:
     """Return one line in which nothing steers who shows it."""
-    return _UNSEEN.sub(_shown, text)
+    return _UNSEEN.sub(_show_character, text)
 
 
 def visible_lines(text: str) -> str:
@@ -39,7 +39,7 @@ def visible_values(value: Json) -> Json:
     return made  # type: ignore[return-value]  # of the same kind, a tuple as JSON has it
 
 
-def _shown(found: "re.Match[str]") -> str:
+def _show_character(found: "re.Match[str]") -> str:
     code = ord(found[0])
     return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < _TWO_DIGITS else f"\\u{code:04x}")
 

@@ -41,7 +41,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "later": [] if view.committed is None else [_later(addition) for addition in view.committed.later],
         "totals": _totals(view.totals),
         "pools": [_pool(pool, view) for pool in view.pools],
-        "holds": [held(entry) for entry in view.legend if entry.kind in HOLDING],
+        "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
         "nodes": [node(shown) for shown in choose_nodes(view, request)],
         "orders": [_order(order) for order in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
@@ -74,12 +74,12 @@ def _commitment(row: CommittedRow) -> dict[str, Any]:
         "gib": _amount(row.size, "gib"),
         "until": _time(row.until),
         "fee_per_hour": money(dollars(row.fee)),
-        **_used(row.now, ""),
-        **_used(row.at_rest, "_at_rest"),
+        **_usage_document(row.now, ""),
+        **_usage_document(row.at_rest, "_at_rest"),
     }
 
 
-def _used(part: UsedPart | None, when: str) -> dict[str, Any]:
+def _usage_document(part: UsedPart | None, when: str) -> dict[str, Any]:
     used = part.used if part else None
     return {
         f"used_vcpu{when}": _amount(used, "vcpu"),
@@ -167,7 +167,7 @@ def _autoscaler(rule: ScaleDownRule | None) -> dict[str, Any] | None:
     }
 
 
-def held(entry: LegendEntry) -> dict[str, Any]:
+def held_document(entry: LegendEntry) -> dict[str, Any]:
     return {
         "reason": entry.word,
         "of": entry.kind.value,

@@ -8,7 +8,7 @@ from typing import Final
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.output.format import some, whole_money, whole_month
-from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid
+from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid_cost
 from shared.core.placement.tally import LITTLE
 from shared.core.policy.values import FLEXIBLE, end_order
 
@@ -30,10 +30,10 @@ def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str
         yield from _of_unknown_use(committed, scenarios)
     yield from idle(committed)
     if scenarios is not None:
-        yield from _later(committed.later, _added(scenarios, paid))
+        yield from _later(committed.later, _added_saving(scenarios, paid_cost))
 
 
-def _added(scenarios: Scenarios, amount: Callable[[Scenario], int]) -> int:
+def _added_saving(scenarios: Scenarios, amount: Callable[[Scenario], int]) -> int:
     """Return what Ebb adds in micro-dollars an hour: unlike what is printed, a sum of nothing that is rounded."""
     return max(amount(scenarios.alone) - amount(scenarios.at_rest), 0)
 
@@ -48,7 +48,7 @@ def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]
         return
     families, region = some(named), committed.region or "the region"
     bill, listed = (whole_money(max(kind.added, 0)) for kind in (money, money.listed))
-    differ = _added(scenarios, lambda scenario: scenario.cost) - _added(scenarios, paid)
+    differ = _added_saving(scenarios, lambda scenario: scenario.cost) - _added_saving(scenarios, paid_cost)
     what = UNKNOWN_USE if whole_month(differ) else SAME
     yield f"{what} {ELSEWHERE}".format(bill=bill, listed=listed, families=families, region=region)
 

@@ -25,7 +25,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.placement.assignments import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
-from shared.core.planning.waves import left_of
+from shared.core.planning.waves import remaining_nodes
 from shared.core.rules.situation import Situation
 
 _LINE: Final = 72
@@ -57,8 +57,8 @@ def show_plan(sources: Sources, output: AnswerFormat, request: AskedNodes, optio
     elif output is AnswerFormat.MARKDOWN:
         from functions.cli.plan import totals
 
-        pages = [page.markdown(view, request) for view in views]
-        typer.echo("\n\n".join((*pages, *(totals.markdown(views, whose) if len(views) > 1 else ()))))
+        pages = [page.plan_as_markdown(view, request) for view in views]
+        typer.echo("\n\n".join((*pages, *(totals.totals_as_markdown(views, whose) if len(views) > 1 else ()))))
     else:
         from functions.cli.output.documents import print_document
         from functions.cli.plan import as_json, totals
@@ -83,10 +83,10 @@ def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     """Plan, and return what is shown, while a line shows the phase if it takes long."""
     what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Planning") as phase, no_search_for_cycles():
-        return planned(inputs, options, whose, phase)
+        return plan_cluster(inputs, options, whose, phase)
 
 
-def planned(
+def plan_cluster(
     inputs: Inputs, options: PlanOptions, whose: str, phase: Callable[[str], None] = lambda _: None
 ) -> PlanView:
     """Return the plan of one cluster with its scenarios.
@@ -96,7 +96,7 @@ def planned(
     past = recall_passes(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     phase("this pass")
-    plan = make_plan(situation, past.marks, inputs.prices, wave=left_of(past.wave, situation))
+    plan = make_plan(situation, past.marks, inputs.prices, wave=remaining_nodes(past.wave, situation))
     notes = (
         *past.notes_of(inputs),
         *autoscaler_note(inputs.snapshot, in_dump=inputs.dumped),

@@ -27,7 +27,7 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
 
 
-def paid(scenario: Scenario) -> int:
+def paid_cost(scenario: Scenario) -> int:
     """Return what is paid for a scenario: its bill where capacity is committed, else its list price."""
     return scenario.cost if scenario.bill is None else scenario.bill
 
@@ -40,7 +40,7 @@ class ScenarioMoney:
     """
 
     def __init__(
-        self, scenarios: Scenarios, parts: Sequence[Scenarios] = (), amount: Callable[[Scenario], int] = paid
+        self, scenarios: Scenarios, parts: Sequence[Scenarios] = (), amount: Callable[[Scenario], int] = paid_cost
     ) -> None:
         self._scenarios, self._parts, self._amount = scenarios, parts, amount
         self.known = scenarios.now.cost > 0
@@ -53,7 +53,7 @@ class ScenarioMoney:
             return None
         return ScenarioMoney(self._scenarios, self._parts, lambda scenario: scenario.cost)
 
-    def saved(self, scenario: Scenario) -> int:
+    def saving_of(self, scenario: Scenario) -> int:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
             return whole_month(self._amount(self._scenarios.now) - self._amount(scenario))
@@ -62,12 +62,12 @@ class ScenarioMoney:
 
     def left(self, scenario: Scenario) -> int:
         now = sum(whole_month(self._amount(part.now)) for part in self._parts or (self._scenarios,))
-        return now - self.saved(scenario)
+        return now - self.saving_of(scenario)
 
     @property
     def added(self) -> int:
         """What Ebb saves on top of the autoscaler; below 0 where its policy leaves more."""
-        return self.saved(self._scenarios.at_rest) - self.saved(self._scenarios.alone)
+        return self.saving_of(self._scenarios.at_rest) - self.saving_of(self._scenarios.alone)
 
     def month(self, scenario: Scenario) -> str:
         return whole_money(self.left(scenario)) if self.known else _NONE
@@ -132,10 +132,10 @@ class ScenarioRow:
 def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
     """Return what Ebb adds, and a row for each scenario; `whose` are the settings of Ebb."""
     money = ScenarioMoney(scenarios)
-    return (_added(scenarios, money), *(_row(scenario, whose, money) for scenario in scenarios.in_order))
+    return (_added_row(scenarios, money), *(_row(scenario, whose, money) for scenario in scenarios.in_order))
 
 
-def _added(scenarios: Scenarios, money: ScenarioMoney) -> ScenarioRow:
+def _added_row(scenarios: Scenarios, money: ScenarioMoney) -> ScenarioRow:
     nodes, added = scenarios.alone.nodes - scenarios.at_rest.nodes, money.added
     amounts = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
     listed = _less(money.listed.added) if money.listed else ""
@@ -151,7 +151,7 @@ def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
     most, least = ("", "") if is_followed(scenario) else (AT_MOST, AT_LEAST)
     cells = f"{most}{scenario.nodes:,}", f"{most}{money.month(scenario)}", f"{most}{money.year(scenario)}"
     has_share = scenario.kind not in {ScenarioKind.NOW, ScenarioKind.BOUND}
-    saved = f"{least}{money.share(money.saved(scenario))}" if has_share else _NONE
+    saved = f"{least}{money.share(money.saving_of(scenario))}" if has_share else _NONE
     per_node = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
     style = DIM if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ""
     listed = f"{most}{money.listed.month(scenario)}" if money.listed else ""
@@ -220,7 +220,7 @@ def steady(scenarios: Scenarios, now: datetime) -> str:
     if not scenarios.by:
         return ""
     by, begun = by_the_minute(scenarios.by), now.replace(second=0, microsecond=0)
-    return f"by {clock(by, now)} UTC, in {duration(by - begun)}{_held(scenarios.held_up)}"
+    return f"by {clock(by, now)} UTC, in {duration(by - begun)}{_held_line(scenarios.held_up)}"
 
 
 def sentences(scenarios: Scenarios) -> Iterator[str]:
@@ -251,7 +251,7 @@ def is_followed(scenario: Scenario) -> bool:
     return scenario.is_rest or scenario.change is None
 
 
-def _held(held_up: Mapping[Reason, int]) -> str:
+def _held_line(held_up: Mapping[Reason, int]) -> str:
     most = sorted(held_up.items(), key=lambda row: -row[1])[:_MOST_HELD]
     rows = (f"{reason.value} ({duration(timedelta(seconds=seconds))})" for reason, seconds in most)
     return f"; slowest limits: {', '.join(rows)}" if most else ""
@@ -264,7 +264,7 @@ def title(scenarios: Scenarios, money: ScenarioMoney, where: str = "") -> str:
         does = f"saves {whole_money(money.added)} a month" if money.known else f"removes {fewer}"
         nodes = f"{count(scenarios.at_rest.nodes, 'node')} instead of {scenarios.alone.nodes:,}"
         return f"Ebb {does} more than the autoscaler alone{where}: {nodes}"
-    saved = money.saved(scenarios.alone)
+    saved = money.saving_of(scenarios.alone)
     if saved > 0:
         return f"Ebb saves nothing more than the autoscaler alone{where}, which saves {whole_money(saved)} a month"
     stay = "1 node stays" if scenarios.at_rest.nodes == 1 else f"all {count(scenarios.at_rest.nodes, 'node')} stay"
@@ -289,12 +289,12 @@ def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
         "removed": scenario.gone,
         "is_rest": scenario.is_rest,
         "by": rfc3339(scenarios.by) if is_rest and scenarios.by else None,
-        "held_up": _counted("seconds", scenarios.held_up) if is_rest else [],
-        "never": _counted("nodes", scenarios.never) if is_rest else [],
+        "held_up": _count_document("seconds", scenarios.held_up) if is_rest else [],
+        "never": _count_document("nodes", scenarios.never) if is_rest else [],
     }
 
 
-def _counted(unit: str, counts: Mapping[Reason, int]) -> list[dict[str, Any]]:
+def _count_document(unit: str, counts: Mapping[Reason, int]) -> list[dict[str, Any]]:
     """Return the reasons, those that count most first."""
     most = sorted(counts.items(), key=lambda row: (-row[1], row[0].value))
     return [{"reason": reason.value, unit: number} for reason, number in most]

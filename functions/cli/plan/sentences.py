@@ -77,7 +77,7 @@ def summary(plan: Plan) -> str:
     return f"{', '.join(counted)}{saved}."
 
 
-def when(decision: NodeDecision, now: datetime, saved: int) -> str:
+def when_it_goes(decision: NodeDecision, now: datetime, saved: int) -> str:
     """Return when the node may go, or since when it might; `saved` is what its order saves."""
     if decision.verdict in {Verdict.ORDER, Verdict.WOULD_ORDER}:
         price = f" {monthly(saved)}/mo" if saved else ""
@@ -105,7 +105,7 @@ def reason_of(decision: NodeDecision) -> str:
     return f"pod: {reasons[0].reason.value}" if reasons else decision.reason
 
 
-def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
+def wordings_about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
     """Return wordings of what stands in the way, longest first, the empty one last."""
     named = _of_pods(blockers) or tuple(blockers)
     if not named:
@@ -200,10 +200,10 @@ def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
 def _entry(kind: WordKind, word: str, own: list[NodeDecision]) -> LegendEntry:
     blockers = [blocker for decision in own for blocker in decision.blockers if blocker.reason.value == word]
     cost = sum(decision.cost for decision in own)
-    return LegendEntry(word, of_reason(word, blockers), len(own), _about(word, own), kind, cost)
+    return LegendEntry(word, of_reason(word, blockers), len(own), _subjects(word, own), kind, cost)
 
 
-def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...]:
+def _subjects(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...]:
     """Return what the word is about, each once; pods stand with their own reasons."""
     if word == Unremovable.BLOCKED_BY_POD.value:
         return ()

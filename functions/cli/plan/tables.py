@@ -39,12 +39,12 @@ def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
     ]
     foot, styles = OF_BILL if is_bill else "", tuple(row.style for row in rows)
     whole, short = (
-        Table.of((*columns, Column(title, right=True)), cells, styles=styles, foot=below).without(
+        Table.of((*columns, Column(title, right=True)), cells, styles=styles, foot=below).without_columns(
             () if priced else money
         )
         for title, below in (("evictions a node", foot), ("per node", f"{foot} {PER_NODE}".lstrip()))
     )
-    return fit((whole, short, short.without(("bill a year",))), width)
+    return fit((whole, short, short.without_columns(("bill a year",))), width)
 
 
 _BARS: Final = (16, 12, 10, 8, 6, 4)
@@ -265,4 +265,4 @@ def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, object
     if not own:
         return None
     table = Table.of(_HELD, (*rows, *([("", "", f"… {left} more", "", "")] if left else ())))
-    return table if any(entry.cost for entry in own) else table.without((_HELD[0].title,))
+    return table if any(entry.cost for entry in own) else table.without_columns((_HELD[0].title,))

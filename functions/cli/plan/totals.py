@@ -10,7 +10,7 @@ from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.output.documents import text
 from functions.cli.output.format import count, whole_money, whole_month
 from functions.cli.output.tables import BOLD, DIM, Column, Table, as_markdown, draw
-from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid, scenario_documents
+from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid_cost, scenario_documents
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
@@ -39,7 +39,7 @@ def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> 
 
 def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
     totals: dict[str, Any] = {name: _sum([document["totals"][name] for document in documents]) for name in _SUMS}
-    scenarios = summed(views)
+    scenarios = sum_scenarios(views)
     return {
         "ladder": scenario_documents(scenarios) if scenarios else [],
         "totals": {"clusters": len(documents), **totals},
@@ -51,7 +51,7 @@ def _sum(amounts: Sequence[int | float]) -> int | float:
     return round(found, 4) if isinstance(found, float) else found
 
 
-def summed(views: Sequence[PlanView]) -> Scenarios | None:
+def sum_scenarios(views: Sequence[PlanView]) -> Scenarios | None:
     """Return the sum of the scenarios that each cluster has; None if no cluster has any."""
     parts = parts_of(views)
     if not parts:
@@ -66,7 +66,7 @@ def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
 
 
 def _sum_of(scenarios: Sequence[Scenario]) -> Scenario:
-    bill = None if all(scenario.bill is None for scenario in scenarios) else sum(map(paid, scenarios))
+    bill = None if all(scenario.bill is None for scenario in scenarios) else sum(map(paid_cost, scenarios))
     sums = {name: sum(getattr(scenario, name) for scenario in scenarios) for name in _STEPS}
     return replace(scenarios[0], **sums, bill=bill)
 
@@ -78,8 +78,8 @@ def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:
 def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     """Return what Ebb adds in all clusters, and of how many that is known."""
     whole = [view for view in views if view.scenarios]
-    counted = priced(whole)
-    scenarios = summed(counted)
+    counted = views_with_prices(whole)
+    scenarios = sum_scenarios(counted)
     if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
     summary = headline(scenarios, whose, max(view.taken_at for view in whole), parts_of(counted))
@@ -94,11 +94,11 @@ def show(console: Console, views: Sequence[PlanView], whose: str) -> None:
     console.print(f"\n{whole_headline(views, whose)}")
 
 
-def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]:
+def totals_as_markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]:
     return as_markdown(cluster_table(views)), f"**{text(whole_headline(views, whose))}**"
 
 
-def priced(views: Sequence[PlanView]) -> Sequence[PlanView]:
+def views_with_prices(views: Sequence[PlanView]) -> Sequence[PlanView]:
     """Return those whose machines have prices, or all if none has: nodes and money of a sentence are of the same."""
     return [view for view in views if view.totals.cost] or views
 
@@ -120,20 +120,20 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
     nodes, now = f"{sum(view.totals.nodes for view in views):,}", _month([*map(paid_now, views)])
-    scenarios = summed(views)
+    scenarios = sum_scenarios(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
     money = money_of(views, scenarios)
     if not money.known:
         return (_NO_PRICE, nodes, *(_NO_PRICE,) * (len(FIGURES) - 2))
     alone, rest, bound = (money.month(scenario) for scenario in (scenarios.alone, scenarios.at_rest, scenarios.bound))
-    saved = whole_money(money.saved(scenarios.at_rest))
+    saved = whole_money(money.saving_of(scenarios.at_rest))
     return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)
 
 
 def paid_now(view: PlanView) -> int:
     """Return what is paid for the cluster now, in micro-dollars an hour: the bill where capacity is committed."""
-    return paid(view.scenarios.values.now) if view.scenarios else view.totals.cost
+    return paid_cost(view.scenarios.values.now) if view.scenarios else view.totals.cost
 
 
 def meaning(views: Sequence[PlanView]) -> str:

@@ -86,8 +86,8 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
         decision,
         sentence=sentences.of_reason(decision.reason, decision.blockers),
         reason=sentences.reason_of(decision),
-        about=sentences.about(decision.blockers),
-        when=sentences.when(decision, now, order.saving if order else 0),
+        about=sentences.wordings_about(decision.blockers),
+        when=sentences.when_it_goes(decision, now, order.saving if order else 0),
         could_go=could_go,
         order=order,
     )
@@ -321,7 +321,7 @@ class Shown:
 
 def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes that were asked for; `top` counts in each verdict."""
-    groups = [VerdictGroup(group.verdict, _chosen(group.nodes, request)) for group in view.groups]
+    groups = [VerdictGroup(group.verdict, _choose_nodes(group.nodes, request)) for group in view.groups]
     kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
     return Shown(
         kept, sum(len(group.nodes) for group in groups) - sum(len(group.nodes) for group in kept), request.sort
@@ -330,10 +330,10 @@ def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
 
 def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
     """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
-    return _chosen(view.nodes, request)[: request.top]
+    return _choose_nodes(view.nodes, request)[: request.top]
 
 
-def _chosen(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeView, ...]:
+def _choose_nodes(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeView, ...]:
     found = [node for node in nodes if request.wants(node)]
     return tuple(sorted(found, key=_KEYS[request.sort]) if request.sort else found)
 

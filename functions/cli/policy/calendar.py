@@ -58,7 +58,7 @@ class NodeLimit:
 
 def node_limit(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> NodeLimit:
     """Return how many nodes of the pool may go at the calendar's moment: the smallest of all limits, first named."""
-    limits = (*_closed(policy, pool, calendar), *_limits(policy, pool, sizes, calendar))
+    limits = (*_closed_limits(policy, pool, calendar), *_limits(policy, pool, sizes, calendar))
     least = min((limit for limit in limits if limit.count is not None), key=NodeLimit.rank, default=None)
     share = min((limit for limit in limits if limit.percent is not None), key=NodeLimit.rank, default=None)
     if least is None or share is None:
@@ -68,7 +68,7 @@ def node_limit(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> N
     return NodeLimit(least.count, share.percent, f"the smaller of {least.why} and {share.why}")
 
 
-def _closed(policy: Policy, pool: str, calendar: Calendar) -> Iterator[NodeLimit]:
+def _closed_limits(policy: Policy, pool: str, calendar: Calendar) -> Iterator[NodeLimit]:
     freeze = freeze_in_force(policy.freezes, calendar.now)
     if freeze is not None:
         yield NodeLimit(0, None, f"freeze until {moment(freeze.end)}")

@@ -16,7 +16,7 @@ from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.adapters.prices import OWN_TABLE, load
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.bill import unpriced
+from shared.core.planning.bill import unpriced_families
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.field import path_text
 from shared.core.policy.reading import read
@@ -55,7 +55,7 @@ def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | Non
     """Print one policy: of several files only whether each is valid, and its warnings."""
     strange = odd_pools(policy, snapshot) if snapshot else ()
     over = ended_commitments(policy.commitments, snapshot.taken_at) if snapshot else ""
-    paid = filter(None, (unpriced(policy.commitments, load(OWN_TABLE)), over))
+    paid = filter(None, (unpriced_families(policy.commitments, load(OWN_TABLE)), over))
     more = (*written_warnings(data), *strange, *paid, *expiring(policy, snapshot))
     with printing() as console:
         if whole:

@@ -16,7 +16,7 @@ from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.documents import details, text
 from functions.cli.output.format import by_the_minute, clock, count, moment, some, span, whole_money, yearly
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
-from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid
+from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid_cost
 from functions.cli.plan.sentences import VERDICTS, show_notes
 from functions.cli.policy.diff import UNKNOWN, PolicyChange, PolicyDiff
 from functions.cli.policy.words import meaning_of
@@ -61,7 +61,7 @@ def sections(found: PolicyDiff) -> Iterator[DiffSection]:
     if found.verdicts:
         verdicts = count(len(before.decisions), "verdict")
         title = f"{len(found.verdicts):,} of {verdicts} would change at this moment"
-        yield DiffSection(title, _moved(found.verdicts), folded=True)
+        yield DiffSection(title, _moved_table(found.verdicts), folded=True)
     else:
         yield DiffSection(f"No verdict changes: all {nodes} keep theirs at this moment.")
 
@@ -93,10 +93,10 @@ def _verdict_rows(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
     for verdict in Verdict:
         pair = old.get(verdict.value, 0), new.get(verdict.value, 0)
         if any(pair):
-            yield _counted(f"nodes now: {VERDICTS[verdict]}", *pair)
+            yield _count_change(f"nodes now: {VERDICTS[verdict]}", *pair)
 
 
-def _moved(moved: Sequence[PolicyChange]) -> Table:
+def _moved_table(moved: Sequence[PolicyChange]) -> Table:
     cells = []
     for (old, new), changes in groupby(moved, key=lambda change: (change.old, change.new)):
         names = [change.name for change in changes]
@@ -117,7 +117,7 @@ def show(console: Console, found: PolicyDiff) -> None:
         if section.lead:
             console.print(section.lead)
         if section.table:
-            draw(console, section.table.without({_MEANING}))
+            draw(console, section.table.without_columns({_MEANING}))
         console.print()
     if found.impact:
         console.print(headline(found.impact.scenarios))
@@ -165,7 +165,7 @@ def headline(scenarios: Sequence[Scenarios]) -> str:
     before, after = map(ScenarioMoney, scenarios)
     less = before.left(old) - after.left(new)
     ends = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
-    if paid(old) == paid(new):
+    if paid_cost(old) == paid_cost(new):
         return f"The steady state stays the same: {ends}."
     return (
         f"The steady state becomes {ends}, from {old.nodes:,} for {before.month(old)}: "
@@ -181,20 +181,20 @@ def rows(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, .
     before, after = map(ScenarioMoney, scenarios)
     more = after.left(new.at_rest) - before.left(old.at_rest)
     yield "now, a month", before.month(old.now), after.month(new.now), _UNCHANGED
-    yield _counted("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
+    yield _count_change("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
     yield "a month in steady state", before.month(old.at_rest), after.month(new.at_rest), _difference(more)
     if before.listed and after.listed:
         more_listed = after.listed.left(new.at_rest) - before.listed.left(old.at_rest)
         months = before.listed.month(old.at_rest), after.listed.month(new.at_rest)
         yield "the same at list prices", *months, _difference(more_listed)
-    saved = whole_money(before.saved(old.at_rest)), whole_money(after.saved(new.at_rest))
+    saved = whole_money(before.saving_of(old.at_rest)), whole_money(after.saving_of(new.at_rest))
     yield "saved, a month", *saved, _difference(-more)
     yield _by_row(old.by, new.by, now)
-    yield _counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
+    yield _count_change("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
     yield f"{BOUND}, a month", before.month(old.bound), after.month(new.bound), _UNCHANGED
 
 
-def _counted(what: str, old: int, new: int) -> tuple[str, ...]:
+def _count_change(what: str, old: int, new: int) -> tuple[str, ...]:
     return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else _UNCHANGED
 
 

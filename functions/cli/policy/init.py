@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.steady_state import reached
+from functions.cli.analysis.forecast.steady_state import removed_nodes
 from functions.cli.analysis.pools import PoolSummary, pool_summaries
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather
 from functions.cli.input.options import Sources
 from functions.cli.output.format import count, monthly, percent, span
 from functions.cli.output.visible import visible
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, write_imported
 from functions.cli.policy.pace import NightPace, careful_pace, pace_of_a_night
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
@@ -98,7 +98,7 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
     pools: dict[str, Any] = {}
     for summary in rows:
         name = str(summary.pool)
-        because = _described(summary, machines[name], known=most is not None)
+        because = _describe_pool(summary, machines[name], known=most is not None)
         why_not = _why_not(summary, snapshot.pools.get(name), accelerated=name in busy)
         pools[name] = _left(because, why_not) if why_not else _pool(because, name, pace, zone)
     until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
@@ -108,7 +108,7 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
         "drain": {"budgetUntil": until},
         "nodePools": pools,
     }
-    return imported(_head(snapshot, pace, partial), policy, []).document
+    return write_imported(_head(snapshot, pace, partial), policy, []).document
 
 
 def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
@@ -165,7 +165,7 @@ def _why_not(own: PoolSummary, pool: NodePool | None, *, accelerated: bool) -> s
     return "a pool of one node may be somebody's own" if own.nodes == 1 else ""
 
 
-def _described(own: PoolSummary, machine: str, *, known: bool) -> str:
+def _describe_pool(own: PoolSummary, machine: str, *, known: bool) -> str:
     full = f"{percent(own.cpu_ratio)} of CPU and {percent(own.memory_ratio)} of memory requested"
     money = f" ({monthly(own.could_save)} a month)" if own.could_save else ""
     could = f"; {own.could_go:,} could go at most{money}, without limits and timers" if known else ""
@@ -204,5 +204,5 @@ def first_policy(situation: Situation, prices: Prices, partial: str = "") -> str
     if partial:
         return written
     pace, steady = pace_of_a_night(situation, parse(written.encode()), careful, prices)
-    most = potential(steady.situation, prices, reached(steady.rest.order, steady.rest.snapshot))
+    most = potential(steady.situation, prices, removed_nodes(steady.rest.order, steady.rest.snapshot))
     return starter(situation.snapshot, plan, most, pace)

@@ -37,7 +37,7 @@ def _sections(fields: Iterable[Field]) -> Iterator[Block[Any] | Group]:
 
 def _section(section: Block[Any] | Group) -> Part:
     required = [field.name for field in section.fields if field.default is REQUIRED]
-    return _sorted(
+    return _sort_parts(
         additionalProperties=False,
         description=section.text,
         properties={field.name: _property(field) for field in section.fields},
@@ -52,7 +52,7 @@ def _property(field: Field) -> Part:
     part = {"anyOf": [shape, {"type": "null"}]} if field.default is None else shape
     default = {} if field.default is REQUIRED else {"default": field.default}
     title = {} if "$ref" in shape else {"title": field.name.capitalize()}
-    return _sorted(description=field.description, **part, **default, **title)
+    return _sort_parts(description=field.description, **part, **default, **title)
 
 
 def _shape(shape: object) -> Part:
@@ -63,14 +63,14 @@ def _shape(shape: object) -> Part:
             return {"additionalProperties": _shape(shape.item), "type": "object"}
         case ListOf() | SetOf():
             most = {} if shape.most is None else {"maxItems": shape.most}
-            return _sorted(items=_shape(shape.item), type="array", **most)
+            return _sort_parts(items=_shape(shape.item), type="array", **most)
         case Single():
-            return _sorted(**shape.schema)
+            return _sort_parts(**shape.schema)
         case _:
             raise TypeError(shape)
 
 
-def _sorted(**rows: Any) -> Part:
+def _sort_parts(**rows: Any) -> Part:
     """Return them in the order of their names, so that the file changes where a field does and nowhere else."""
     return dict(sorted(rows.items()))
 

@@ -119,7 +119,7 @@ def order(report_input: ReportInput) -> dict[str, Any]:
     orders = {order.node: order for order in report_input.view.orders}
     scenarios = report_input.scenarios
     later = [name for name in _by_time(scenarios) if name not in orders] if scenarios else []
-    saved = _saved(report_input, [*orders, *later])
+    saved = _savings_in_order(report_input, [*orders, *later])
     now = ((name, AT_ONCE, report_input.whose, len(order.moves)) for name, order in orders.items())
     then = (_later(report_input, scenarios, name) for name in later) if scenarios else ()
     rows = ((report_input.number[name], *row, monthly(saved[name])) for name, *row in (*now, *then))
@@ -133,7 +133,7 @@ def _later(report_input: ReportInput, scenarios: Scenarios, name: str) -> tuple[
     return (name, f"{clock(begins, report_input.view.taken_at)} UTC", report_input.whose, moves)
 
 
-def _saved(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]:
+def _savings_in_order(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]:
     """Return what each node adds to the saving of those before it, in micro-dollars an hour."""
     now, commitments, prices = report_input.now, report_input.policy.commitments, report_input.view.prices
     if prices is None:

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.analysis.recommendations import oversized
+from functions.cli.analysis.recommendations import find_oversized
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import count, monthly
-from functions.cli.plan.scenarios import paid
+from functions.cli.plan.scenarios import paid_cost
 from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, equal_pools, zone_to_show, zones
 from functions.cli.report.report_input import ReportInput, table
 from functions.cli.simulate.view import DaysView, percent
@@ -68,7 +68,7 @@ _WORTH: Final = "too much, a month"
 def requests(report_input: ReportInput) -> tuple[dict[str, Any], ...]:
     """Return the workloads that request more than is recommended, those first whose difference costs most, if any."""
     prices = report_input.view.prices
-    found = oversized(report_input.now, prices) if prices else ()
+    found = find_oversized(report_input.now, prices) if prices else ()
     if not found:
         return ()
     these = f"The {_MOST} largest of {len(found):,} workloads" if len(found) > _MOST else "These workloads"
@@ -99,18 +99,18 @@ def section(view: DaysView, scenarios: Scenarios | None = None) -> dict[str, Any
     rows = [
         [f"{figure.title}: {figure.meaning}", *(figure.text(view, run) for run in view.runs)] for figure in view.figures
     ]
-    sentences = (WHAT, *_compared(view, scenarios), *view.notes)
+    sentences = (WHAT, *_compare_days(view, scenarios), *view.notes)
     return extra_section(
         f"{count(view.days, 'simulated day')} to come", sentences, ("", *view.names), rows, _plot(view)
     )
 
 
-def _compared(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
-    if scenarios is None or not paid(scenarios.alone):
+def _compare_days(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
+    if scenarios is None or not paid_cost(scenarios.alone):
         return ()
-    alone = paid(scenarios.alone)
-    by_scenarios = Fraction(alone - paid(scenarios.at_rest), alone)
-    played = view.saved(view.runs[1])
+    alone = paid_cost(scenarios.alone)
+    by_scenarios = Fraction(alone - paid_cost(scenarios.at_rest), alone)
+    played = view.saving_of(view.runs[1])
     if abs(played - by_scenarios) <= _APART:
         return ()
     return (DIFFERS.format(who=view.names[1], played=percent(played), above=percent(by_scenarios)),)

@@ -15,7 +15,7 @@ from functions.cli.plan.scenarios import (
     ScenarioRow,
     added_note,
     is_followed,
-    paid,
+    paid_cost,
     worth,
 )
 from functions.cli.plan.scenarios import title as scenarios_title
@@ -23,7 +23,7 @@ from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS, OF_BILL
 from functions.cli.report.report_input import ReportInput
 from shared.core.placement.tally import LITTLE
-from shared.core.reasons import PodBlock, Unremovable, named
+from shared.core.reasons import PodBlock, Unremovable, reason_of_word
 
 _OBJECTS: Final = 3
 
@@ -50,7 +50,7 @@ def key_figures(scenarios: Scenarios, money: ScenarioMoney, idle: str = "") -> l
     per_node = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
     priced = (
         _figure("Ebb adds, a month", whole_money(max(money.added, 0)), added_note(money), good=money.added > 0),
-        _figure("The autoscaler alone saves, a month", whole_money(money.saved(scenarios.alone)), alone),
+        _figure("The autoscaler alone saves, a month", whole_money(money.saving_of(scenarios.alone)), alone),
         _figure("Now, a month", money.month(scenarios.now), _nodes(scenarios.now, money)),
         _figure("With Ebb, a month", money.month(rest), f"{_nodes(rest, money)}{idle}"),
     )
@@ -104,10 +104,10 @@ def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
         {
             "rung": scenario.kind.value,
             **_row(row),
-            "saved": _saved(shown.values, scenario),
+            "saved": _saved_month(shown.values, scenario),
             "relaxed": scenario.change is not None,
-            "cost": paid(scenario),
-            "from": paid(_against(shown.values, scenario)),
+            "cost": paid_cost(scenario),
+            "from": paid_cost(_against(shown.values, scenario)),
         }
         for scenario, row in pairs
     ]
@@ -145,10 +145,10 @@ def _against(scenarios: Scenarios, scenario: Scenario) -> Scenario:
     return scenarios.at_rest if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else scenarios.now
 
 
-def _saved(scenarios: Scenarios, scenario: Scenario) -> str:
+def _saved_month(scenarios: Scenarios, scenario: Scenario) -> str:
     """Return the change of a month; of the bound nothing, for no plan is known to reach it."""
     money = ScenarioMoney(scenarios)
-    saved = money.saved(scenario) - money.saved(_against(scenarios, scenario))
+    saved = money.saving_of(scenario) - money.saving_of(_against(scenarios, scenario))
     if scenario.kind in {ScenarioKind.NOW, ScenarioKind.BOUND} or not saved:
         return "-"
     sign, more = ("-", "" if is_followed(scenario) else " or more") if saved > 0 else ("+", "")
@@ -169,7 +169,7 @@ def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:
 
 
 def _blocker(entry: LegendEntry, objects: int) -> dict[str, Any]:
-    reason = named(entry.word, Unremovable, PodBlock)
+    reason = reason_of_word(entry.word, Unremovable, PodBlock)
     return {
         "reason": entry.word,
         "nodes": entry.nodes,

@@ -61,7 +61,7 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
     first, past = inputs[0], recall_passes(inputs[0], assume_marked=False)
     cluster, whose = first.snapshot.cluster, POLICY if first.own_policy else DEFAULTS
     with reading_line(cluster, doing="Comparing machine types of") as phase, no_search_for_cycles():
-        found = computed(inputs, request, past, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
+        found = compute_advice(inputs, request, past, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
     notes = (*notes_of(found, len(inputs)), *past.notes_of(first))
     if output is AnswerFormat.MARKDOWN:
         page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request, whose)))
@@ -104,7 +104,7 @@ def _each_by_itself(sources: Sources) -> tuple[Inputs, ...]:
     return found if all(inputs.snapshot.nodes and inputs.snapshot.pods for inputs in found) else ()
 
 
-def computed(
+def compute_advice(
     inputs: tuple[Inputs, ...], request: ShapeRequest, past: PastPasses, progress: DoneOf = no_progress
 ) -> Advice:
     """Return the advice for snapshots of one cluster, with the prices and commitments of the first."""

@@ -142,14 +142,14 @@ def commands(found: Advice) -> Iterator[str]:
         for machine, nodes in pool.types.items():
             if machine != pool.machine:
                 taken.add(name := pool_name(pool.pool, machine, taken))
-                yield _created(name, pool, machine, nodes, found)
+                yield _creation_command(name, pool, machine, nodes, found)
     for pool in found.pools:
         if pool.gone:
             yield f"kubectl cordon {' '.join(pool.gone)}"
             yield f"kubectl drain --ignore-daemonsets {' '.join(pool.gone)}"
 
 
-def _created(name: str, pool: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
+def _creation_command(name: str, pool: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
     zones = zones_of(pool, machine)
     like = next(node for node in found.proof.world.nodes if (node.pool, node.machine) == (pool.pool, machine))
     flags = [
@@ -181,7 +181,7 @@ def _kept_from(like: Node) -> Iterator[str]:
     """Yield the flags for what people gave the pool: labels, taints, minimum CPU platform, Spot."""
     own = {key: value for key, value in sorted(like.labels.items()) if key in _GIVEN or not _is_googles(key)}
     if own:
-        yield f"--node-labels={_listed(own)}"
+        yield f"--node-labels={_list_labels(own)}"
     if like.taints:
         yield f"--node-taints={','.join(f'{taint.key}={taint.value}:{taint.effect}' for taint in like.taints)}"
     platform = like.labels.get(MIN_PLATFORM_LABEL)
@@ -196,5 +196,5 @@ def _is_googles(key: str) -> bool:
     return domain.endswith(("kubernetes.io", "google.com", "gke.io", "projectcalico.org", "k8s.io"))
 
 
-def _listed(labels: Mapping[str, str]) -> str:
+def _list_labels(labels: Mapping[str, str]) -> str:
     return ",".join(f"{key}={value}" for key, value in labels.items())

@@ -97,7 +97,7 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
-        outcomes = _played(days, (None, *policies.values()))
+        outcomes = _play_days(days, (None, *policies.values()))
     runs = [PlayedDay(name, outcome) for name, outcome in zip((ALONE, *policies), outcomes, strict=True)]
     view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), ())
     return replace(view, notes=(*_costing_more(view), *about, *inputs.notes))
@@ -106,7 +106,7 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
 def _costing_more(view: DaysView) -> Iterable[str]:
     """Yield a sentence for each run that costs more than the autoscaler alone, whatever `ebb plan` adds."""
     for name, run in zip(view.names, view.runs, strict=True):
-        if view.saved(run) < 0:
+        if view.saving_of(run) < 0:
             yield COSTS_MORE.format(name=name)
 
 
@@ -135,7 +135,7 @@ def _inputs(request: SimulateRequest) -> Inputs:
     return replace(inputs, notes=(AS_IF, *rests_on, *(note for note in inputs.notes if note != NO_MARKS)))
 
 
-def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]:
+def _play_days(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]:
     size = (len(days.snapshot.nodes) + len(days.snapshot.pods)) * (days.lasts // timedelta(days=1))
     if size < _SMALL or (os.cpu_count() or 1) == 1 or "fork" not in multiprocessing.get_all_start_methods():
         return [simulate(days, policy) for policy in policies]

@@ -84,7 +84,7 @@ def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
         **{key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()},
         "cost": _dollars(outcome.cost),
         "bill": None if outcome.bill is None else _dollars(outcome.bill),
-        "saved": round(float(view.saved(run)), 6),
+        "saved": round(float(view.saving_of(run)), 6),
         "series": [
             {"at": rfc3339(row.at), "nodes": row.nodes, "cost_per_hour": _dollars(row.cost), "waiting": row.waiting}
             for row in outcome.series

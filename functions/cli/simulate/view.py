@@ -45,7 +45,7 @@ class DaysView:
         short = tuple(Path(name).name for name in whole)
         return short if len(set(short)) == len(short) else whole
 
-    def saved(self, run: PlayedDay) -> Fraction:
+    def saving_of(self, run: PlayedDay) -> Fraction:
         """Return what a run saves compared with the autoscaler alone, as a share of its money."""
         alone = Fraction(self.alone.paid)
         return (alone - Fraction(run.outcome.paid)) / alone if alone else Fraction(0)
@@ -110,7 +110,7 @@ COLUMNS: Final = (
     ),
     FigureColumn("node-hours", "hours of all nodes together", lambda _, run: f"{run.outcome.node_hours:,.0f}"),
     FigureColumn(_MONEY, "what the nodes cost over these days", lambda _, run: spent(run.outcome.cost)),
-    FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: percent(view.saved(run))),
+    FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: percent(view.saving_of(run))),
     FigureColumn("evictions", "pods moved, by the autoscaler and by Ebb", lambda _, run: f"{run.outcome.evictions:,}"),
     FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),
     FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.outcome.twice:,}"),

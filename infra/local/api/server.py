@@ -17,19 +17,19 @@ from infra.local.http_messages import (
     HttpAnswer,
     HttpRequest,
     RefusedError,
-    about,
     answer_json,
     bad_request,
     conflict,
     no_such_path,
     not_found,
+    refusal_about,
     status_body,
 )
 from infra.local.world.kinds import KINDS, ApiKind, Json, field_of
 from infra.local.world.kubelet import DEFAULT_GRACE, delete_pod
 from infra.local.world.pods import labels_of
 from infra.local.world.record import Record
-from infra.local.world.store import ExistsError, NotAdmittedError, Store, copied
+from infra.local.world.store import ExistsError, NotAdmittedError, Store, copy_thing
 
 _LISTS: Final = 1000
 """How many lists are remembered at most."""
@@ -84,7 +84,7 @@ def is_served(kind: ApiKind, store: Store) -> bool:
     return not kind.custom or bool(store.all(kind.plural))
 
 
-def discovered(path: str, store: Store) -> Json | None:
+def discovery_document(path: str, store: Store) -> Json | None:
     """The discovery document of a group or one of its versions; None for any other path and an unknown group."""
     root, *parts = path.strip("/").split("/")
     if root != "apis" or len(parts) not in {1, 2}:
@@ -132,7 +132,7 @@ class KubeApi:
     def _route(self, request: HttpRequest) -> HttpAnswer:
         if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
             raise RefusedError(401, "Unauthorized", "Unauthorized")
-        if request.method == "GET" and (discovery := discovered(request.path, self._store)) is not None:
+        if request.method == "GET" and (discovery := discovery_document(request.path, self._store)) is not None:
             return answer_json(200, discovery)
         target, verb = target_of(request.path), self._verbs.get(request.method)
         if verb is None:
@@ -192,15 +192,15 @@ class KubeApi:
         try:
             return answer_json(201, self._store.create(plural, fresh, request.agent))
         except ExistsError:
-            raise about(409, "AlreadyExists", plural, name, "already exists") from None
+            raise refusal_about(409, "AlreadyExists", plural, name, "already exists") from None
         except NotAdmittedError as why:
-            raise about(403, "Forbidden", plural, name, f"is forbidden: {why}") from None
+            raise refusal_about(403, "Forbidden", plural, name, f"is forbidden: {why}") from None
 
     def _patch(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         before = self._get(target)
-        after = _patched(before, request)
+        after = _patch_object(before, request)
         old, new = before["metadata"], after.get("metadata") or {}
         if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
             raise conflict(target.kind.plural, target.name, _STALE)
@@ -278,20 +278,20 @@ def _as_written(before: Json, after: Json, sub: str) -> Json:
     return {**kept, "status": before["status"]} if "status" in before else kept
 
 
-def _patched(target: Json, request: HttpRequest) -> Json:
+def _patch_object(target: Json, request: HttpRequest) -> Json:
     """The object after a merge patch; 415 for a patch of another type."""
     content_type = request.headers.get("content-type", "")
     if content_type.partition(";")[0].strip() != _MERGE:
         message = f"the body of the request was in an unknown format ({content_type}); accepted: merge patch"
         raise RefusedError(415, "UnsupportedMediaType", message)
-    after: Json = _merge(copied(target), body_of(request))
+    after: Json = _merge(copy_thing(target), body_of(request))
     return after
 
 
 def _merge(target: Any, patch: Any) -> Any:
     """RFC 7386: null deletes, objects merge, everything else replaces."""
     if not isinstance(patch, dict):
-        return copied(patch)
+        return copy_thing(patch)
     merged: Json = dict(target) if isinstance(target, dict) else {}
     for key, value in patch.items():
         if value is None:

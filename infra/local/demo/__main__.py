@@ -90,7 +90,7 @@ class Story:
         if not self.installation.gke.alive():
             raise Terminal("simulated GKE", "one of its parts failed; its traceback is above.")
         for name, child in (("planner", self.installation.planner), ("drainer", self.installation.drainer)):
-            if child.ended():
+            if child.has_ended():
                 raise Terminal(name, f"the process ended in the middle of the story.{child.last_lines()}")
         if not self.narration.passes.summaries and self.seconds() > FIRST_PASS_SECONDS:
             lines = self.installation.planner.last_lines()

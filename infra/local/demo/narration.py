@@ -85,7 +85,7 @@ class Narration:
             "node_decision": self._decision,
             "run_summary": self._summary,
             "wave": self._wave_changed,
-            "order_published": self._published,
+            "order_published": self._narrate_publishing,
             "drain_step": self._step,
             "eviction": self._eviction,
             "drain_result": self._result,
@@ -168,7 +168,7 @@ class Narration:
             self._has_marked = True
             yield StoryEvent("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
 
-    def _published(self, line: LogLine) -> Iterator[StoryEvent]:
+    def _narrate_publishing(self, line: LogLine) -> Iterator[StoryEvent]:
         self.signs[line.node] = Sign.ORDERED
         yield StoryEvent(line.node, "ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders")
 

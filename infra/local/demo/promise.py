@@ -103,7 +103,7 @@ def _strange(before: Json, after: Json) -> Iterator[str]:
         yield "Ebb took a node that somebody else had cordoned"
 
 
-def unexplained(evidence: Evidence) -> Iterator[str]:
+def find_unexplained(evidence: Evidence) -> Iterator[str]:
     """Find passes in which a node had no verdict, several, or one without a reason, and nodes left out by the last."""
     for number, recorded in enumerate(evidence.passes, 1):
         names = Counter(name for name, _ in recorded.verdicts)
@@ -223,7 +223,7 @@ _PROMISES: Final = (
     ("No cordon or soft taint stands for nothing", "drains", starts, cordons_for_nothing),
     ("Only its own taint and cordon were touched", "drains", starts, meddling),
     ("Ebb deleted no pod and no node", "requests", _requests, deleted_by_ebb),
-    ("Each node has one verdict with its reason", "passes", _passes, unexplained),
+    ("Each node has one verdict with its reason", "passes", _passes, find_unexplained),
 )
 """Each promise, what the record holds for it, and the search for breaches."""
 

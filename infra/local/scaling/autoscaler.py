@@ -31,14 +31,14 @@ from infra.local.scheduling.filters import NodeInfo, NodeInfos, first_fit, node_
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE, NOT_READY
 from infra.local.world.pods import controller_of, is_terminating, is_unschedulable, node_of, taints_of
-from infra.local.world.store import copied
+from infra.local.world.store import copy_thing
 
 _SERIAL = "bcdfghjklmnpqrstvwxz0123456789"
 
 
 def _as_ready(node: Json) -> Json:
     """An upcoming node as it will be once it has booted."""
-    fresh: Json = copied(node)
+    fresh: Json = copy_thing(node)
     fresh["spec"]["taints"] = [taint for taint in taints_of(fresh) if taint["key"] != NOT_READY]
     return fresh
 
@@ -183,7 +183,7 @@ class Autoscaler:
         now = self._clock.now()
         if now < min([self._next, *(removal.due_at for removal in self._under_way.values())]):
             return
-        listed = self._client.listed
+        listed = self._client.list_objects
         view = View(listed("nodes"), listed("pods"), self._pools, listed)
         if now < self._next:
             self._proceed(view, now)

@@ -88,7 +88,7 @@ class Client:
             raise RefusedCall(method, path, status, text.decode(errors="replace"))
         return msgspec.json.decode(text)
 
-    def listed(self, plural: str) -> list[Json]:
+    def list_objects(self, plural: str) -> list[Json]:
         """All objects of a kind; none of a custom kind that the cluster does not have."""
         try:
             items: list[Json] = self._call("GET", f"{KINDS[plural].root}/{plural}")["items"]

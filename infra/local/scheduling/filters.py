@@ -94,7 +94,7 @@ def node_infos_of(nodes: Sequence[Json], pods: Sequence[Json], disks: Disks | No
     return NodeInfos(by_name, disks or Disks())
 
 
-def selected(spec: Json, node: Json) -> bool:
+def selects_node(spec: Json, node: Json) -> bool:
     """Do the pod's node selector and required node affinity admit the node?"""
     labels = labels_of(node)
     wanted: dict[str, str] = spec.get("nodeSelector") or {}
@@ -117,7 +117,7 @@ def tolerates(toleration: Json, taint: Json) -> bool:
     return bool(toleration.get("key")) and toleration.get("value", "") == taint.get("value", "")
 
 
-def untolerated(pod_spec: Json, taints: list[Json], effects: tuple[str, ...] = HARD) -> Json | None:
+def first_untolerated(pod_spec: Json, taints: list[Json], effects: tuple[str, ...] = HARD) -> Json | None:
     """The first taint with one of the effects that the pod does not tolerate, or None."""
     tolerations: list[Json] = pod_spec.get("tolerations") or []
     for taint in taints:
@@ -145,17 +145,17 @@ def _together(node_info: NodeInfo, other: NodeInfo, key: str) -> bool:
     return key in node_info.labels and node_info.labels[key] == other.labels.get(key)
 
 
-def _placed(node_infos: NodeInfos) -> Iterator[tuple[NodeInfo, Json]]:
+def _placed_pods(node_infos: NodeInfos) -> Iterator[tuple[NodeInfo, Json]]:
     return ((node_info, pod) for node_info in node_infos.by_name.values() for pod in node_info.pods)
 
 
-def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+def _is_attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     terms = _terms(pod, "podAffinity")
     if any(term["topologyKey"] not in node_info.labels for term in terms):
         return False
     followed = [
         other
-        for other, existing in _placed(node_infos)
+        for other, existing in _placed_pods(node_infos)
         if any(term["topologyKey"] in other.labels for term in terms)
         and all(_selects(term, pod, existing) for term in terms)
     ]
@@ -164,11 +164,11 @@ def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return all(any(_together(node_info, other, term["topologyKey"]) for other in followed) for term in terms)
 
 
-def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+def _is_repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
         _together(node_info, other, term["topologyKey"]) and _selects(term, pod, existing)
         for term in _terms(pod, "podAntiAffinity")
-        for other, existing in _placed(node_infos)
+        for other, existing in _placed_pods(node_infos)
     )
 
 
@@ -183,9 +183,9 @@ def _repelled_by_others(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -
 
 def inter_pod(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
     """The scheduler's reason if affinity or anti-affinity (the pod's or others') forbids the node."""
-    if _terms(pod, "podAffinity") and not _attracted(pod, node_info, node_infos):
+    if _terms(pod, "podAffinity") and not _is_attracted(pod, node_info, node_infos):
         return "node(s) didn't match pod affinity rules"
-    if _repelled(pod, node_info, node_infos):
+    if _is_repelled(pod, node_info, node_infos):
         return "node(s) didn't match pod anti-affinity rules"
     if _repelled_by_others(pod, node_info, node_infos):
         return "node(s) didn't satisfy existing pods anti-affinity rules"
@@ -199,7 +199,7 @@ def _hard(pod: Json) -> list[Json]:
 
 def _makes_domain(constraint: Json, pod: Json, node: Json) -> bool:
     honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
-    return selected(pod["spec"], node) and not (honoured and untolerated(pod["spec"], taints_of(node)))
+    return selects_node(pod["spec"], node) and not (honoured and first_untolerated(pod["spec"], taints_of(node)))
 
 
 def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: NodeInfos) -> Counter[str]:
@@ -252,16 +252,16 @@ _CORDON: Json = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedul
 
 def node_unschedulable(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
     cordoned = node_info.node["spec"].get("unschedulable", False)
-    return "node(s) were unschedulable" if cordoned and untolerated(pod["spec"], [_CORDON]) else None
+    return "node(s) were unschedulable" if cordoned and first_untolerated(pod["spec"], [_CORDON]) else None
 
 
 def taint_toleration(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    taint = untolerated(pod["spec"], taints_of(node_info.node))
+    taint = first_untolerated(pod["spec"], taints_of(node_info.node))
     return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}" if taint else None
 
 
 def node_affinity(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    return None if selected(pod["spec"], node_info.node) else "node(s) didn't match Pod's node affinity/selector"
+    return None if selects_node(pod["spec"], node_info.node) else "node(s) didn't match Pod's node affinity/selector"
 
 
 def resources(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:

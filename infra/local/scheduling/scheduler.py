@@ -4,7 +4,7 @@ from collections import Counter
 from enum import StrEnum
 
 from infra.local.clocks import stamp
-from infra.local.scheduling.filters import NodeInfo, NodeInfos, node_infos_of, refusal, untolerated
+from infra.local.scheduling.filters import NodeInfo, NodeInfos, first_untolerated, node_infos_of, refusal
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     DISK_KINDS,
@@ -79,7 +79,7 @@ class Scheduler:
 
     def _score(self, pod: Json, node_info: NodeInfo) -> tuple[bool, float]:
         taints = taints_of(node_info.node)
-        welcome = untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
+        welcome = first_untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
         share = used_share(pod, node_info)
         return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
 

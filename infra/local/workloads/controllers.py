@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 
-from infra.local.scheduling.filters import selected, untolerated
+from infra.local.scheduling.filters import first_untolerated, selects_node
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import delete_pod
 from infra.local.world.pods import (
@@ -22,7 +22,7 @@ from infra.local.world.pods import (
     owned_by,
     taints_of,
 )
-from infra.local.world.store import NotAdmittedError, Store, copied
+from infra.local.world.store import NotAdmittedError, Store, copy_thing
 
 REPLICAS_ACTOR, STATEFUL_ACTOR = "replicaset-controller", "statefulset-controller"
 DAEMONS_ACTOR = "daemonset-controller"
@@ -37,7 +37,7 @@ def template_hash(template: Json) -> str:
 
 def pod_from(owner: Json, name: str | None = None) -> Json:
     """A pod of the owner's template, named or with a generated name; not stored."""
-    template: Json = copied(owner["spec"]["template"])
+    template: Json = copy_thing(owner["spec"]["template"])
     meta: Json = template.get("metadata") or {}
     meta |= {"namespace": owner["metadata"]["namespace"], "ownerReferences": owned_by(owner)}
     meta["generateName"] = f"{owner['metadata']['name']}-"
@@ -92,7 +92,7 @@ def deletion_cost(pod: Json) -> int:
 
 def _sync_replicas(store: Store, owner: Json) -> None:
     """Keep as many pods as are wanted; a Job's never complete here, and one that was evicted is started again."""
-    pods = store.controlled("pods", owner)
+    pods = store.controlled_by("pods", owner)
     living = [pod for pod in pods if _is_active(pod)]
     ending = sum(is_terminating(pod) for pod in pods)
     spec = owner["spec"]
@@ -114,7 +114,7 @@ def _replaces_after_the_end(store: Store, replica_set: Json) -> bool:
 
 def _sync_stateful_set(store: Store, owner: Json) -> None:
     """Re-create `name-0 … name-n` under the same names, once the old pod of that name is wholly gone."""
-    pods = {pod["metadata"]["name"]: pod for pod in store.controlled("pods", owner)}
+    pods = {pod["metadata"]["name"]: pod for pod in store.controlled_by("pods", owner)}
     wanted = [f"{owner['metadata']['name']}-{ordinal}" for ordinal in range(owner["spec"].get("replicas", 1))]
     _fill_ordinals(store, owner, wanted, pods)
     surplus = [pod for name, pod in sorted(pods.items(), reverse=True) if name not in wanted]
@@ -161,13 +161,13 @@ def wants_daemon(owner: Json, node: Json) -> bool:
     """Should the set have a pod on this node (selector, affinity, hard taints; a cordon does not matter)?"""
     spec: Json = owner["spec"]["template"]["spec"]
     taints = taints_of(node)
-    return selected(spec, node) and (not taints or untolerated(daemon_pod(owner, "")["spec"], taints) is None)
+    return selects_node(spec, node) and (not taints or first_untolerated(daemon_pod(owner, "")["spec"], taints) is None)
 
 
 def _sync_daemon_set(store: Store, owner: Json) -> None:
     """Add the missing daemon pods and remove those of nodes that are gone."""
     nodes = {node["metadata"]["name"]: node for node in store.all("nodes")}
-    pods = {node_of(pod): pod for pod in store.controlled("pods", owner)}
+    pods = {node_of(pod): pod for pod in store.controlled_by("pods", owner)}
     wanted = [name for name, node in nodes.items() if wants_daemon(owner, node)]
     for name in wanted:
         if name not in pods:

@@ -11,7 +11,7 @@ from infra.local.clocks import stamp
 from infra.local.workloads.controllers import counts_of, template_hash, write_status
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_healthy, is_terminating, owned_by, set_condition
-from infra.local.world.store import Store, copied
+from infra.local.world.store import Store, copy_thing
 
 ACTOR = "deployment-controller"
 Sizes = dict[str, int]
@@ -46,7 +46,7 @@ def _number(given: int | str, wanted: int) -> float:
     return int(given.removesuffix("%")) * wanted / 100 if isinstance(given, str) else given
 
 
-def rolled(bounds: Bounds, new: str, sizes: Sizes, available: Sizes) -> Sizes:
+def next_sizes(bounds: Bounds, new: str, sizes: Sizes, available: Sizes) -> Sizes:
     """The next sizes of a rolling update; `sizes` are the present ones, oldest set first, `new` names the present set.
 
     The new set grows within the surge; of the old ones unavailable pods go first, then what the available ones allow.
@@ -82,7 +82,7 @@ def replica_set_for(deployment: Json) -> Json:
     """The ReplicaSet of a Deployment's present template, at its full size; not stored."""
     spec, meta = deployment["spec"], deployment["metadata"]
     digest = template_hash(spec["template"])
-    template: Json = copied(spec["template"])
+    template: Json = copy_thing(spec["template"])
     labels = template.setdefault("metadata", {}).setdefault("labels", {})
     labels[_HASH] = digest
     selector = {"matchLabels": {**(spec["selector"].get("matchLabels") or {}), _HASH: digest}}
@@ -105,18 +105,18 @@ class DeploymentController:
             self._sync(deployment, now)
 
     def _sync(self, deployment: Json, now: float) -> None:
-        controlled = sorted(self._store.controlled("replicasets", deployment), key=_age)
+        controlled = sorted(self._store.controlled_by("replicasets", deployment), key=_age)
         sets = {str(replica_set["metadata"]["name"]): replica_set for replica_set in controlled}
-        pods = {name: self._store.controlled("pods", replica_set) for name, replica_set in sets.items()}
+        pods = {name: self._store.controlled_by("pods", replica_set) for name, replica_set in sets.items()}
         wanted = self._of_present_template(deployment)
         present = str(wanted["metadata"]["name"])
         sizes = {present: 0, **{name: int(old["spec"].get("replicas", 1)) for name, old in sets.items()}}
         available = {name: sum(map(is_healthy, owned)) for name, owned in pods.items()}
-        for name, size in rolled(bounds_of(deployment), present, sizes, available).items():
+        for name, size in next_sizes(bounds_of(deployment), present, sizes, available).items():
             if name not in sets:
                 self._store.create("replicasets", {**wanted, "spec": {**wanted["spec"], "replicas": size}}, ACTOR)
             elif size != sizes[name]:
-                self._store.replace({**copied(sets[name]), "spec": {**sets[name]["spec"], "replicas": size}}, ACTOR)
+                self._store.replace({**copy_thing(sets[name]), "spec": {**sets[name]["spec"], "replicas": size}}, ACTOR)
         self._write_status(deployment, present, pods, now)
 
     def _of_present_template(self, deployment: Json) -> Json:
@@ -139,7 +139,7 @@ class DeploymentController:
             complete = {counts[name] for name in ("replicas", "updatedReplicas", "availableReplicas")} == {wanted}
             lost = counts["replicas"] == counts["updatedReplicas"] and (old or {}).get("reason") == _COMPLETE
             reason = _COMPLETE if complete or lost else "ReplicaSetUpdated"
-            counts["conditions"] = copied(before.get("conditions", []))
+            counts["conditions"] = copy_thing(before.get("conditions", []))
             condition = {"type": "Progressing", "status": "True", "reason": reason, "lastUpdateTime": stamp(now)}
             if old is None or old["reason"] != reason:
                 set_condition({"status": counts}, now, condition)

@@ -34,8 +34,8 @@ def budgets_of(pod: Json, budgets: Iterable[Json]) -> list[Json]:
     ]
 
 
-def _protected(store: Store, budget: Json) -> list[Json]:
-    return store.selected("pods", budget["metadata"]["namespace"], budget["spec"].get("selector"))
+def _protected_pods(store: Store, budget: Json) -> list[Json]:
+    return store.select_objects("pods", budget["metadata"]["namespace"], budget["spec"].get("selector"))
 
 
 def _scales(store: Store, pods: list[Json]) -> dict[str, int]:
@@ -94,7 +94,7 @@ def _status(store: Store, budget: Json, pods: list[Json], now: float) -> Json:
 def _sync(store: Store, budget: Json, now: float) -> None:
     """Write the budget's status; of one whose pods cannot be counted only that it allows nothing (failSafe)."""
     try:
-        status = _status(store, budget, _protected(store, budget), now)
+        status = _status(store, budget, _protected_pods(store, budget), now)
         status["observedGeneration"] = budget["metadata"]["generation"]
         allowed = status["disruptionsAllowed"] > 0
         reason, message = ("SufficientPods" if allowed else "InsufficientPods"), ""
@@ -129,7 +129,7 @@ class DisruptionController:
 
 def counts_now(store: Store, budget: Json, pod: Json) -> Json:
     """What evicting `pod` leaves of a budget, counted from pods alone, for the record."""
-    pods = _protected(store, budget)
+    pods = _protected_pods(store, budget)
     healthy = sum(is_healthy(item) for item in pods)
     try:
         _, desired = expected_and_desired(store, budget, pods)

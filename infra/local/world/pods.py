@@ -155,7 +155,7 @@ def amounts(container: Json, sort: str = "requests") -> Resources:
     return {name: units(name, value) for name, value in given.items()}
 
 
-def summed(parts: Iterable[Resources]) -> Resources:
+def sum_requests(parts: Iterable[Resources]) -> Resources:
     total: Resources = {}
     for part in parts:
         for name, amount in part.items():
@@ -165,7 +165,7 @@ def summed(parts: Iterable[Resources]) -> Resources:
 
 def pod_requests(pod: Json) -> Resources:
     """What the pod's containers request; scenarios have no init containers. The pod itself is not counted here."""
-    return summed(map(amounts, pod["spec"].get("containers") or ()))
+    return sum_requests(map(amounts, pod["spec"].get("containers") or ()))
 
 
 DISK_KINDS = ("persistentvolumeclaims", "persistentvolumes")
@@ -190,15 +190,15 @@ class Disks:
         """The volume that a claim is bound to, or None."""
         return self.volumes.get(self.claims.get(key, ""))
 
-    def attached(self, pod: Json) -> set[str]:
+    def attached_volumes(self, pod: Json) -> set[str]:
         """The names of the volumes that the pod needs attached."""
         return {self.claims[key] for key in claims_of(pod) if self.volume(key) is not None}
 
     def is_held_elsewhere(self, pod: Json, pods: Sequence[Json]) -> bool:
         """Whether a disk of the pod is still attached to another node, where a pod that uses it has not ended."""
-        own = self.attached(pod)
+        own = self.attached_volumes(pod)
         others = (other for other in pods if node_of(other) not in {"", node_of(pod)} and not is_finished(other))
-        return bool(own) and any(not own.isdisjoint(self.attached(other)) for other in others)
+        return bool(own) and any(not own.isdisjoint(self.attached_volumes(other)) for other in others)
 
 
 def disks_of(read: Callable[[str], Sequence[Json]]) -> Disks:

@@ -41,7 +41,7 @@ class ObjectChange:
     actor: str
 
 
-def copied(thing: Any) -> Any:
+def copy_thing(thing: Any) -> Any:
     """A deep copy of JSON. Through its text, which is several times faster than walking over it."""
     return msgspec.json.decode(msgspec.json.encode(thing))
 
@@ -130,17 +130,17 @@ class Store:
         plural = PLURAL_OF_KIND.get(owner["kind"]) if owner else None
         return self.find(plural, thing["metadata"]["namespace"], owner["name"]) if owner and plural else None
 
-    def controlled(self, plural: str, owner: Json) -> list[Json]:
+    def controlled_by(self, plural: str, owner: Json) -> list[Json]:
         """The objects of a kind that `owner` controls, in order."""
-        return self._indexed((plural, "", "controller", owner["metadata"]["uid"]))
+        return self._index_of((plural, "", "controller", owner["metadata"]["uid"]))
 
-    def selected(self, plural: str, namespace: str, selector: Json | None) -> list[Json]:
+    def select_objects(self, plural: str, namespace: str, selector: Json | None) -> list[Json]:
         """The objects of a kind and namespace whose labels a selector matches, in order."""
         first = next(iter(((selector or {}).get("matchLabels") or {}).items()), None)
-        things = self._indexed((plural, namespace, *first)) if first else self.all(plural, namespace)
+        things = self._index_of((plural, namespace, *first)) if first else self.all(plural, namespace)
         return [thing for thing in things if matches(selector, labels_of(thing))]
 
-    def _indexed(self, mark: _Mark) -> list[Json]:
+    def _index_of(self, mark: _Mark) -> list[Json]:
         return [self._objects[mark[0]][key] for key in sorted(self._index.get(mark, ()))]
 
     def create(self, plural: str, thing: Json, actor: str) -> Json:
@@ -149,7 +149,7 @@ class Store:
         Raises ExistsError if the name is taken, and NotAdmittedError.
         """
         kind = KINDS[plural]
-        fresh: Json = {**copied(thing), "apiVersion": kind.api_version, "kind": kind.kind}
+        fresh: Json = {**copy_thing(thing), "apiVersion": kind.api_version, "kind": kind.kind}
         meta: Json = fresh.setdefault("metadata", {})
         if not meta.get("name"):
             meta["name"] = f"{meta['generateName']}{self.suffix()}"
@@ -182,7 +182,7 @@ class Store:
 
     def update(self, thing: Json, change: Callable[[Json], object], actor: str) -> Json:
         """Apply `change` to a copy of the object as it is stored now; MissingError if it is gone."""
-        fresh: Json = copied(self.get(PLURAL_OF_KIND[thing["kind"]], *_key(thing)))
+        fresh: Json = copy_thing(self.get(PLURAL_OF_KIND[thing["kind"]], *_key(thing)))
         change(fresh)
         return self.replace(fresh, actor)
 

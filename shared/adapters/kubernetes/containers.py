@@ -21,7 +21,7 @@ from shared.core.cluster.requests import (
     Report,
     RunningContainer,
     RunningPod,
-    occupied,
+    booked_where_it_runs,
 )
 from shared.core.cluster.resources import NOTHING, Resources
 
@@ -178,7 +178,7 @@ def _add_up(
     *,
     infeasible: bool,
 ) -> Resources:
-    return occupied(
+    return booked_where_it_runs(
         RunningPod(
             (*(_running_container(row) for row in containers), *(_running_container(row, init=True) for row in init)),
             parse(overhead),

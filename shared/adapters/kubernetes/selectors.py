@@ -114,10 +114,10 @@ def hard_spread(raw: bytes) -> tuple[SpreadConstraint, ...]:
 @lru_cache(maxsize=1024)
 def unknown_spread(raw: bytes) -> tuple[str, ...]:
     """Return the fields of spread constraints whose value is a word that this version does not know."""
-    return tuple(sorted({field for constraint in _spread.read(raw) or () for field in _unknown(constraint)}))
+    return tuple(sorted({field for constraint in _spread.read(raw) or () for field in _unknown_parts(constraint)}))
 
 
-def _unknown(given: TopologySpreadConstraint) -> Iterator[str]:
+def _unknown_parts(given: TopologySpreadConstraint) -> Iterator[str]:
     expressions = given.label_selector.match_expressions if given.label_selector else None
     words: tuple[tuple[str, str | None, Collection[str | None]], ...] = (
         ("whenUnsatisfiable", given.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway")),

@@ -14,7 +14,7 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.errors import EbbError
 
-if TYPE_CHECKING:  # whoever reads a dump needs no way in
+if TYPE_CHECKING:  # reading a dump needs no way in
     from shared.adapters.kubernetes.access import Access
 
 Timeout: TypeAlias = tuple[float, float]

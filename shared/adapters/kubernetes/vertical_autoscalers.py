@@ -123,7 +123,7 @@ def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
         acts=update is None or update.update_mode != _OFF,
         recommended={row.container_name: amounts(row.target) for row in rows or ()},
         policies=dict(_policies(spec.resource_policy)),
-        boost=_boost(spec.startup_boost),
+        boost=_startup_boost(spec.startup_boost),
     )
 
 
@@ -138,12 +138,12 @@ def _policies(given: ResourcePolicy | None) -> Iterator[tuple[str, ContainerPoli
                 most=amounts(policy.max_allowed),
                 controlled=CONTROLLED if controlled is None else frozenset(controlled),
                 below_limits=policy.controlled_values == _REQUESTS_ONLY,
-                boost=_boost(policy.startup_boost),
+                boost=_startup_boost(policy.startup_boost),
             ),
         )
 
 
-def _boost(given: StartupBoosts | None) -> StartupBoost | None:
+def _startup_boost(given: StartupBoosts | None) -> StartupBoost | None:
     """Return the boost; a factor and a quantity exclude each other (a validation rule of the kind)."""
     if given is None or given.cpu is None:
         return None

@@ -51,13 +51,13 @@ class LimitRange(Namespaced):
         are known; those of others cause no refusal.
         """
         for item in self.items:
-            for low, high in _measured(item, sent, written, limits_of):
+            for low, high in _measure_row(item, sent, written, limits_of):
                 yield from (f"{low.name} requests less {name} than the minimum" for name in _below(low, item.least))
                 yield from (f"{low.name} requests more {name} than the maximum" for name in _above(high, item.most))
                 yield from (f"{low.name} has a limit of {name} too far above its request" for name in _far(high, item))
 
 
-def _completed(rows: Sequence[LimitItem], container: Container) -> Container:
+def _with_defaults(rows: Sequence[LimitItem], container: Container) -> Container:
     """Return the container with the defaults of what it leaves out."""
     return replace(
         container,
@@ -77,7 +77,7 @@ class _Measured:
     """Whether it has no other limits than these."""
 
 
-def _measured(
+def _measure_row(
     item: LimitItem, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
 ) -> Iterator[tuple[_Measured, _Measured]]:
     """Yield each thing that a row measures, with what it requests at least and at most."""
@@ -173,7 +173,7 @@ class ResourceQuota(Namespaced):
         """Whether it counts a pod with these requests."""
         return all(scope.holds(requested, priority_class) for scope in self.scopes)
 
-    def unsaid(self, sent: ContainerRequests, limits_of: AbstractSet[str]) -> Iterator[str]:
+    def missing_requests(self, sent: ContainerRequests, limits_of: AbstractSet[str]) -> Iterator[str]:
         """Yield what a container must request and does not; `limits_of` names those whose limits are known."""
         if sent.pod_level.amounts:
             return
@@ -192,7 +192,7 @@ class ResourceQuota(Namespaced):
         )
 
 
-def counted(requests: Resources, sent: ContainerRequests) -> Mapping[str, int]:
+def amounts_in_quota(requests: Resources, sent: ContainerRequests) -> Mapping[str, int]:
     """Return what quotas count of a pod with these requests; limits as far as they are known."""
     limits = total(container.limits for container in sent.containers if container.sidecar or not container.init)
     of_limits = {LIMITS + name: amount for name, amount in limits.amounts}
@@ -225,18 +225,18 @@ class LimitsOfNamespace:
     ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
 
-    def completed(self, made: ContainerRequests) -> ContainerRequests:
+    def with_defaults_of_ranges(self, made: ContainerRequests) -> ContainerRequests:
         """Return what is sent, with the defaults of all ranges: of two that both have one, the API server takes any."""
-        rows = [item for each in self.ranges for item in each.items if not item.of_pod]
-        return made.changed(partial(_completed, rows)) if rows else made
+        rows = [item for range_ in self.ranges for item in range_.items if not item.of_pod]
+        return made.with_changed(partial(_with_defaults, rows)) if rows else made
 
     def refuses(self, given: Replacement) -> Iterator[str]:
         """Yield what would refuse the pod, and why, even once the replaced one is gone."""
         for limit_range in self.ranges:
             refusals = limit_range.refuses(given.sent, given.written, given.limits_of)
             yield from (f"LimitRange {limit_range.key}: {why}" for why in refusals)
-        for quota, requested, freed in self._counted(given):
-            unsaid = quota.unsaid(given.sent, given.limits_of)
+        for quota, requested, freed in self._amounts_of_quotas(given):
+            unsaid = quota.missing_requests(given.sent, given.limits_of)
             yield from (f"ResourceQuota {quota.key}: {why}" for why in unsaid)
             yield from (
                 f"ResourceQuota {quota.key}: more {name} than it allows" for name in quota.over(requested, freed)
@@ -244,10 +244,12 @@ class LimitsOfNamespace:
 
     def delays(self, given: Replacement) -> bool:
         """Whether the pod is admitted only once the replaced one is gone."""
-        return any(quota.over(requested, {}) for quota, requested, _ in self._counted(given))
+        return any(quota.over(requested, {}) for quota, requested, _ in self._amounts_of_quotas(given))
 
-    def _counted(self, given: Replacement) -> Iterator[tuple[ResourceQuota, Mapping[str, int], Mapping[str, int]]]:
-        requested, freed = counted(given.needs, given.sent), counted(given.takes, given.sent)
+    def _amounts_of_quotas(
+        self, given: Replacement
+    ) -> Iterator[tuple[ResourceQuota, Mapping[str, int], Mapping[str, int]]]:
+        requested, freed = amounts_in_quota(given.needs, given.sent), amounts_in_quota(given.takes, given.sent)
         return ((quota, requested, freed) for quota in self.quotas if quota.counts(requested, given.priority_class))
 
 
@@ -260,14 +262,14 @@ class NamespaceLimits:
     unread: tuple[str, ...] = ()
 
     def by_namespace(self) -> Mapping[str, LimitsOfNamespace]:
-        ranges, quotas = _grouped(self.ranges), _grouped(self.quotas)
+        ranges, quotas = _group_by_namespace(self.ranges), _group_by_namespace(self.quotas)
         return {
             name: LimitsOfNamespace(tuple(ranges.get(name, ())), tuple(quotas.get(name, ())))
             for name in ranges.keys() | quotas.keys()
         }
 
 
-def _grouped(rows: Iterable[Bounding]) -> dict[str, list[Bounding]]:
+def _group_by_namespace(rows: Iterable[Bounding]) -> dict[str, list[Bounding]]:
     grouped: dict[str, list[Bounding]] = {}
     for row in rows:
         grouped.setdefault(row.namespace, []).append(row)

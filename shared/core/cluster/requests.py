@@ -88,7 +88,7 @@ class ContainerRequests:
         added = tuple(row for row in other.containers if (row.init, row.name) not in mine)
         return replace(self, containers=(*self.containers, *added)) if added else self
 
-    def changed(self, change: Callable[[Container], Container]) -> "ContainerRequests":
+    def with_changed(self, change: Callable[[Container], Container]) -> "ContainerRequests":
         """Return the same pod with every container changed."""
         return replace(self, containers=tuple(map(change, self.containers)))
 
@@ -133,7 +133,7 @@ class RunningPod:
     """Whether the kubelet reports that the node can never hold what the pod was resized to: it never happens."""
 
 
-def occupied(pod: RunningPod) -> Resources:
+def booked_where_it_runs(pod: RunningPod) -> Resources:
     """Return what the pod is booked as where it runs."""
     return booked_by_1_36(pod).largest(booked_by_1_37(pod))
 

@@ -84,7 +84,7 @@ class VerticalAutoscaler(Namespaced):
         if container.init or not policy.scaled:
             return container
         target = self.recommends(container) if self.acts else NOTHING
-        written = target.largest(Resources.of({CPU: self._boosted(container, target, policy)}))
+        written = target.largest(Resources.of({CPU: self._boosted_cpu(container, target, policy)}))
         return replace(container, requests=container.requests.largest(written))
 
     def recommends(self, container: Container) -> Resources:
@@ -93,13 +93,13 @@ class VerticalAutoscaler(Namespaced):
         if container.init or not policy.scaled:
             return NOTHING
         given = self.recommended.get(container.name, NOTHING).amounts
-        return Resources.of({name: _held(name, value, container, policy) for name, value in given
+        return Resources.of({name: _clamp_amount(name, value, container, policy) for name, value in given
                              if name in policy.controlled})  # fmt: skip
 
     def _policy(self, container: Container) -> ContainerPolicy:
         return self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
 
-    def _boosted(self, container: Container, target: Resources, policy: ContainerPolicy) -> int:
+    def _boosted_cpu(self, container: Container, target: Resources, policy: ContainerPolicy) -> int:
         boost, limit = policy.boost or self.boost, container.limits.cpu
         if boost is None:
             return 0
@@ -120,7 +120,7 @@ class VerticalAutoscalers:
 NO_AUTOSCALERS: Final = VerticalAutoscalers()
 
 
-def _held(name: str, value: int, container: Container, policy: ContainerPolicy) -> int:
+def _clamp_amount(name: str, value: int, container: Container, policy: ContainerPolicy) -> int:
     """Hold an amount within what the policy allows: the least first, then the most, which wins."""
     caps = [policy.most.get(name), container.limits.get(name) if policy.below_limits else 0]
     return min([max(value, policy.least.get(name)), *(cap for cap in caps if cap)])
@@ -189,7 +189,7 @@ class _Returning:
             return spec
         workload = self._workloads.get(spec.workload, UNKNOWN)
         limits, making = self._limits.get(spec.namespace, UNLIMITED), making_of(spec, workload)
-        ruled, made = as_made(spec, making, self._selected_by), self._made(spec, workload, making, limits)
+        ruled, made = as_made(spec, making, self._selected_by), self._make_requests(spec, workload, making, limits)
         needs, raised_by = made.requests.largest(booked or NOTHING), made.raised_by
         if needs != made.requests:
             raised_by = (*raised_by, "a resize in place that its node has not ended")
@@ -202,15 +202,15 @@ class _Returning:
 
     def _selected_by(self) -> frozenset[str]:
         if self._keys is None:
-            templates = (each for workload in self._workloads.values() for each in workload.templates)
+            templates = (template for workload in self._workloads.values() for template in workload.templates)
             self._keys = label_keys((*{pod.spec for pod in self._pods}, *templates))
         return self._keys
 
-    def _made(self, spec: PodClass, workload: Workload, making: Making, limits: LimitsOfNamespace) -> _Made:
+    def _make_requests(self, spec: PodClass, workload: Workload, making: Making, limits: LimitsOfNamespace) -> _Made:
         """Return what the controller makes, and what the scheduler may book."""
         own, asked = spec.asks or ContainerRequests(), making.asks
         template = asked or own
-        sent = limits.completed(template.with_missing(own))
+        sent = limits.with_defaults_of_ranges(template.with_missing(own))
         made, requests, raised_by = own.highest(template), spec.requests, list[str]()
 
         def book(rows: ContainerRequests, by: str) -> None:
@@ -225,7 +225,7 @@ class _Returning:
             book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
         written = sent
         for autoscaler in self._autoscalers_of(spec, workload):
-            made, written = made.changed(autoscaler.written_into), written.changed(autoscaler.written_into)
+            made, written = made.with_changed(autoscaler.written_into), written.with_changed(autoscaler.written_into)
             book(made, f"VerticalPodAutoscaler {autoscaler.key}")
         known = asked.containers if asked else ()
         return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))

@@ -70,7 +70,7 @@ class LabelSelector:
     def matches(self, labels: Labels) -> bool:
         return all(requirement.matches(labels) for requirement in self.requirements)
 
-    def narrowed(self, labels: Labels) -> "LabelSelector":
+    def with_labels(self, labels: Labels) -> "LabelSelector":
         """Return the selector that requires these labels, too."""
         rows = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
         return LabelSelector((*self.requirements, *(row for row in rows if row not in self.requirements)))
@@ -117,19 +117,19 @@ def both_terms(one: NodeTerms, other: NodeTerms) -> NodeTerms:
     mine, theirs = _asking(one), _asking(other)
     if all(any(_implies(each, wider) for wider in theirs) for each in mine):
         return one
-    return tuple(_joined(each, further) for each in mine for further in theirs)
+    return tuple(_join_terms(each, further) for each in mine for further in theirs)
 
 
 def _asking(terms: tuple[NodeTerm, ...]) -> tuple[NodeTerm, ...]:
     """Leave out terms without any expression, which match no node."""
-    return tuple(each for each in terms if each.expressions or each.fields)
+    return tuple(term for term in terms if term.expressions or term.fields)
 
 
 def _implies(term: NodeTerm, wider: NodeTerm) -> bool:
     return set(wider.expressions) <= set(term.expressions) and set(wider.fields) <= set(term.fields)
 
 
-def _joined(one: NodeTerm, other: NodeTerm) -> NodeTerm:
+def _join_terms(one: NodeTerm, other: NodeTerm) -> NodeTerm:
     return NodeTerm(
         tuple(dict.fromkeys((*one.expressions, *other.expressions))), tuple(dict.fromkeys((*one.fields, *other.fields)))
     )
@@ -187,6 +187,6 @@ class Toleration:
         return bool(self.key) and self.operator in {"Equal", ""} and self.value == taint.value
 
 
-def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
+def tolerates_all(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
     """Return whether every repelling taint is tolerated."""
     return all(any(toleration.tolerates(taint) for toleration in tolerations) for taint in taints if taint.repels)

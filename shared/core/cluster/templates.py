@@ -54,11 +54,13 @@ class Making:
     @property
     def asks(self) -> ContainerRequests | None:
         """What the templates request, the highest of each; None where they have no containers."""
-        asked = [each.asks for each in self.templates if each.asks is not None]
+        asked = [template.asks for template in self.templates if template.asks is not None]
         return reduce(ContainerRequests.highest, asked) if asked else None
 
     def priority_class(self, spec: PodClass) -> str:
-        return next((each.priority_class for each in self.templates if each.priority_class), spec.priority_class)
+        return next(
+            (template.priority_class for template in self.templates if template.priority_class), spec.priority_class
+        )
 
 
 def making_of(spec: PodClass, workload: Workload) -> Making:
@@ -77,7 +79,7 @@ def as_made(spec: PodClass, making: Making, selected_by: SelectedBy) -> PodClass
     if making.unread:
         return _with(spec, "unmodelled", _union(spec.unmodelled, (f"revision {making.unread}, which is not read",)))
     for template in making.templates:
-        spec = _joined(spec, template, making.own, selected_by)
+        spec = _join_specs(spec, template, making.own, selected_by)
     return spec
 
 
@@ -87,20 +89,20 @@ def label_keys(classes: Iterable[PodClass]) -> frozenset[str]:
 
 
 def _keys_of(spec: PodClass) -> Iterator[str]:
-    selectors = [each.selector for each in (*spec.anti_affinity, *spec.affinity)]
-    for selector in (*selectors, *(each.selector for each in spec.hard_spread)):
-        yield from (each.key for each in (selector.requirements if selector else ()))
+    selectors = [term.selector for term in (*spec.anti_affinity, *spec.affinity)]
+    for selector in (*selectors, *(constraint.selector for constraint in spec.hard_spread)):
+        yield from (requirement.key for requirement in (selector.requirements if selector else ()))
     for spread in spec.hard_spread:
         yield from spread.match_label_keys
 
 
-def _joined(spec: PodClass, template: PodClass, own: Own, selected_by: SelectedBy) -> PodClass:
+def _join_specs(spec: PodClass, template: PodClass, own: Own, selected_by: SelectedBy) -> PodClass:
     found = spec
     for field, attribute, rule in _RULES:
         value, standing = rule(found, template, own), getattr(found, attribute)
         if value != standing:
             found = _with(found, attribute, value, field)
-    unknown = _union(found.unmodelled, tuple(_unknown(found, template, own, selected_by)))
+    unknown = _union(found.unmodelled, tuple(_unmodelled_parts(found, template, own, selected_by)))
     return found if unknown is found.unmodelled else _with(found, "unmodelled", unknown)
 
 
@@ -111,7 +113,7 @@ def _with(spec: PodClass, attribute: str, value: object, *named: str) -> PodClas
 
 def _union(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what any of both has; the very same object where the first has all."""
-    missing = tuple(each for each in theirs if each not in mine)
+    missing = tuple(their for their in theirs if their not in mine)
     return (*mine, *missing) if missing else mine
 
 
@@ -134,8 +136,8 @@ def _terms(spec: PodClass, template: PodClass, _: Own) -> NodeTerms:
 def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Toleration, ...]:
     """Keep what the template has, and what admission adds again; of what it alone has, what would bring a pod back."""
     mine, theirs = spec.tolerations, template.tolerations
-    kept = tuple(each for each in mine if each in theirs or _is_added(each, spec, own))
-    found = _union(kept, tuple(each for each in theirs if each.tolerates(DRAIN_TAINT)))
+    kept = tuple(toleration for toleration in mine if toleration in theirs or _is_added(toleration, spec, own))
+    found = _union(kept, tuple(their for their in theirs if their.tolerates(DRAIN_TAINT)))
     return mine if found == mine else found
 
 
@@ -153,13 +155,15 @@ def _spread(spec: PodClass, template: PodClass, _: Own) -> tuple[SpreadConstrain
     """Compare with matchLabelKeys written into the selectors, as the API server does it in pods (since 1.34)."""
     if template.hard_spread == spec.hard_spread:
         return spec.hard_spread
-    known = {_written(each, spec.labels) for each in spec.hard_spread}
-    missing = tuple(each for each in template.hard_spread if _written(each, spec.labels) not in known)
+    known = {_spread_key(constraint, spec.labels) for constraint in spec.hard_spread}
+    missing = tuple(
+        constraint for constraint in template.hard_spread if _spread_key(constraint, spec.labels) not in known
+    )
     return (*spec.hard_spread, *missing) if missing else spec.hard_spread
 
 
-def _written(spread: SpreadConstraint, labels: Labels) -> tuple[object, ...]:
-    selector = spread.selector and spread.selector.narrowed(
+def _spread_key(spread: SpreadConstraint, labels: Labels) -> tuple[object, ...]:
+    selector = spread.selector and spread.selector.with_labels(
         {key: labels[key] for key in spread.match_label_keys if key in labels}
     )
     plain = replace(spread, selector=None, match_label_keys=())
@@ -167,8 +171,8 @@ def _written(spread: SpreadConstraint, labels: Labels) -> tuple[object, ...]:
 
 
 def _volumes(spec: PodClass, template: PodClass, _: Own) -> tuple[Volume, ...]:
-    wanted = (each for each in template.volumes if each.kind not in WITHOUT_PLACE)
-    missing = tuple(_of_pod(each, spec) for each in wanted if not _has(spec, each))
+    wanted = (volume for volume in template.volumes if volume.kind not in WITHOUT_PLACE)
+    missing = tuple(_of_pod(volume, spec) for volume in wanted if not _has(spec, volume))
     return (*spec.volumes, *missing) if missing else spec.volumes
 
 
@@ -176,7 +180,7 @@ def _has(spec: PodClass, wanted: Volume) -> bool:
     """Whether the pod has the volume; a claim without a name stands for the one that is made for the pod."""
     if wanted.kind != CLAIM or wanted.detail:
         return wanted in spec.volumes
-    return any(each.kind == CLAIM and each.name == wanted.name for each in spec.volumes)
+    return any(volume.kind == CLAIM and volume.name == wanted.name for volume in spec.volumes)
 
 
 def _of_pod(volume: Volume, spec: PodClass) -> Volume:
@@ -214,7 +218,7 @@ _RULES: Final[tuple[tuple[str, str, Rule], ...]] = (
 """The API's field, where a class has it, and what it is with the template."""
 
 
-def _unknown(spec: PodClass, template: PodClass, own: Own, selected_by: SelectedBy) -> Iterator[str]:
+def _unmodelled_parts(spec: PodClass, template: PodClass, own: Own, selected_by: SelectedBy) -> Iterator[str]:
     """Yield what of the template is not modelled, or cannot be joined with the pod."""
     yield from template.unmodelled
     if template.runtime_class not in {"", spec.runtime_class}:
@@ -237,7 +241,12 @@ def _has_other_domains(spec: PodClass, template: PodClass, before: PodClass) -> 
     """Whether the next pod may have fewer rules, so that its spread counts more domains than the pod's own."""
     fewer = before.node_selector.items() - template.node_selector.items()
     wider = both_terms(template.node_terms, before.node_terms) is not template.node_terms
-    differing = {each for each in {*before.tolerations} ^ {*template.tolerations} if not _is_added(each, spec, None)}
+    differing = {
+        toleration
+        for toleration in {*before.tolerations} ^ {*template.tolerations}
+        if not _is_added(toleration, spec, None)
+    }
     return any(
-        (each.honours_affinity and (fewer or wider)) or (each.honours_taints and differing) for each in spec.hard_spread
+        (constraint.honours_affinity and (fewer or wider)) or (constraint.honours_taints and differing)
+        for constraint in spec.hard_spread
     )

@@ -57,7 +57,7 @@ def needs_whole_snapshot(
         return True
     if not timedelta(0) <= now - order.picture_at < FRESH_FOR or wants_room(unbound, nodes):
         return True
-    if any(at >= order.picture_at for at in _ended(state)):
+    if any(at >= order.picture_at for at in _ended_grant_times(state)):
         return True
     since = [claim for claim in state.claims.values() if claim.since >= order.picture_at]
     return any(_foreign(order, claim) or now - claim.since >= CORDON_SETTLES for claim in since)
@@ -97,7 +97,7 @@ def room_was_claimed(order: Order, before: ClusterState, after: ClusterState, *,
 
     The planner's proof holds for all orders of its pass together; a second one, for its own order alone.
     """
-    if _ended(after) - _grants(before):
+    if _ended_grant_times(after) - _grants(before):
         return True
     added = (claim for uid, claim in after.claims.items() if uid not in before.claims)
     return any(proved_anew or _foreign(order, claim) for claim in added)
@@ -109,7 +109,7 @@ def _grants(state: ClusterState) -> frozenset[datetime]:
     return frozenset(at for at in known if at is not None)
 
 
-def _ended(state: ClusterState) -> frozenset[datetime]:
+def _ended_grant_times(state: ClusterState) -> frozenset[datetime]:
     """Return when drains were granted that have ended since: they may have moved pods, and have no claim."""
     return _grants(state) - {claim.since for claim in state.claims.values()}
 
@@ -134,7 +134,7 @@ def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker,
     """Return what the planner's rules have against draining this node now."""
     found = assess_node(node, situation)
     waived = _WAIVED_FOR_MANUAL if order.reason is DrainReason.MANUAL else frozenset()
-    objects = tuple(each for each in found.blockers if each.reason not in waived | _CLAIM_CHECKS)
+    objects = tuple(blocker for blocker in found.blockers if blocker.reason not in waived | _CLAIM_CHECKS)
     if order.reason is DrainReason.EMPTY and found.reason is not DrainReason.EMPTY:
         return (*objects, Blocker(Unremovable.NOT_EMPTY, detail="the order was for an empty node"))
     return objects
@@ -206,7 +206,7 @@ def _before(node: Node, others: Iterable[str], nodes: Mapping[str, Node], state:
         return state.claims[each.uid].since, each.uid
 
     rows = sorted((nodes[name] for name in others), key=turn)
-    return [each.name for each in rows if node.uid not in state.claims or turn(each) < turn(node)]
+    return [row.name for row in rows if node.uid not in state.claims or turn(row) < turn(node)]
 
 
 def may_move(record: DrainRecord | None) -> bool:

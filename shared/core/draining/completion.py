@@ -18,7 +18,7 @@ from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
 from shared.core.cluster.resources import NOTHING
-from shared.core.draining.drain import Await, Compare, Drain, LeaveToAutoscaler, RecordPhase, ReturnNode, Step
+from shared.core.draining.drain import Await, Compare, Drain, LeaveToAutoscaler, ReturnNode, Step, WritePhase
 from shared.core.draining.evicting import STATUS_LAG
 from shared.core.draining.replacements import (
     are_counted,
@@ -60,11 +60,11 @@ def _overdue(drain: Drain) -> Pod | None:
     return overdue_replacement(missing, claim.settings.pending_grace, drain.now) if claim else None
 
 
-def drained(drain: Drain) -> Step | None:
+def all_pods_moved(drain: Drain) -> Step | None:
     """Nothing is left to move, and what was moved has a node."""
     if movable(drain.observed.pods, drain.now) or not _is_counted(drain):
         return None
-    return None if missing_replicas(drain.record, drain.observed) else RecordPhase(DrainPhase.DRAINED)
+    return None if missing_replicas(drain.record, drain.observed) else WritePhase(DrainPhase.DRAINED)
 
 
 def replacements_start(drain: Drain) -> Step | None:
@@ -136,15 +136,15 @@ def late(drain: Drain) -> Step | None:
     record, now = drain.record, drain.now
     if record.deadline is None or now < record.deadline:
         return None
-    held = [*_holding(drain), *(f"replacements of {each}" for each in missing_replicas(record, drain.observed))]
+    held = [*_holding(drain), *(f"replacements of {replica}" for replica in missing_replicas(record, drain.observed))]
     if held:
-        return ReturnNode(ReturnReason.DEADLINE, _named(held))
+        return ReturnNode(ReturnReason.DEADLINE, _names_of_pods(held))
     if now < record.deadline + COUNTS_MAY_TAKE or not record.before:
         return None
     return ReturnNode(ReturnReason.DEADLINE, "the replicas of what was moved could not be counted")
 
 
-def _named(held: list[str]) -> str:
+def _names_of_pods(held: list[str]) -> str:
     more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
     return f"held by {', '.join(held[:_MOST_NAMED])}{more}"
 

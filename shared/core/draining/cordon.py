@@ -14,8 +14,8 @@ from typing import Final
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.cluster.node import Node, NodePool, read_annotation
 from shared.core.cluster.pod import Pod
-from shared.core.draining.completion import WATCH_EVERY, drained
-from shared.core.draining.drain import Await, Cordon, Drain, RecordPhase, ReturnNode, Settle, Step
+from shared.core.draining.completion import WATCH_EVERY, all_pods_moved
+from shared.core.draining.drain import Await, Cordon, Drain, ReturnNode, Settle, Step, WritePhase
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -82,7 +82,7 @@ def node_gone(drain: Drain) -> Step | None:
     return Settle(Outcome.REMOVED) if drain.observed.node is None else None
 
 
-def released(drain: Drain) -> Step | None:
+def claim_ended(drain: Drain) -> Step | None:
     """Somebody has ended the claim."""
     claim = drain.observed.claim
     held = claim is not None and claim.order_id == drain.order_id
@@ -91,17 +91,17 @@ def released(drain: Drain) -> Step | None:
 
 def already_cordoned(drain: Drain) -> Step | None:
     """A crash between the patch and its record: the node already carries our taint."""
-    return RecordPhase(DrainPhase.CORDONED) if drain.node.drain_taint == drain.order_id else None
+    return WritePhase(DrainPhase.CORDONED) if drain.node.drain_taint == drain.order_id else None
 
 
 def taken_back(drain: Drain) -> Step | None:
     """The same crash, and since then a person has removed our taint: the annotation of that patch still shows it."""
     note = read_annotation(drain.node)
     ours = note is not None and note.order_id == drain.order_id
-    return ReturnNode(ReturnReason.OVERRULED, untainted(drain.node)) if ours else None
+    return ReturnNode(ReturnReason.OVERRULED, word_of_lost_taint(drain.node)) if ours else None
 
 
-def untainted(node: Node) -> str:
+def word_of_lost_taint(node: Node) -> str:
     """Return what happened to a node of which only our taint was removed; empty where something else did."""
     alone = node.unschedulable and node.drain_taint is None and read_annotation(node) is not None
     return "Our taint was removed and the cordon was not; our annotation names its order." if alone else ""
@@ -131,7 +131,7 @@ def cordon_settles(drain: Drain) -> Step | None:
     return Await(settled_at - drain.now) if drain.now < settled_at else None
 
 
-def overruled(drain: Drain) -> Step | None:
+def person_overruled(drain: Drain) -> Step | None:
     """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed.
 
     After a failed deletion, or its own restart, the autoscaler clears `unschedulable` on nodes that it did not cordon,
@@ -139,7 +139,7 @@ def overruled(drain: Drain) -> Step | None:
     """
     node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordon_set_at
     if wanted_by_person(node, drain.order_id, begun_at, cordoned_at):
-        return ReturnNode(ReturnReason.OVERRULED, untainted(node))
+        return ReturnNode(ReturnReason.OVERRULED, word_of_lost_taint(node))
     return None if node.unschedulable else Cordon(node)
 
 
@@ -186,4 +186,4 @@ def autoscaler_deletes(drain: Drain) -> Step | None:
     deadline, claim = drain.record.deadline, drain.observed.claim
     most = claim.settings.watchdog if claim else timedelta(0)
     given_up = deadline is not None and drain.now >= deadline + most
-    return drained(drain) or (None if given_up else Await())
+    return all_pods_moved(drain) or (None if given_up else Await())

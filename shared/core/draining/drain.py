@@ -126,7 +126,7 @@ class Cordon:
 
 
 @dataclass(frozen=True)
-class RecordPhase:
+class WritePhase:
     """Write the phase reached, act on nothing: the world is already there."""
 
     phase: DrainPhase
@@ -194,7 +194,7 @@ class Settle:
 
 LastStep = LeaveToAutoscaler | ReturnNode | Settle
 """A step after which this order has nothing left to do."""
-Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | LastStep
+Step = Cordon | WritePhase | Prove | Compare | Restart | Evict | Await | LastStep
 
 
 def log_fields(record: DrainRecord, now: datetime) -> dict[str, Any]:

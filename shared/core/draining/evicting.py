@@ -43,7 +43,7 @@ def evict(drain: Drain) -> Step | None:
     now_due = in_this_round(evictable, record, observed.working, most, now)
     if not now_due:
         return None
-    return unproved(drain) or Evict(now_due)
+    return fit_not_proved(drain) or Evict(now_due)
 
 
 def refused_for_good(drain: Drain) -> Step | None:
@@ -67,7 +67,7 @@ def pod_blocks(drain: Drain) -> Step | None:
     """
     staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
     following = as_they_return(staying, drain.observed.workloads)
-    found = [each for pod in following for each in judge(pod, drain.pod_rules) if not each.reason.row.delays]
+    found = [blocker for pod in following for blocker in judge(pod, drain.pod_rules) if not blocker.reason.row.delays]
     for each in sorted(found, key=lambda each: each.reason.row.passes):
         why = ReturnReason.POD_WAITS if each.reason.row.passes else ReturnReason.POD_BLOCKS
         return ReturnNode(why, f"{each.object}: {each.reason.value}")
@@ -88,20 +88,20 @@ def _is_held(pod: Pod, drain: Drain) -> bool:
     """Whether a budget has refused the pod and is shut: until it opens no proof is worth its reading."""
     row = drain.record.pods.get(pod.key)
     refused = row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET
-    return refused and any(each.reason in SHUT_BUDGETS for each in judge(pod, drain.pod_rules))
+    return refused and any(blocker.reason in SHUT_BUDGETS for blocker in judge(pod, drain.pod_rules))
 
 
-def unproved(drain: Drain) -> Step | None:
+def fit_not_proved(drain: Drain) -> Step | None:
     """Until a pod has moved the fit is proved on what stands now: the planner's snapshot is minutes old."""
     if has_moved(drain.record, drain.observed):
         return None
     if drain.observed.proof is None or not _is_proved(drain):
         return Prove()
     against = drain.observed.proof.against
-    return ReturnNode(ReturnReason.STALE, "; ".join(each.sentence for each in against)) if against else None
+    return ReturnNode(ReturnReason.STALE, "; ".join(blocker.sentence for blocker in against)) if against else None
 
 
-def stands_until(proof: Proof) -> datetime:
+def expires_at(proof: Proof) -> datetime:
     """Return until when a proof stands: as long as its snapshot is young, and always for the next look.
 
     Else a cluster whose reading takes longer than that would never be proved. One that speaks against the drain stands
@@ -113,7 +113,7 @@ def stands_until(proof: Proof) -> datetime:
 
 def _is_proved(drain: Drain) -> bool:
     proof = drain.observed.proof
-    return proof is not None and drain.now < stands_until(proof)
+    return proof is not None and drain.now < expires_at(proof)
 
 
 STATUS_LAG: Final = timedelta(seconds=5)
@@ -131,18 +131,18 @@ def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now:
     """Return the pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
     leaving = movable(observed.pods, now)
     group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
-    evictable = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
+    evictable = [pod for pod in group if pod.deleting is None and _may_ask_again(record, pod, now)]
     return tuple(_in_order(evictable, record, observed, unprotected))
 
 
-def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
+def _may_ask_again(record: DrainRecord, pod: Pod, now: datetime) -> bool:
     row = record.pods.get(pod.key)
     return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
 
 
 def _in_order(pods: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
     """Let go what a PDB orders, what is away anyway (not Ready), and of the rest as many as may be away."""
-    leaving, moved = _leaving(record, observed), _moved(record, observed)
+    leaving, moved = _leaving(record, observed), _count_moved(record, observed)
     for pod in sorted(pods, key=lambda each: each.key):
         workload = _workload(observed, pod.spec.workload)
         guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
@@ -169,7 +169,7 @@ def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> b
     return moved < written or not observed.other_claims.younger.get(key, 0)
 
 
-def _moved(record: DrainRecord, observed: Observation) -> Counter[str]:
+def _count_moved(record: DrainRecord, observed: Observation) -> Counter[str]:
     rows = (row for row in record.pods.values() if row.moved)
     return Counter(_workload(observed, row.owner).name for row in rows)
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.draining.completion import (
+    all_pods_moved,
     buffer_fell,
-    drained,
     late,
     leave,
     place_awaited,
@@ -20,14 +20,14 @@ from shared.core.draining.completion import (
 from shared.core.draining.cordon import (
     already_cordoned,
     autoscaler_deletes,
+    claim_ended,
     cordon,
     cordon_settles,
     cordoned_by_other,
     going_away,
     kept_for_others,
     node_gone,
-    overruled,
-    released,
+    person_overruled,
     taken_back,
 )
 from shared.core.draining.drain import Await, Drain, Observation, ReturnNode, Step
@@ -56,7 +56,7 @@ def must_stop(policy: Policy | None, pool: str, *, paused: bool) -> str:
     return next((word for word, holds in reasons.items() if holds), "")
 
 
-def _stopped(drain: Drain) -> Step | None:
+def _must_stop_now(drain: Drain) -> Step | None:
     observed = drain.observed
     word = must_stop(observed.policy, observed.claim.pool if observed.claim else "", paused=observed.paused)
     return ReturnNode(ReturnReason.PAUSED, word) if word else None
@@ -65,22 +65,23 @@ def _stopped(drain: Drain) -> Step | None:
 DrainRule = Callable[[Drain], Step | None]
 RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
     DrainPhase.CLAIMED: (
-        node_gone, released, already_cordoned, taken_back, _stopped, going_away, cordoned_by_other, late, cordon,
+        node_gone, claim_ended, already_cordoned, taken_back, _must_stop_now, going_away, cordoned_by_other, late,
+        cordon,
     ),
     DrainPhase.CORDONED: (
         # the world moved on without us
-        node_gone, released, overruled,
+        node_gone, claim_ended, person_overruled,
         # we must stop
-        _stopped, refused_for_good, replacement_pending, surge_ended, buffer_fell,
+        _must_stop_now, refused_for_good, replacement_pending, surge_ended, buffer_fell,
         # the cordon has to be seen by all before pods are counted
         cordon_settles,
         # the end: what is empty, or becomes so without us, is no failure at the deadline
-        autoscaler_deletes, drained, late,
+        autoscaler_deletes, all_pods_moved, late,
         # work
         pod_blocks, place_awaited, surge, evict,
     ),
     DrainPhase.DRAINED: (
-        node_gone, released, overruled, replacement_pending, buffer_fell, replacements_start, leave,
+        node_gone, claim_ended, person_overruled, replacement_pending, buffer_fell, replacements_start, leave,
     ),
 }  # fmt: skip
 """What may happen in each phase, in order; the first rule that speaks decides."""

@@ -76,10 +76,13 @@ class MissingReplicas:
 def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
-    return {**{each: _baseline(observed, name_of(observed, each)) for each in sorted(controllers)}, **record.before}
+    return {
+        **{controller: _baseline(observed, name_of(observed, controller)) for controller in sorted(controllers)},
+        **record.before,
+    }
 
 
-def as_they_stood(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Any]:
+def replicas_before(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Any]:
     """Return what the record keeps before these pods move: how their workloads and the capacity buffers stand."""
     buffers = record.buffers or (dict(observed.proof.buffers) if observed.proof else {})
     return {"before": with_baselines(record, observed, pods), "buffers": buffers}
@@ -87,23 +90,23 @@ def as_they_stood(record: DrainRecord, observed: Observation, pods: Iterable[Pod
 
 def missing_replicas(record: DrainRecord, observed: Observation) -> tuple[MissingReplicas, ...]:
     """Return the workloads that were moved and lack replicas now, by name."""
-    rows = (_missing(record, observed, each) for each in _moved_workloads(record, observed))
+    rows = (_missing(record, observed, workload) for workload in _moved_workloads(record, observed))
     return tuple(row for row in rows if row.missing > 0)
 
 
 def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
     """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
-    return tuple(each.name for each in _moved_workloads(record, observed) if each.is_short)
+    return tuple(workload.name for workload in _moved_workloads(record, observed) if workload.is_short)
 
 
 def are_counted(record: DrainRecord, observed: Observation) -> bool:
     """Return whether the replicas of all that was moved were counted before it, and are now."""
-    return all(each.unbound is not None for each in _moved_workloads(record, observed))
+    return all(workload.unbound is not None for workload in _moved_workloads(record, observed))
 
 
 def overdue_replacement(missing: Iterable[MissingReplicas], grace: timedelta, now: datetime) -> Pod | None:
     """Return a replacement that the scheduler has found no place for since longer than its grace."""
-    late = (pod for each in missing for pod in each.waiting if is_late(pod, grace, now))
+    late = (pod for replicas in missing for pod in replicas.waiting if is_late(pod, grace, now))
     return min(late, key=lambda pod: pod.key, default=None)
 
 
@@ -216,7 +219,7 @@ def given_way_for(
     record: DrainRecord, claim: Claim, observed: Observation, others: OtherDrains, now: datetime
 ) -> tuple[str, ...]:
     """Return the keys of the waiting pods for which this drain gives its node back; none where it is for others to."""
-    drains = (OtherDrain(claim.since, record), *(each for each in others.drains if _is_at_work(each.record, now)))
+    drains = (OtherDrain(claim.since, record), *(drain for drain in others.drains if _is_at_work(drain.record, now)))
     found = (
         (pod, chosen)
         for row in missing_replicas(record, observed)
@@ -234,7 +237,7 @@ def _by_pod(
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
     """Yield who gives way for which pod of a workload: the pods in the order in which they began to wait."""
-    lacking = {each.record.order.order_id: (each, _missing_of(each.record, observed, workload)) for each in drains}
+    lacking = {drain.record.order.order_id: (drain, _missing_of(drain.record, observed, workload)) for drain in drains}
     left = [each for each, missing in lacking.values() if missing]
     late = [pod for pod in waiting(observed, workload) if is_late(pod, grace, now)]
     ours = [pod for pod in late if any(_may_give_way(each, pod) for each in left)]
@@ -290,10 +293,10 @@ def _homes(
     """
     if snapshot is None or not late:
         return {}
-    records = [each.record for each in drains]
-    gone = {row.uid for each in records for row in each.pods.values() if row.moved} | {pod.uid for pod in late}
+    records = [drain.record for drain in drains]
+    gone = {row.uid for record in records for row in record.pods.values() if row.moved} | {pod.uid for pod in late}
     pods = sorted((*(pod for pod in snapshot.pods if pod.uid not in gone), *late), key=lambda pod: pod.key)
-    uids = {each.node_uid for each in records}
+    uids = {record.node_uid for record in records}
     held = [node for node in snapshot.nodes if node.uid in uids]
     return takers(dataclasses.replace(snapshot, pods=tuple(pods)), held, late)
 
@@ -321,7 +324,7 @@ def _may_give_way(drain: OtherDrain, pod: Pod) -> bool:
 def _returned_for(pod: Pod, backoffs: Iterable[Backoff]) -> Iterator[datetime]:
     """Yield when nodes were returned for the pod since it began to wait."""
     key, since = mark(pod.key), pod.unschedulable_since
-    return (each.since for each in backoffs if since and each.since >= since and key in each.gave_way_for)
+    return (backoff.since for backoff in backoffs if since and backoff.since >= since and key in backoff.gave_way_for)
 
 
 def _is_at_work(record: DrainRecord, now: datetime) -> bool:

@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.draining.drain import Await, Drain, Observation, Restart, ReturnNode, Step
-from shared.core.draining.evicting import unproved
+from shared.core.draining.evicting import fit_not_proved
 from shared.core.draining.replacements import came_after, is_late, name_of, waiting
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainRecord, Surge
@@ -35,7 +35,7 @@ def surge(drain: Drain) -> Step | None:
     rows = _by_deployment(drain, staying)
     written = {name for name, each in drain.record.surges.items() if each.written}
     due = min(rows.keys() - written, default=None)
-    return Await() if due is None else unproved(drain) or Restart(due, rows[due])
+    return Await() if due is None else fit_not_proved(drain) or Restart(due, rows[due])
 
 
 def _by_deployment(drain: Drain, pods: Iterable[Pod]) -> dict[str, tuple[Pod, ...]]:
@@ -103,7 +103,7 @@ def _undone(drain: Drain, name: str, restart: Surge) -> Step | None:
 
 
 def _deployment(observed: Observation, name: str) -> Deployment | None:
-    found = (each.deployment for each in observed.workloads.values() if each.name == name)
+    found = (workload.deployment for workload in observed.workloads.values() if workload.name == name)
     return next(found, None)
 
 
@@ -116,7 +116,7 @@ def why_not_restart(found: Deployment, pods: tuple[Pod, ...]) -> str:
         return "it is not settled"
     if found.wanted != len(pods):
         return f"{found.wanted} replicas are wanted, and {len(pods)} are on the node"
-    return next((f"{each.reason.sentence} ({each.detail})" for each in deployment_findings(found)), "")
+    return next((f"{finding.reason.sentence} ({finding.detail})" for finding in deployment_findings(found)), "")
 
 
 def asked_of(found: Deployment, now: datetime) -> Surge:

@@ -87,7 +87,7 @@ def after_stranded_pods(
         ours = (waiting_for_a_place(pod, held, held_at) for pod in waits if pod.spec.workload in moved)
         since = (pod for pod in ours if pod.unschedulable_since and pod.unschedulable_since >= claim.since)
         late = (pod for pod in since if is_late(pod, claim.settings.pending_grace, now))
-        pod = min(late, key=lambda each: each.key, default=None)
+        pod = min(late, key=lambda our: our.key, default=None)
         if pod is not None:
             found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
     return found

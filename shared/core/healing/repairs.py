@@ -52,7 +52,7 @@ def _first_found(held: StandingClaim) -> Iterator[Repair]:
             return
 
 
-def _removed(held: StandingClaim) -> Repair | None:
+def _node_gone(held: StandingClaim) -> Repair | None:
     return held.repair(RepairKind.SETTLE) if held.node is None else None
 
 
@@ -63,7 +63,7 @@ def _settled_record(held: StandingClaim) -> Repair | None:
     return held.release(ReturnReason.ORPHAN, "the drain had already ended")
 
 
-def _stopped(held: StandingClaim) -> Repair | None:
+def _must_stop_now(held: StandingClaim) -> Repair | None:
     """A drained node has no step that would notice a pause: the pass does."""
     word = must_stop(held.inputs.policy, held.pool, paused=held.inputs.state.paused)
     return held.release(ReturnReason.PAUSED, word) if word else None
@@ -138,7 +138,7 @@ def _watchdog(held: StandingClaim) -> Repair | None:
     return held.release(ReturnReason.WATCHDOG) if ends is not None and held.inputs.now >= ends else None
 
 
-def _unwatched(held: StandingClaim) -> Repair | None:
+def _record_unseen(held: StandingClaim) -> Repair | None:
     """The step that wrote the node down as drained was lost before it wrote the claim: nobody sees what it moved."""
     record = held.drained_record
     if record is None or held.claim.drained or not record.is_silent(held.inputs.now, SILENT_AFTER):
@@ -176,10 +176,10 @@ def taken_since(node: Node, began_at: datetime) -> bool:
 ClaimRule = Callable[[StandingClaim], Repair | None]
 _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what has already ended
-    _removed,
+    _node_gone,
     _settled_record,
     # what must be returned now
-    _stopped,
+    _must_stop_now,
     _demand,
     _buffer,
     _breaker,
@@ -189,7 +189,7 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     _silent,
     _taken_back,
     _watchdog,
-    _unwatched,
+    _record_unseen,
     _cordon_lost,
     # what may end by itself hides nothing else
     _later_demand,
@@ -211,7 +211,7 @@ def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tup
     """
     held = {claim.order_id for claim in state.claims.values()}
     left: dict[str, tuple[Deployment, ...]] = {}
-    for found in {each.deployment for each in workloads if each.deployment is not None}:
+    for found in {workload.deployment for workload in workloads if workload.deployment is not None}:
         rolled_out = found.observed and found.created == found.updated
         if is_order_id(found.stamp) and found.stamp not in held and not rolled_out:
             left[found.stamp] = (*left.get(found.stamp, ()), found)

@@ -38,7 +38,7 @@ class Assignments:
 
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Return for each node taken where its pods end up; final places only."""
-        places = dict(self._named())
+        places = dict(self._named_places())
         return {self.arrays.nodes[node].name: self._moves(self.arrays.movable(node), places) for node in self.taken}
 
     def reservations(self) -> tuple[Move, ...]:
@@ -48,20 +48,20 @@ class Assignments:
         """
         pending = (pod for pod in self.pending if not is_daemon(pod.spec))
         departing = (pod for node in self.departing for pod in self.arrays.movable(node))
-        return self._moves((*pending, *departing), dict(self._named()))
+        return self._moves((*pending, *departing), dict(self._named_places()))
 
     def steps(self) -> tuple[Move, ...]:
         """Return every placement in the order of the proof.
 
         A pod whose new node was taken later is named again with the place after.
         """
-        return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._named())
+        return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._named_places())
 
     def _moves(self, pods: Iterable[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
         placed = (pod.key for pod in pods if pod.key in places)
         return tuple(Move(key, self.arrays.nodes[places[key]].name) for key in placed)
 
-    def _named(self) -> Iterator[tuple[str, int]]:
+    def _named_places(self) -> Iterator[tuple[str, int]]:
         """Yield pod key and node index of every placement in order; of one pod the last is where it ends up."""
         at: dict[tuple[int, int], deque[Pod]] = defaultdict(deque)
         own = ((node, self.arrays.movable(node)) for node in (*self.departing, *self.taken))

@@ -43,9 +43,9 @@ class BufferRoom:
         if self._bound:
             return room.fitting_one_by_one(self._rows, also_open)
         free, open_ = room.left_for_chunks(also_open)
-        return tuple(self._taken(kind, number, free, open_) for kind, number in self._rows)
+        return tuple(self._take_room(kind, number, free, open_) for kind, number in self._rows)
 
-    def lost(self, room: NodeRoom, node: int, chunks: Chunks) -> int | None:
+    def lost_place(self, room: NodeRoom, node: int, chunks: Chunks) -> int | None:
         """Return the place of a buffer for which the node, which is taken, was needed; None where none lacks it.
 
         It has less room than before; or, if it lacks some now, the node would give it more, emptied.
@@ -66,7 +66,7 @@ class BufferRoom:
         room.free_up(node, -1)
         return found
 
-    def _taken(self, kind: int, number: int, free: Amounts, open_: NodeMask) -> int:
+    def _take_room(self, kind: int, number: int, free: Amounts, open_: NodeMask) -> int:
         """Take room of `free` for as many chunks as there are, from nodes that hold few of them first."""
         nodes = np.flatnonzero(self._arrays.admitting(kind) & open_)
         needs = self._arrays.needs[kind]

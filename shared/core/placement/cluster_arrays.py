@@ -20,7 +20,7 @@ from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Cons
 from shared.core.placement.node_filters import Codes, LabelColumn, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
-from shared.core.rules.unmodelled import unmodelled
+from shared.core.rules.unmodelled import find_unmodelled
 from shared.core.rules.volumes import VolumeFacts
 
 
@@ -108,20 +108,20 @@ class ClusterArrays:
         """Whether the class is a DaemonSet's: it takes room where it is, and needs none once the node is gone."""
         return is_daemon(self.classes[kind])
 
-    def fixed(self, kind: int) -> tuple[Finding, ...]:
+    def lasting_findings(self, kind: int) -> tuple[Finding, ...]:
         """Return why no proof may place this class anywhere."""
         if kind not in self._fixed:
-            self._fixed[kind] = unmodelled(self.classes[kind], self._volumes)
+            self._fixed[kind] = find_unmodelled(self.classes[kind], self._volumes)
         return self._fixed[kind]
 
     def admitting(self, kind: int) -> NodeMask:
         """Return the nodes that admit the class, whatever lies there; the mask is shared, do not write to it."""
         if kind not in self._admitting:
             mask, allowed = self.node_filters.of(self.classes[kind]), self.constraints.admits(kind)
-            self._admitting[kind] = self._shared(mask if allowed is None else mask & allowed)
+            self._admitting[kind] = self._share_mask(mask if allowed is None else mask & allowed)
         return self._admitting[kind]
 
-    def _shared(self, mask: NodeMask) -> NodeMask:
+    def _share_mask(self, mask: NodeMask) -> NodeMask:
         """Return one mask for all that are equal: thousands of claims are a class each, and lie in a few zones."""
         return self._masks.setdefault(np.packbits(mask).tobytes(), mask)
 

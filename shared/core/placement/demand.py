@@ -111,10 +111,10 @@ def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, 
     packing = Packing(arrays, PACKED)
     packing.bar(candidates)
     packing.reserve([arrays.kind_of[pod.spec] for pod in arrays.pending], OUTSIDE)
-    return _needed(packing, candidates)
+    return _nodes_needed(packing, candidates)
 
 
-def _needed(packing: Packing, candidates: list[int]) -> dict[str, str]:
+def _nodes_needed(packing: Packing, candidates: list[int]) -> dict[str, str]:
     arrays, room = packing.arrays, BufferRoom(packing.arrays, packing.arrays.chunks)
     found: dict[str, str] = {}
     opened: list[int] = []

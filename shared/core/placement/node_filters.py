@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration, tolerated
+from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration, tolerates_all
 
 NodeMask = NDArray[np.bool_]
 Codes = NDArray[np.int64]
@@ -69,7 +69,7 @@ class NodeFilters:
         selector = tuple(sorted(spec.node_selector.items()))
         demand = (selector, spec.node_terms, spec.tolerations, spec.needs_kubelet, spec.os)
         if demand not in self._demands:
-            self._demands[demand] = self.tolerating(spec.tolerations) & self.selected(spec) & self.able(spec)
+            self._demands[demand] = self.tolerating(spec.tolerations) & self.selected_nodes(spec) & self.able(spec)
         return self._demands[demand]
 
     def meeting(self, terms: tuple[NodeTerm, ...]) -> NodeMask:
@@ -79,11 +79,11 @@ class NodeFilters:
             mask |= self._term(term)
         return mask
 
-    def labelled(self, key: str) -> NodeMask:
+    def nodes_with_label(self, key: str) -> NodeMask:
         """Return the nodes with the label."""
         return self._matching(Requirement(key, "Exists"))
 
-    def selected(self, spec: PodClass) -> NodeMask:
+    def selected_nodes(self, spec: PodClass) -> NodeMask:
         """Return the nodes that the pod's selector and required affinity select."""
         mask = np.ones(len(self._nodes), np.bool_)
         for key, value in spec.node_selector.items():
@@ -100,7 +100,7 @@ class NodeFilters:
     def tolerating(self, tolerations: tuple[Toleration, ...]) -> NodeMask:
         """Return the nodes whose taints are tolerated; the mask is shared, do not write to it."""
         if tolerations not in self._tolerations:
-            table = [tolerated(taints, tolerations) for taints in self._taints.values]
+            table = [tolerates_all(taints, tolerations) for taints in self._taints.values]
             self._tolerations[tolerations] = np.array(table, np.bool_)[self._taints.codes]
         return self._tolerations[tolerations]
 

@@ -129,7 +129,7 @@ class NodeRoom:
         The mask may be shared, do not write to it.
         """
         mask = self._fit_cache.of(kind)
-        allowed = self._constraints.allowed(kind)
+        allowed = self._constraints.allowed_nodes(kind)
         return mask if allowed is None else mask & allowed
 
     def takes(self, kind: int, node: int) -> bool:
@@ -192,7 +192,7 @@ class NodeRoom:
         return self._best_of(kind, self.taking(kind))
 
     def _best_of(self, kind: int, nodes: NodeMask) -> int:
-        return self._smallest(self._constraints.preferred(kind, nodes) if self._careful else nodes)
+        return self._smallest(self._constraints.preferred_nodes(kind, nodes) if self._careful else nodes)
 
     def _smallest(self, among: NodeMask) -> int:
         """Return the first of some nodes with the smallest key, or OUTSIDE."""
@@ -250,7 +250,7 @@ class FitCache:
         mask = self._masks.pop(alike, None)
         late = len(self._touched) - self._seen.get(alike, 0)
         if mask is None or late > CATCH_UP:
-            mask = self._made(kind)
+            mask = self._make_mask(kind)
         elif late:
             self._catch_up(kind, mask, self._touched[-late:])
         self._remember(alike, mask)
@@ -262,7 +262,7 @@ class FitCache:
         self._masks[alike] = mask
         self._seen[alike] = len(self._touched)
 
-    def _made(self, kind: int) -> NodeMask:
+    def _make_mask(self, kind: int) -> NodeMask:
         mask = self._arrays.admitting(kind) & self._open
         for axis, amount in self._arrays.needs[kind]:
             mask &= self._free[axis] >= amount

@@ -68,7 +68,7 @@ class Packing(NodeRoom):
         unplaced = self._reserve(kinds, source)
         if source == OUTSIDE:
             self.presume(begun)
-        self._constraints.accept()
+        self._constraints.accept_misplaced()
         return unplaced
 
     def presume(self, begun: int) -> None:
@@ -87,7 +87,7 @@ class Packing(NodeRoom):
         begun = len(self.log)
         self._constraints.close(source)
         if not self._reserve(kinds, source):
-            self._constraints.accept()
+            self._constraints.accept_misplaced()
             return True
         for each in reversed(self.log[begun:]):
             self._put(each.kind, each.target, -1)
@@ -117,14 +117,14 @@ class Packing(NodeRoom):
         self.close([node])
         self._leave(leaving, node)
         for kind in leaving:
-            target = self._rehome(kind, node, movable=not self.arrays.fixed(kind))
+            target = self._rehome(kind, node, movable=not self.arrays.lasting_findings(kind))
             if target == OUTSIDE:
                 removal.blocked = kind
                 self.undo(removal)
                 return removal
             removal.placements.append(Placement(kind, node, target))
         self.log.extend(removal.placements)
-        removal.misplaced = self._constraints.misplaced()
+        removal.misplaced = self._constraints.find_misplaced()
         if removal.misplaced is not None:
             self.undo(removal)
         return removal
@@ -133,8 +133,8 @@ class Packing(NodeRoom):
         """Take back the last removal."""
         if removal.blocked is None:
             del self.log[len(self.log) - len(removal.placements) :]
-        for each in reversed(removal.placements):
-            self._put(each.kind, each.target, -1)
+        for placement in reversed(removal.placements):
+            self._put(placement.kind, placement.target, -1)
         self._stay(removal.leaving, len(removal.placements) + (removal.blocked is not None), removal.node)
         self._open[removal.node] = removal.was_open
         self._constraints.reopen(removal.node)

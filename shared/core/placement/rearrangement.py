@@ -78,7 +78,7 @@ class Rearrangement(Packing):
             if own[kind]:
                 own[kind] -= 1
                 self._do(self._constraints.evict, kind, node, 1)
-            if self.arrays.fixed(kind) or not self._settle(kind, ejections):
+            if self.arrays.lasting_findings(kind) or not self._settle(kind, ejections):
                 self.roll_back(mark)
                 return False
         return True

@@ -45,7 +45,7 @@ class Choice(Rearrangement):
         mark, each = self.mark(), self._candidates[node]
         if self.tally.is_for_nothing(each) or not (self.tally.has_room_for(each) and super().take(node, ejections)):
             return False
-        if self._buffers.lost(self, node, self._chunks) is None:
+        if self._buffers.lost_place(self, node, self._chunks) is None:
             return True
         self.roll_back(mark)
         return False
@@ -172,17 +172,19 @@ def search(
     """
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
-    work = _Search(simulation, sorted(candidates, key=lambda each: (each.rank, each.name)), supplies, lost)
+    work = _Search(
+        simulation, sorted(candidates, key=lambda candidate: (candidate.rank, candidate.name)), supplies, lost
+    )
     most = steps_for(simulation) if steps is None else steps
     nothing = SearchResult(simulation, merit=Tally(supplies).merit)
-    begun = [nothing, *work.known(reached)]
+    begun = [nothing, *work.extend_known_set(reached)]
     if lost and simulation.arrays.size_of_cluster <= SMALL:
         begun += work.by_price(search(simulation, candidates, steps, supplies=supplies, brake=brake, reached=reached))
-    best, used = max(begun, key=lambda each: each.merit), 0
+    best, used = max(begun, key=lambda result: result.merit), 0
     for choice, spent in work.rounds(brake):
         used += spent
         if choice.tally.merit > best.merit:
-            best = max(best, work.prove(choice), key=lambda each: each.merit)
+            best = max(best, work.prove(choice), key=lambda result: result.merit)
         if used >= most or len(best.nodes) == len(candidates):
             break
         if brake():
@@ -214,9 +216,11 @@ class _Search:
         arrays = simulation.arrays
         self._simulation = simulation
         self._supplies, self._lost = supplies, lost
-        self._candidates = {arrays.index[each.name]: each for each in ranked}
-        self._dollars = {node: max(self._tally().saved_by(each), 1) for node, each in self._candidates.items()}
-        self._load = {node: arrays.load(node) / each for node, each in self._dollars.items()}
+        self._candidates = {arrays.index[candidate.name]: candidate for candidate in ranked}
+        self._dollars = {
+            node: max(self._tally().saved_by(candidate), 1) for node, candidate in self._candidates.items()
+        }
+        self._load = {node: arrays.load(node) / dollar for node, dollar in self._dollars.items()}
 
     def _tally(self) -> Tally:
         return Tally(self._supplies, self._lost)
@@ -239,7 +243,7 @@ class _Search:
 
         So is one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of chunks.
         """
-        trial, tally = self._simulation.guided(choice.lying()), self._tally()
+        trial, tally = self._simulation.with_guide(choice.lying()), self._tally()
         unguided = self._simulation.copy() if self._simulation.keeps_buffers_robustly else None
         for node in choice.taken:
             each = self._candidates[node]
@@ -249,12 +253,12 @@ class _Search:
                 choice.put_back(node)
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
-    def known(self, reached: Reached) -> Iterator[SearchResult]:
+    def extend_known_set(self, reached: Reached) -> Iterator[SearchResult]:
         """Yield what comes of a set that is known, and of all that fits with it; nothing where there is none."""
         if not reached.nodes:
             return
         arrays = self._simulation.arrays
-        trial, tally = self._simulation.guided(reached.places_in(arrays)), self._tally()
+        trial, tally = self._simulation.with_guide(reached.places_in(arrays)), self._tally()
         begun = [arrays.index[name] for name in reached.nodes]
         for node in dict.fromkeys((*begun, *sorted(self._candidates, key=self._load.__getitem__))):
             each = self._candidates.get(node)
@@ -272,7 +276,7 @@ class _Search:
             tally.add(self._candidates[node], len(arrays.movable(node)))
         yield replace(found, saving=tally.saving, merit=tally.merit)
         places = {move.pod: move.node for own in found.simulation.assignments.moves().values() for move in own}
-        yield from self.known(Reached(found.nodes, places))
+        yield from self.extend_known_set(Reached(found.nodes, places))
 
     def _choice(self) -> Choice:
         start, tally = self._simulation, self._tally()

@@ -60,7 +60,7 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
     if removal.blocked is None:
         pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
         return NoPlace(pod, "it could not come back to its new place once all lie there")
-    pod, fixed = _pod_of(arrays, removal.node, removal.blocked), arrays.fixed(removal.blocked)
+    pod, fixed = _pod_of(arrays, removal.node, removal.blocked), arrays.lasting_findings(removal.blocked)
     if fixed:
         return NoPlace(pod, fixed[0].reason.value)
     admitting, fitting = packing.options(removal.blocked, removal.node)
@@ -72,7 +72,7 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
 
 def lost_room(buffers: BufferRoom, packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
     """Return the buffer for which a node that is taken was needed; `chunks` are those that must keep their room."""
-    place = buffers.lost(packing, node, chunks)
+    place = buffers.lost_place(packing, node, chunks)
     if place is None:
         return None
     left, wanted = buffers.fitting(packing)[place], buffers.wanted[place]
@@ -100,7 +100,7 @@ class Simulation:
         self._packings = tuple(packings)
         self.buffers = BufferRoom(arrays, arrays.chunks) if buffers is None else buffers
         """What capacity buffers hold."""
-        self._chunks = tuple(chunks) or tuple(self.buffers.fitting(each) for each in packings)
+        self._chunks = tuple(chunks) or tuple(self.buffers.fitting(packing) for packing in packings)
         self._departing: tuple[int, ...] = ()
         self._taken: list[int] = []
         self._room_kept: dict[int, bool] = {}
@@ -150,9 +150,9 @@ class Simulation:
 
     def copy(self) -> "Simulation":
         """Return an independent simulation in the same position."""
-        return self._with([each.copy() for each in self._packings], self._chunks)
+        return self._with([packing.copy() for packing in self._packings], self._chunks)
 
-    def guided(self, places: Mapping[int, Sequence[int]]) -> "Simulation":
+    def with_guide(self, places: Mapping[int, Sequence[int]]) -> "Simulation":
         """Return one in the same position, of the first strategy alone, that puts pods where they are meant to go.
 
         `places` are nodes for the pods of each class; what is not allowed there goes where the strategy would put it.
@@ -186,22 +186,22 @@ class Simulation:
             KeyError: no node of that name is in the snapshot.
             ValueError: the node is departing or taken already.
         """
-        found, _ = self._removed(name)
+        found, _ = self._try_removal(name)
         node = self.arrays.index[name]
         if found is None and node in self._room_kept:
             del self._room_kept[node]
-            self._departing = tuple(each for each in self._departing if each != node)
+            self._departing = tuple(number for number in self._departing if number != node)
         if found is None:
             self._taken.append(node)
         return found
 
     def refuses(self, name: str) -> NoPlace | None:
         """Return what `try_remove` would, and leave the simulation as it was."""
-        found, done = self._removed(name)
+        found, done = self._try_removal(name)
         _undo(done)
         return found
 
-    def _removed(self, name: str) -> tuple[NoPlace | None, "_Removals"]:
+    def _try_removal(self, name: str) -> tuple[NoPlace | None, "_Removals"]:
         """Place what lies on the node in each packing; return what has no place, or what was done."""
         if self.unplaced:
             return NoPlace(self.unplaced[0], "it leaves a node that is already on its way out, and fits nowhere"), []

@@ -47,7 +47,7 @@ def _as_evicted(arrays: ClusterArrays, kinds: Sequence[int]) -> list[int]:
     return sorted(kinds, key=lambda kind: (arrays.classes[kind].priority_class in names.CRITICAL_CLASSES, kind))
 
 
-def _shuffled(seed: int) -> Strategy:
+def _shuffled_by(seed: int) -> Strategy:
     def order(_: ClusterArrays, kinds: Sequence[int]) -> list[int]:
         # sorted first, so that the same set of pods is shuffled the same way however it was listed
         mixed = np.random.default_rng(seed).permutation(np.sort(np.array(kinds, np.int64)))
@@ -58,7 +58,7 @@ def _shuffled(seed: int) -> Strategy:
 
 PACKED: Final = Strategy("packed", _largest_first, direction=1)
 SPREAD: Final = Strategy("spread", _as_evicted, direction=-1)
-ROBUST: Final = (PACKED, SPREAD, _shuffled(1), _shuffled(2))
+ROBUST: Final = (PACKED, SPREAD, _shuffled_by(1), _shuffled_by(2))
 POTENTIAL: Final = (PACKED,)
 FIRST_FIT: Final = Strategy("first fit", _as_evicted, direction=0)
 """As the cluster autoscaler's own simulation looks for room."""

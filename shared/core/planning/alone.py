@@ -11,9 +11,9 @@ from typing import Final
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.autoscaler import context_of
-from shared.core.planning.autoscaler_look import eligible, unneeded
+from shared.core.planning.autoscaler_look import eligible, nodes_unneeded
 from shared.core.planning.bill import Savings
-from shared.core.planning.scheduling import Drained, drained
+from shared.core.planning.scheduling import Drained, drain_nodes
 from shared.core.rules.situation import Situation
 
 FEW: Final = 500
@@ -35,7 +35,7 @@ def left_alone(
     """Yield the autoscaler's rounds, each with what it has announced until then; at most so many."""
     for _ in range(rounds):
         names = find_unneeded(snapshot)
-        step = drained(snapshot, names, names, arrays_of, by_autoscaler=names)
+        step = drain_nodes(snapshot, names, names, arrays_of, by_autoscaler=names)
         if not step.gone:
             return
         yield step
@@ -53,7 +53,7 @@ def saves_as_much(situation: Situation, going: Collection[str], savings: Savings
     if len(nodes) > FEW or savings.of_all(nodes[name] for name in going) >= most:
         return False
     alone = _ways(snapshot, arrays_of)
-    first = drained(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
+    first = drain_nodes(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
     together = [[*first.gone, *later] for later in _ways(first.snapshot, arrays_of)]
 
     def saved(names: Iterable[str]) -> int:
@@ -72,6 +72,6 @@ def _ways(snapshot: Snapshot, arrays_of: ArraysOf) -> list[list[str]]:
 
 def _way(snapshot: Snapshot, place: int, arrays_of: ArraysOf) -> list[str]:
     def find_unneeded(seen: Snapshot) -> tuple[str, ...]:
-        return unneeded(seen, context_of(seen), arrays_of, place)
+        return nodes_unneeded(seen, context_of(seen), arrays_of, place)
 
     return [name for step in left_alone(snapshot, find_unneeded, ROUNDS, arrays_of) for name in step.gone]

@@ -54,10 +54,10 @@ class Searcher:
 
         `savings`: what nodes save once what was taken is gone. `waits` is true of a node that only needs time to pass.
         """
-        chosen = [each for each in rows if _may_go_in_the_end(each, counts, waits)]
+        chosen = [row for row in rows if _may_go_in_the_end(row, counts, waits)]
         supplies: dict[str, Supply] = {}
         candidates = [
-            replace(self._candidate(each, situation, counts, supplies), rank=rank) for rank, each in enumerate(chosen)
+            replace(self._candidate(row, situation, counts, supplies), rank=rank) for rank, row in enumerate(chosen)
         ]
         steps = min(MOST_STEPS, STEPS_FOR_EACH * len(candidates)) + simulation.arrays.size_of_cluster // ONE_STEP_FOR
         found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake, lost=savings.lost)

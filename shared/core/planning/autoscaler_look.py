@@ -60,7 +60,7 @@ class ScaleDownScan:
     """Whether it ended before it had looked at all: it had found enough."""
 
 
-def unneeded(
+def nodes_unneeded(
     snapshot: Snapshot, context: DrainContext, arrays_of: ArraysOf = ClusterArrays, place: int = 0
 ) -> tuple[str, ...]:
     """Return all nodes that the autoscaler would find unneeded in time, in the order in which it would remove them.

@@ -60,7 +60,7 @@ class Bill:
         """Return the bill of a cluster of these nodes at a time: what has ended is not in it."""
         if not commitments:
             return cls(prices)
-        return cls(prices, _net(_priced(commitments.in_force(now), prices)), region_of(nodes))
+        return cls(prices, _net(_with_known_rates(commitments.in_force(now), prices)), region_of(nodes))
 
     @property
     def is_list(self) -> bool:
@@ -108,9 +108,9 @@ class Bill:
         """What is paid for the commitments, used or not, in micro-dollars an hour."""
         flexible = self.commitments.flexible
         own = round(flexible.per_hour * MICRO) if flexible else 0
-        return own + sum(self._fee(each, each.size) for each in self.commitments.families)
+        return own + sum(self._fee(family, family.size) for family in self.commitments.families)
 
-    def weighed(self, weights: Sequence[float]) -> "Weighed":
+    def weigh_axes(self, weights: Sequence[float]) -> "Weighed":
         """Return a linear bound of what exceeds the commitments: each axis in part."""
         rows = [
             (committed, rate * weight / MICRO) for (committed, rate), weight in zip(self._axes, weights, strict=True)
@@ -121,7 +121,7 @@ class Bill:
     def uses(self, nodes: Iterable[Node]) -> Iterator[CommitmentUse]:
         """Yield how much of each family's commitment these nodes use; what ends last is used first."""
         use = dict(zip(self._families, _pairs(self.total(nodes)[1:]), strict=False))
-        for each, used in _used(self.commitments.families, use):
+        for each, used in _use_commitments(self.commitments.families, use):
             yield CommitmentUse(each, used, self._fee(each, each.size), self._fee(each, _less(each.size, used)))
 
     def flexible_idle(self, nodes: Iterable[Node]) -> int:
@@ -164,7 +164,7 @@ class Bill:
 
     @cached_property
     def _families(self) -> tuple[str, ...]:
-        return tuple(sorted({each.family for each in self.commitments.families}))
+        return tuple(sorted({family.family for family in self.commitments.families}))
 
     @cached_property
     def _axes(self) -> tuple[tuple[int, int], ...]:
@@ -259,34 +259,38 @@ def ends(commitments: Commitments, now: datetime) -> tuple[datetime, ...]:
     return tuple(sorted({until for _, until in commitments.ends if until > now}))
 
 
-def unpriced(commitments: Commitments, prices: Prices) -> str:
+def unpriced_families(commitments: Commitments, prices: Prices) -> str:
     """Return the sentence on families that are committed, or used elsewhere, and have no price; empty if all have."""
-    named = {*(each.family for each in commitments.families), *(commitments.elsewhere or ())}
+    named = {*(family.family for family in commitments.families), *(commitments.elsewhere or ())}
     unknown = ", ".join(sorted(named - prices.families.keys()))
     known = ", ".join(sorted(prices.families))
     return f"Commitments of {unknown} count for nothing: the price table has only {known}." if unknown else ""
 
 
-def _priced(commitments: Commitments, prices: Prices) -> Commitments:
+def _with_known_rates(commitments: Commitments, prices: Prices) -> Commitments:
     """Leave out families whose rates are not known."""
-    return replace(commitments, families=tuple(each for each in commitments.families if each.family in prices.families))
+    return replace(
+        commitments, families=tuple(family for family in commitments.families if family.family in prices.families)
+    )
 
 
 def _net(commitments: Commitments) -> Commitments:
     """Take what is used elsewhere off the commitments."""
-    families = _used(commitments.families, commitments.elsewhere or {})
+    families = _use_commitments(commitments.families, commitments.elsewhere or {})
     net = tuple(replace(each, size=_less(each.size, used)) for each, used in families)
     return replace(commitments, families=net, elsewhere={})
 
 
-def _used(families: Iterable[Commitment], use: Mapping[str, Capacity]) -> Iterator[tuple[Commitment, Capacity]]:
+def _use_commitments(
+    families: Iterable[Commitment], use: Mapping[str, Capacity]
+) -> Iterator[tuple[Commitment, Capacity]]:
     """Yield how much of each commitment is used, of a use by family; what ends last is used first."""
     left = dict(use)
-    for each in sorted(families, key=lambda each: end_order(each.until), reverse=True):
-        have = left.get(each.family, Capacity())
-        used = Capacity(min(have.vcpu, each.size.vcpu), min(have.gib, each.size.gib))
-        left[each.family] = _less(have, used)
-        yield each, used
+    for family in sorted(families, key=lambda family: end_order(family.until), reverse=True):
+        have = left.get(family.family, Capacity())
+        used = Capacity(min(have.vcpu, family.size.vcpu), min(have.gib, family.size.gib))
+        left[family.family] = _less(have, used)
+        yield family, used
 
 
 def _less(whole: Capacity, part: Capacity) -> Capacity:

@@ -24,7 +24,7 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks, silence
 from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
 from shared.core.rules.nodes import NODE_RULES, NodeRule, has_expired, judge_node
-from shared.core.rules.pods import avoided
+from shared.core.rules.pods import goes_last
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, excess, spare, usage
 
@@ -50,13 +50,13 @@ class AssessedNode:
     @property
     def underutilized(self) -> bool:
         """Whether it earns a mark: nothing but passing blockers keeps it."""
-        return self.claimed_by is None and all(each.reason.row.keeps_mark for each in self.blockers)
+        return self.claimed_by is None and all(blocker.reason.row.keeps_mark for blocker in self.blockers)
 
     @property
     def below_limits(self) -> bool:
         """Whether estafette would count it as underutilized: ratios, age and pool, whatever else keeps it."""
         known = self.usage is not None and self.claimed_by is None
-        return known and all(each.reason.row.underused for each in self.blockers)
+        return known and all(blocker.reason.row.underused for blocker in self.blockers)
 
     @property
     def is_candidate(self) -> bool:
@@ -76,12 +76,12 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
     reason = _reason(node, settings, situation, empty=not moving)
     found = judge_node(node, situation, rules)
     if reason is DrainReason.EXPIRED:
-        found = tuple(each for each in found if each.reason is not Unremovable.NOT_EMPTY)
+        found = tuple(blocker for blocker in found if blocker.reason is not Unremovable.NOT_EMPTY)
     if rules is NODE_RULES and reason is DrainReason.UNDERUTILIZED and measured is not None:
         found += _too_full(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
-    last = situation.about_moving(node, avoided)
+    last = situation.about_moving(node, goes_last)
     held = holder(node, situation.state)
     takes = NO_ESTIMATE if held is not None or found else situation.drain_estimate(node)
     return AssessedNode(node, measured, reason, found, held, last, takes)
@@ -101,7 +101,7 @@ def _reason(node: Node, settings: PoolPolicy, situation: Situation, *, empty: bo
 
 def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
     """Ratios must be strictly below their limits (docs/acceptance.md rows 27 and 47)."""
-    busiest, share = max(measured.accelerators, key=lambda each: each[1], default=("", Fraction(0)))
+    busiest, share = max(measured.accelerators, key=lambda accelerator: accelerator[1], default=("", Fraction(0)))
     details = {
         Unremovable.CPU_ABOVE_LIMIT: _against(measured.cpu, settings.cpu_limit),
         Unremovable.MEMORY_ABOVE_LIMIT: _against(measured.memory, settings.memory_limit),
@@ -123,14 +123,14 @@ def counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tup
     for pool, nodes in snapshot.nodes_by_pool.items():
         own = [assessed for assessed in rows if assessed.node.pool == pool]
         free = spare(nodes, snapshot.pods_by_node, policy.pool(pool).ignore_taints)
-        measures[pool] = PoolMeasure(_underutilized(own), free)
+        measures[pool] = PoolMeasure(_count_underutilized(own), free)
         surplus[pool] = _excess(own, free)
         everywhere += free
     surplus[""] = _excess(rows, everywhere)
     return situation.counts(snapshot.nodes).with_measures(measures), surplus
 
 
-def _underutilized(rows: Iterable[AssessedNode]) -> int:
+def _count_underutilized(rows: Iterable[AssessedNode]) -> int:
     return sum(assessed.underutilized and assessed.reason is not DrainReason.EXPIRED for assessed in rows)
 
 
@@ -147,10 +147,10 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
 
 def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
     """Return the rows, those with a blocker more that save too little."""
-    return tuple(_judged(each, situation, savings) for each in rows)
+    return tuple(_judge_candidate(row, situation, savings) for row in rows)
 
 
-def _judged(assessed: AssessedNode, situation: Situation, savings: Savings) -> AssessedNode:
+def _judge_candidate(assessed: AssessedNode, situation: Situation, savings: Savings) -> AssessedNode:
     found = saves_too_little(assessed, situation, savings)
     return replace(assessed, blockers=(*assessed.blockers, *found)) if found else assessed
 

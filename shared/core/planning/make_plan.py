@@ -100,10 +100,10 @@ def plan_without_policy(
         policy_hash="",
         dry_run=True,
         decisions=tuple(
-            decision(each, Verdict.IN_FLIGHT, (), prices)
-            if each.claimed_by is not None
-            else decision(each, Verdict.KEEP, invalid, prices)
-            for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
+            decision(node, Verdict.IN_FLIGHT, (), prices)
+            if node.claimed_by is not None
+            else decision(node, Verdict.KEEP, invalid, prices)
+            for node in assess_nodes(Situation(snapshot, state, NO_POLICY))
         ),
         marks=marks,
         pods=len(snapshot.pods),

@@ -85,8 +85,8 @@ def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
 
 def pool_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> NodeMetrics:
     """Return one pool's numbers."""
-    own = [each for each in plan.decisions if each.pool == pool and not each.outside]
-    pods = sum(len(snapshot.pods_by_node[each.name]) for each in own)
+    own = [decision for decision in plan.decisions if decision.pool == pool and not decision.outside]
+    pods = sum(len(snapshot.pods_by_node[decision.name]) for decision in own)
     return _metrics_of(plan, snapshot, prices, own, pods, plan.excess.get(pool))
 
 
@@ -98,20 +98,20 @@ def _metrics_of(
     pods: int,
     excess: Fraction | None,
 ) -> NodeMetrics:
-    rows = tuple(each for each in decisions if not each.outside)
-    nodes = [snapshot.node_by_name[each.name] for each in rows]
+    rows = tuple(decision for decision in decisions if not decision.outside)
+    nodes = [snapshot.node_by_name[row.name] for row in rows]
     names = {node.name for node in nodes}
     return NodeMetrics(
         nodes=len(nodes),
         ready_nodes=sum(node.ready for node in nodes),
         non_tainted_nodes=sum(is_untainted(node) for node in nodes),
         unschedulable_nodes=sum(node.unschedulable for node in nodes),
-        underutilized=sum(each.underutilized for each in rows),
-        marked=sum(each.marked_since is not None for each in rows),
-        in_flight=sum(each.verdict is Verdict.IN_FLIGHT for each in rows),
+        underutilized=sum(row.underutilized for row in rows),
+        marked=sum(row.marked_since is not None for row in rows),
+        in_flight=sum(row.verdict is Verdict.IN_FLIGHT for row in rows),
         pods=pods,
-        allocatable=total(each.allocatable for each in rows),
-        requested=total(each.requested for each in rows),
+        allocatable=total(row.allocatable for row in rows),
+        requested=total(row.requested for row in rows),
         excess=excess,
         cost=prices.of_all(nodes),
         saving=sum(order.saving for order in plan.orders if order.node in names),
@@ -123,26 +123,26 @@ def cluster_metrics(
 ) -> ClusterMetrics:
     """Return what else is reported. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
-    marked = [each.marked_since for each in plan.decisions if each.marked_since is not None]
+    marked = [decision.marked_since for decision in plan.decisions if decision.marked_since is not None]
     bill = plan.savings.bill if plan.savings and not plan.savings.bill.is_list else None
     return ClusterMetrics(
         unschedulable_pods=sum(not pod.node and pod.unschedulable_since is not None for pod in snapshot.pods),
         oldest_mark=now - min(marked, default=now),
-        kept=_kept(plan),
+        kept=_count_kept(plan),
         claims=len(state.claims),
         overdue_claims=sum(_is_overdue(claim, interval, now) for claim in state.claims.values()),
         open_breakers=len(open_breakers(state, now)),
-        backing_off=sum(now < each.until for each in state.backoffs.values()),
-        reclaimed_nodes=sum(each.nodes for each in saved),
-        reclaimed_cost=sum(each.cost_per_hour for each in saved),
+        backing_off=sum(now < backoff.until for backoff in state.backoffs.values()),
+        reclaimed_nodes=sum(reclaimed.nodes for reclaimed in saved),
+        reclaimed_cost=sum(reclaimed.cost_per_hour for reclaimed in saved),
         bill=bill.of_all(snapshot.nodes) if bill else None,
         idle=bill.idle(snapshot.nodes) if bill else None,
         hours=hours_since(state.last_pass, now),
     )
 
 
-def _kept(plan: Plan) -> dict[ReasonGroup, int]:
-    counts = Counter(group_of(each.reason) for each in plan.decisions if each.verdict in _STAY)
+def _count_kept(plan: Plan) -> dict[ReasonGroup, int]:
+    counts = Counter(group_of(decision.reason) for decision in plan.decisions if decision.verdict in _STAY)
     return {group: counts[group] for group in ReasonGroup}
 
 
@@ -180,17 +180,17 @@ def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     """Return what each word keeps, by pool and word; what a pass of a dry run would order is missed by no word."""
     proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
     kept: dict[tuple[str, str], list[NodeDecision]] = {}
-    for each in plan.decisions:
-        if each.verdict in _STAY and _is_seen(each, proved):
-            kept.setdefault((each.pool, _word(each)), []).append(each)
-    return tuple(MissedSaving(*key, len(kept[key]), _saved(kept[key], plan, snapshot)) for key in sorted(kept))
+    for decision in plan.decisions:
+        if decision.verdict in _STAY and _is_seen(decision, proved):
+            kept.setdefault((decision.pool, _word(decision)), []).append(decision)
+    return tuple(MissedSaving(*key, len(kept[key]), _savings_of(kept[key], plan, snapshot)) for key in sorted(kept))
 
 
-def _saved(decisions: Sequence[NodeDecision], plan: Plan, snapshot: Snapshot) -> int:
+def _savings_of(decisions: Sequence[NodeDecision], plan: Plan, snapshot: Snapshot) -> int:
     """Return what these nodes save together; what they cost while no policy is known."""
     if plan.savings is None:
-        return sum(each.cost for each in decisions)
-    return plan.savings.of_all(snapshot.node_by_name[each.name] for each in decisions)
+        return sum(decision.cost for decision in decisions)
+    return plan.savings.of_all(snapshot.node_by_name[decision.name] for decision in decisions)
 
 
 def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
@@ -201,5 +201,5 @@ def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
 
 
 def _word(decision: NodeDecision) -> str:
-    own = (each.reason.value for each in decision.blockers if each.reason.value != _BY_POD)
+    own = (blocker.reason.value for blocker in decision.blockers if blocker.reason.value != _BY_POD)
     return next(own, decision.reason) if decision.reason == _BY_POD else decision.reason

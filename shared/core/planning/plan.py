@@ -142,7 +142,7 @@ class Plan:
 
     def counts(self) -> dict[str, int]:
         """Return how many nodes got each verdict; all verdicts are named."""
-        return {verdict.value: sum(each.verdict is verdict for each in self.decisions) for verdict in Verdict}
+        return {verdict.value: sum(decision.verdict is verdict for decision in self.decisions) for verdict in Verdict}
 
     @property
     def saving(self) -> int:

@@ -107,10 +107,10 @@ class Prices:
         """Return what the node costs, or an estimate; nothing where no drain would ever save it."""
         if node.outside:
             return _NOTHING
-        extras = attached(node)
+        extras = extras_of(node)
         kind = (node.machine, node.spot, node.region, extras)
         if kind not in self._known:
-            listed = self._listed(node.machine)
+            listed = self._listed_price(node.machine)
             self._known[kind] = None if listed is None else self._price(listed, node)
         known = self._known[kind]
         return known or self._price(self._by_allocatable(node.allocatable), node, estimated=True)
@@ -125,7 +125,7 @@ class Prices:
         return {}
 
     def _price(self, dollars: Fraction, node: Node, *, estimated: bool = False) -> Price:
-        extras = attached(node)
+        extras = extras_of(node)
         share = self._family(node.machine).spot if node.spot else 1 - self.discount(node.machine)
         gpu = self.gpus.get(extras.gpu, self.gpus.get(OTHER, Attached()))
         more = extras.gpus * _of(gpu, node) + Fraction(extras.disks * _GB_OF_A_DISK, HOURS_PER_MONTH) * _of(
@@ -151,7 +151,7 @@ class Prices:
         listed, share = self.families[family].predefined, self.regions.get(region, Fraction(1))
         return Rates(listed.vcpu * share, listed.gib * share)
 
-    def _listed(self, machine: str) -> Fraction | None:
+    def _listed_price(self, machine: str) -> Fraction | None:
         if machine in self.machines:
             return self.machines[machine]
         named = self._named_size(machine)
@@ -209,7 +209,7 @@ class Extras:
     guessed: bool = False
 
 
-def attached(node: Node) -> Extras:
+def extras_of(node: Node) -> Extras:
     """Return what is attached to the node."""
     gpu, labels = node.labels.get(names.GPU_LABEL, ""), node.labels
     gpus = _gpus(node) if gpu else 0

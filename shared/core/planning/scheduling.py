@@ -123,7 +123,7 @@ class Drained:
     evictions: int = 0
 
 
-def drained(
+def drain_nodes(
     snapshot: Snapshot,
     leaving: Iterable[str],
     avoided: Collection[str],
@@ -162,12 +162,12 @@ def beginning(arrays: ClusterArrays, strategy: Strategy, avoided: Collection[str
 
     `avoided` are the names of nodes with a soft taint.
     """
-    packing = SchedulerPacking(arrays, strategy, tainted(arrays, avoided))
+    packing = SchedulerPacking(arrays, strategy, count_taints(arrays, avoided))
     packing.reserve([arrays.kind_of[pod.spec] for pod in in_queue_order(arrays.pending)], OUTSIDE)
     return Simulation(arrays, [packing])
 
 
-def tainted(arrays: ClusterArrays, *tainted_by: Collection[str]) -> Amounts:
+def count_taints(arrays: ClusterArrays, *tainted_by: Collection[str]) -> Amounts:
     """Return how many of these collections of names each node is in: a soft taint for each."""
     counted = (sum(node.name in names_of for names_of in tainted_by) for node in arrays.nodes)
     return np.fromiter(counted, np.int64, len(arrays.nodes))
@@ -176,7 +176,7 @@ def tainted(arrays: ClusterArrays, *tainted_by: Collection[str]) -> Amounts:
 _PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 
 
-def announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
+def with_announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
     """Return the snapshot in which the autoscaler has announced to empty these nodes, and no others."""
     wanted = frozenset(names_of)
     return snapshot.with_nodes(tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))

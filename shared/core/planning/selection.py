@@ -21,7 +21,7 @@ from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import AssessedNode, saves_too_little
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
-from shared.core.planning.waves import most_held, proved
+from shared.core.planning.waves import most_held, prove_wave
 from shared.core.policy import Policy, Preference
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
@@ -102,7 +102,7 @@ class Selection:
     def judge_waiting(self, waiting: Iterable[AssessedNode]) -> None:
         """Keep those nodes whose time has not come that could not go then either, each asked by itself; take none."""
         for assessed in waiting:
-            if found := self._first(self._WAITING_RULES, assessed) or _kept(
+            if found := self._first(self._WAITING_RULES, assessed) or _blockers_of_refusal(
                 self.simulation.refuses(assessed.node.name)
             ):
                 self.kept[assessed.node.name] = found
@@ -118,35 +118,35 @@ class Selection:
         """Follow the wave that lives; else search for the steady state, if there is anything to choose."""
         self._places = {}
         if self._living is not None:
-            fit = {each.node.name for each in self._rows if each.is_candidate}
+            fit = {row.node.name for row in self._rows if row.is_candidate}
             fit -= {each.node.name for each in self.taken}
-            self._hold([name for name in self._living if name in fit])
-        elif any(not self._blockers(each, waves=self._waves) for each in chosen):
+            self._hold_softly([name for name in self._living if name in fit])
+        elif any(not self._blockers(node, waves=self._waves) for node in chosen):
             going = self.simulation.announced.union(each.node.name for each in self.taken)
-            others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
+            others = sorted((row for row in self._rows if row.node.name not in going), key=self._order)
             self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation, self.savings)
             going |= set(self.at_rest.nodes)
             self._stands_back = saves_as_much(self._situation, going, self.savings, self._searcher.arrays_of)
             if self._stands_back:
                 return
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))
-            held = [each.node.name for each in others if each.node.name in self._open and each.reason is _WAVES]
-            self._hold(held[: most_held(self._situation)])
+            held = [other.node.name for other in others if other.node.name in self._open and other.reason is _WAVES]
+            self._hold_softly(held[: most_held(self._situation)])
 
-    def _hold(self, wanted: Sequence[str]) -> None:
+    def _hold_softly(self, wanted: Sequence[str]) -> None:
         """Prove a wave of these nodes as a whole; what does not fit, and room for those taken, leaves it."""
         moves = self.simulation.assignments.moves() if self.taken else {}
         room = {move.node for own in moves.values() for move in own}
         tries = dict.fromkeys((tuple(wanted), tuple(name for name in wanted if name not in room)))
         for names_of in filter(None, tries):
-            nodes, simulation = proved(names_of, self._closed)
+            nodes, simulation = prove_wave(names_of, self._simulation_closing)
             if nodes and moves.keys() <= simulation.assignments.moves().keys():
                 self.wave, self._simulation = nodes, simulation
                 self._places = {name: place for place, name in enumerate(nodes)}
                 self._open = dict.fromkeys(nodes)
                 return
 
-    def _closed(self, names_of: Sequence[str]) -> Simulation:
+    def _simulation_closing(self, names_of: Sequence[str]) -> Simulation:
         """Return the simulation of this pass, with what was taken, in which nothing may be put on those nodes."""
         simulation = planned_simulation(self._situation, closed=names_of, arrays_of=self._searcher.arrays_of)
         for assessed in self.taken:
@@ -165,7 +165,7 @@ class Selection:
         try:
             found = self._first(self._RULES, assessed) or self._take(assessed)
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other nodes can go
-            found = (Blocker(Unremovable.UNFORESEEN, "", self._named(fault)),)
+            found = (Blocker(Unremovable.UNFORESEEN, "", self._remember_fault(fault)),)
         if found:
             self.kept[name] = found
         if not found or not _only_later(found):
@@ -178,11 +178,11 @@ class Selection:
         try:
             self._look_ahead(chosen)
         except Exception as fault:  # noqa: BLE001 - as above
-            self._named(fault)
+            self._remember_fault(fault)
 
-    def _named(self, fault: Exception) -> str:
+    def _remember_fault(self, fault: Exception) -> str:
         """Remember a fault, and prove again what was taken: the simulation may have stopped half-way in a change."""
-        self._simulation = self._closed(self.wave)
+        self._simulation = self._simulation_closing(self.wave)
         self.unforeseen = (*self.unforeseen, f"{type(fault).__name__}: {fault}")
         return self.unforeseen[-1]
 
@@ -193,7 +193,7 @@ class Selection:
 
     def _take(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Prove that the node's pods fit, and count it from now on; or return what has no place."""
-        refused = _kept(self.simulation.try_remove(assessed.node.name))
+        refused = _blockers_of_refusal(self.simulation.try_remove(assessed.node.name))
         if refused:
             return refused
         self._counts = self._counts.with_claim(assessed.node)
@@ -210,9 +210,9 @@ class Selection:
     def _blockers(self, assessed: AssessedNode, *, waves: bool) -> tuple[Blocker, ...]:
         """Return the closed gates that bind the node; `waves`: it belongs to a wave."""
         found = blockers(self._counts, assessed.node, assessed.reason)
-        return tuple(each for each in found if each.reason in _IN_WAVES) if waves else found
+        return tuple(blocker for blocker in found if blocker.reason in _IN_WAVES) if waves else found
 
-    def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+    def _keep_room(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Keep a node that others need as room: what the steady state takes next, or a wave as long as it lives."""
         going = self.wave or tuple(self._open)
         if _goes_anyway(assessed) or not going or assessed.node.name in {*going, *self.simulation.announced}:
@@ -224,9 +224,11 @@ class Selection:
         """Keep the nodes with pods while the autoscaler alone does better, but for those that it has announced."""
         if not self._stands_back or _goes_anyway(assessed) or assessed.node.name in self.simulation.announced:
             return ()
-        return _kept(self.simulation.refuses(assessed.node.name)) or (Blocker(Unremovable.AUTOSCALER_DOES_BETTER),)
+        return _blockers_of_refusal(self.simulation.refuses(assessed.node.name)) or (
+            Blocker(Unremovable.AUTOSCALER_DOES_BETTER),
+        )
 
-    def _announced(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+    def _leave_to_autoscaler(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Leave a node to the autoscaler that has announced it, unless it has more to do than it soon can.
 
         What is to be moved without a gap is not left to it: it makes one.
@@ -237,7 +239,7 @@ class Selection:
         surging, _ = self._situation.about_moving(assessed.node, surges_of)
         return () if surging else (Blocker(Unremovable.LEFT_TO_AUTOSCALER),)
 
-    def _shut(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+    def _lasting_gates(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Return the closed gates, unless all of them open as drains end and time passes."""
         asked = self._counts, assessed.node, assessed.reason
         return () if is_only_paced(*asked) else blockers(*asked)
@@ -246,7 +248,7 @@ class Selection:
         shared = conflict(workload_moves_of(assessed.node, self._situation), self._moving_pods)
         return (shared,) if shared else ()
 
-    def _too_long(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+    def _exceeds_deadline(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Refuse a drain that could not end before its deadline even if every pod ended at once."""
         time, deadline = self.times[assessed.node.name], assessed.estimate.deadline
         if time.rounds <= 1 or time.least <= deadline:
@@ -271,19 +273,19 @@ class Selection:
 
     _RULES: ClassVar[tuple[KeepRule, ...]] = (
         _for_too_little,
-        _announced,
+        _leave_to_autoscaler,
         _closed_gates,
         _workload_limit,
-        _too_long,
-        _needed,
+        _exceeds_deadline,
+        _keep_room,
         _not_better,
     )
     """What keeps a node whose time has come, in the order in which it is asked; what has no place is found last."""
-    _WAITING_RULES: ClassVar[tuple[KeepRule, ...]] = (_shut, _too_long)
+    _WAITING_RULES: ClassVar[tuple[KeepRule, ...]] = (_lasting_gates, _exceeds_deadline)
     """What would keep one whose time has not come."""
 
 
-def _kept(refused: NoPlace | None) -> tuple[Blocker, ...]:
+def _blockers_of_refusal(refused: NoPlace | None) -> tuple[Blocker, ...]:
     return (refused.blocker,) if refused else ()
 
 

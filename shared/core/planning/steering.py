@@ -61,7 +61,7 @@ class Steering:
 def steering(plan: Plan, situation: Situation) -> Steering:
     """Return what is to be written after that plan; in dry run only what is taken back."""
     known = situation.snapshot.workloads
-    marks = {name for name, each in known.items() if each.template_mark}
+    marks = {name for name, workload in known.items() if workload.template_mark}
     carrying = (pod for pod in situation.snapshot.pods if pod.steered)
     ours = [pod for pod in carrying if not is_from_template(pod, known.get(pod.spec.workload, UNKNOWN))]
     if not ours and not plan.next_nodes:
@@ -92,9 +92,9 @@ def _going(plan: Plan, policy: Policy) -> frozenset[str]:
     if plan.dry_run:
         return frozenset()
     return frozenset(
-        each.name
-        for each in plan.decisions
-        if each.verdict in {Verdict.ORDER, Verdict.IN_FLIGHT} and policy.pool(each.pool).steer_scale_in
+        decision.name
+        for decision in plan.decisions
+        if decision.verdict in {Verdict.ORDER, Verdict.IN_FLIGHT} and policy.pool(decision.pool).steer_scale_in
     )
 
 
@@ -131,7 +131,7 @@ def _can_be_ranked(pod: Pod) -> bool:
     """
     spec = pod.spec
     by_replica_set = is_of_replica_set(spec) and spec.namespace != names.KUBE_SYSTEM
-    is_spread = any(each.topology_key != names.HOSTNAME_LABEL for each in spec.hard_spread)
+    is_spread = any(constraint.topology_key != names.HOSTNAME_LABEL for constraint in spec.hard_spread)
     return by_replica_set and pod.deleting is None and not pod.phase.finished and not is_spread
 
 
@@ -176,20 +176,20 @@ def next_nodes(
         counts = counts.with_claim(each.node)
     going = selection.simulation.announced.union(each.node.name for each in selection.taken)
     order = RemovalOrder(situation.policy, searcher.savings)
-    left = sorted((each for each in rows if each.node.name not in going), key=order)
+    left = sorted((row for row in rows if row.node.name not in going), key=order)
     plan = _made_already(selection, left, counts) or searcher.at_rest(
         situation, left, counts, selection.simulation, selection.savings, is_paced_or_shut
     )
     chosen = frozenset(plan.nodes)
-    return tuple(each.node.name for each in left if each.node.pool in steered and each.node.name in chosen)
+    return tuple(row.node.name for row in left if row.node.pool in steered and row.node.name in chosen)
 
 
 def _made_already(selection: Selection, left: Sequence[AssessedNode], counts: NodeCounts) -> AtRest | None:
     """Return the plan that the pass followed, unless a window keeps nodes out."""
     shut = any(
-        is_paced_or_shut(counts, each.node, each.reason) and not is_only_paced(counts, each.node, each.reason)
-        for each in left
-        if each.is_candidate
+        is_paced_or_shut(counts, node.node, node.reason) and not is_only_paced(counts, node.node, node.reason)
+        for node in left
+        if node.is_candidate
     )
     return None if shut else selection.at_rest
 
@@ -219,12 +219,12 @@ def costs_of(ordered: Sequence[str], standing: Mapping[str, int]) -> dict[str, i
     `standing`: what nodes have by now, within the range. If they leave no room, all begin again in the middle.
     """
     costs = [standing.get(node) for node in ordered]
-    kept = _kept(costs, room=1)
-    if not kept or len(kept) < len(_kept(costs, room=0)):
+    kept = _keep_most_costs(costs, room=1)
+    if not kept or len(kept) < len(_keep_most_costs(costs, room=0)):
         step = _step(len(ordered))
         start = (LOWEST + HIGHEST - step * (len(ordered) - 1)) // 2
         return {node: start + step * place for place, node in enumerate(ordered)}
-    return dict(zip(ordered, _filled(kept, len(ordered)), strict=True))
+    return dict(zip(ordered, _fill_costs(kept, len(ordered)), strict=True))
 
 
 def _step(nodes: int) -> int:
@@ -232,7 +232,7 @@ def _step(nodes: int) -> int:
     return max(1, (HIGHEST - LOWEST + 1) // (2 * nodes + 1))
 
 
-def _filled(kept: Sequence[tuple[int, int]], nodes: int) -> list[int]:
+def _fill_costs(kept: Sequence[tuple[int, int]], nodes: int) -> list[int]:
     """Return all costs, given the places that keep theirs: evenly between two of these, else step by step."""
     (first, least), (last, most), step = kept[0], kept[-1], _step(nodes)
     low = (-1, max(LOWEST - 1, least - step * (first + 1)))
@@ -246,7 +246,7 @@ def _filled(kept: Sequence[tuple[int, int]], nodes: int) -> list[int]:
     return found[1:]
 
 
-def _kept(costs: Sequence[int | None], *, room: int) -> list[tuple[int, int]]:
+def _keep_most_costs(costs: Sequence[int | None], *, room: int) -> list[tuple[int, int]]:
     """Return the most places whose costs may stay, with them: they rise, and leave so much room to each between them.
 
     A cost less the room up to its place must never fall: the longest such sequence is found in one walk.

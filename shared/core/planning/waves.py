@@ -66,7 +66,7 @@ def ending(wave: Wave, situation: Situation) -> WaveEnd | None:
     return next((word for word, rule in _ENDINGS if rule(wave, situation, left)), None)
 
 
-def left_of(wave: Wave | None, situation: Situation) -> tuple[str, ...] | None:
+def remaining_nodes(wave: Wave | None, situation: Situation) -> tuple[str, ...] | None:
     """Return the nodes of a wave that are there and not in flight, by name, in its order; None where none lives."""
     if wave is None or ending(wave, situation):
         return None
@@ -75,7 +75,7 @@ def left_of(wave: Wave | None, situation: Situation) -> tuple[str, ...] | None:
 
 def _left(wave: Wave, situation: Situation) -> tuple[Node, ...]:
     there = {node.uid: node for node in situation.snapshot.nodes}
-    found = (there.get(each.uid) for each in wave.nodes)
+    found = (there.get(node.uid) for node in wave.nodes)
     return tuple(node for node in found if node and not is_leaving(node, situation.state.claims))
 
 
@@ -127,7 +127,7 @@ def most_held(situation: Situation) -> int:
     return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
 
 
-def proved(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
+def prove_wave(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
     """Return the first of the wanted nodes whose pods are proved together onto nodes outside the set, and the proof.
 
     They are proved in their order and in the opposite one: rules about other pods (spread, anti-affinity) depend on who
@@ -164,10 +164,10 @@ def wave_after(
     """
     if before is not None and left is not None:
         dropped = set(left) - set(plan.wave)
-        return replace(before, nodes=tuple(each for each in before.nodes if each.name not in dropped))
+        return replace(before, nodes=tuple(node for node in before.nodes if node.name not in dropped))
     if not plan.wave or policy is None or plan.dry_run:
         return None
-    uids = {each.name: each.uid for each in plan.decisions}
+    uids = {decision.name: decision.uid for decision in plan.decisions}
     nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
     deadline = plan.taken_at + (policy.wave or UNBOUNDED).deadline
     return Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline)
@@ -184,7 +184,7 @@ def still_to_order(plan: Plan, policy: Policy | None) -> tuple[str, ...]:
     return tuple(name for name in plan.wave if name not in ordered)
 
 
-def between(interval: timedelta) -> timedelta:
+def second_pass_delay(interval: timedelta) -> timedelta:
     """Return how long after a pass the next is made while a wave has nodes left; `interval` is that of the schedule.
 
     By then a budget that counts until what was moved runs again (`drain.budgetUntil`) is mostly free.
@@ -213,10 +213,10 @@ def soft_taints(
     free = [node for node in nodes if not is_leaving(node, state.claims)]
     bare = (node for node in free if not (node.softly_held or node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)))
     return SoftTaints(
-        hold=_named(node for node in bare if node.uid in wanted),
-        let_go=_named(node for node in free if node.uid not in wanted and (node.held or node.uid in left)),
+        hold=_wave_nodes(node for node in bare if node.uid in wanted),
+        let_go=_wave_nodes(node for node in free if node.uid not in wanted and (node.held or node.uid in left)),
     )
 
 
-def _named(nodes: Iterable[Node]) -> tuple[WaveNode, ...]:
+def _wave_nodes(nodes: Iterable[Node]) -> tuple[WaveNode, ...]:
     return tuple(WaveNode(node.uid, node.name) for node in nodes)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from shared.core.policy.commitments import COMMITMENTS
-from shared.core.policy.field import Binds, Field, declared, optional, setting
+from shared.core.policy.field import Binds, Field, fields_of, optional, setting
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.scalars import duration
 from shared.core.policy.shapes import (
@@ -275,5 +275,5 @@ class Policy:
         return self.time_since_last_addition if own is None else own
 
 
-CLUSTER_FIELDS: Final = declared(Policy)
+CLUSTER_FIELDS: Final = fields_of(Policy)
 """By attribute: the fields that are neither a pool's nor a drain's."""

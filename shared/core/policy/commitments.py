@@ -47,7 +47,7 @@ def _capacity(known: Mapping[str, Any]) -> Capacity:
 
 def _commitments(known: Mapping[str, Any]) -> Commitments:
     return Commitments(
-        families=tuple(replace(each, family=name) for name, each in sorted(known["families"].items())),
+        families=tuple(replace(family, family=name) for name, family in sorted(known["families"].items())),
         flexible=known["flexible"],
         elsewhere=known["elsewhere"],
         shared_by=tuple(dict.fromkeys(known["sharedBy"])),

@@ -200,6 +200,6 @@ def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Options]) -> 
     return value
 
 
-def declared(kind: type) -> Mapping[str, Field]:
+def fields_of(kind: type) -> Mapping[str, Field]:
     """Return the fields of a dataclass by attribute; attributes that are no settings are not among them."""
     return {row.name: row.metadata[_DECLARED] for row in fields(kind) if _DECLARED in row.metadata}

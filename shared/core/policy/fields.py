@@ -9,7 +9,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.policy.field import Binds, declared, optional, setting
+from shared.core.policy.field import Binds, fields_of, optional, setting
 from shared.core.policy.scalars import NEVER, ratio
 from shared.core.policy.shapes import (
     BUDGETS,
@@ -240,5 +240,5 @@ class PoolPolicy:
         return PodRules(**{name: getattr(self, name) for name in PodRules.__struct_fields__})
 
 
-POOL_FIELDS: Final = declared(PoolPolicy)
+POOL_FIELDS: Final = fields_of(PoolPolicy)
 """By attribute: the fields of a pool."""

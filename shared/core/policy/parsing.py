@@ -162,7 +162,7 @@ def _belongs(path: Path) -> str:
     Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
     """
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    shared = {section: _shared(_steps(place), _steps(section)) for section in _sections().get(name, ())}
+    shared = {section: _shared_length(_steps(place), _steps(section)) for section in _sections().get(name, ())}
     best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
     names = [_section_name(section, shared[section], len(place)) for section in best]
     return f"it belongs under {' or '.join(names)}" if names else ""
@@ -184,7 +184,7 @@ def _steps(place: Sequence[str]) -> list[str]:
     return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return len(list(pairs))
 

@@ -46,7 +46,7 @@ def read(data: bytes) -> dict[Any, Any]:
     Raises:
         BadPolicy: the bytes are no such document; the sentence names the place and the remedy.
     """
-    document = _decoded(data, MOST_POLICY_BYTES, _load)
+    document = _decode_yaml(data, MOST_POLICY_BYTES, _load)
     if not isinstance(document, dict):
         raise BadPolicy("policy: it is empty or no mapping; write at least `nodePools: {}`.")
     return document
@@ -58,11 +58,11 @@ def read_each(data: bytes) -> list[Any]:
     Raises:
         BadPolicy: the bytes are no such documents; the sentence names the place and the remedy.
     """
-    rows: list[Any] = _decoded(data, MOST_BYTES_OF_MANY, _load_each)
+    rows: list[Any] = _decode_yaml(data, MOST_BYTES_OF_MANY, _load_each)
     return [row for row in rows if row is not None]
 
 
-def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
+def _decode_yaml(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
     if data.startswith(_PACKED):
         raise BadPolicy(f"policy: it is packed by gzip, as dumps are, and no policy; {FOR_A_DUMP}")
     if len(data) > most:
@@ -121,7 +121,7 @@ def _yaml_faults() -> Iterator[None]:
 
 def _where(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    problem = shortened(getattr(error, "problem", None) or str(error).splitlines()[0])
+    problem = shorten_text(getattr(error, "problem", None) or str(error).splitlines()[0])
     return f"line {mark.line + 1}, column {mark.column + 1} ({problem})" if mark else f"it ({problem})"
 
 
@@ -135,7 +135,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
         if key in seen:
-            raise BadPolicy(f"policy: the key {shortened(key)!r} stands twice in one mapping; keep one of them.")
+            raise BadPolicy(f"policy: the key {shorten_text(key)!r} stands twice in one mapping; keep one of them.")
         seen[key] = value
     return seen
 
@@ -168,7 +168,7 @@ _NUMBERS_AND_WORDS: Final = (
 )
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """Return so much of the document's own words as a sentence may repeat."""
     return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
@@ -191,7 +191,7 @@ def _construct_mapping(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]
     for key_node, _ in node.value:
         key = (key_node.tag, str(key_node.value))
         if key in seen:
-            line, repeated = key_node.start_mark.line + 1, shortened(key_node.value)
+            line, repeated = key_node.start_mark.line + 1, shorten_text(key_node.value)
             raise BadPolicy(f"policy: line {line}: the key {repeated!r} stands twice; keep one of them.")
         seen.add(key)
     return loader.construct_mapping(node, deep=True)

@@ -121,7 +121,7 @@ class Block(Generic[T]):
     make: Callable[[Mapping[str, Any]], T]
 
     def read(self, written: Any, path: Path) -> T:
-        return self.make(_known(self.fields, written, path))
+        return self.make(_known_values(self.fields, written, path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ class Group:
     fields: tuple[Field, ...]
 
     def read(self, written: Any, path: Path) -> dict[str, Any]:
-        known = _known(self.fields, written, path)
+        known = _known_values(self.fields, written, path)
         return {name: known[name] for name in written}
 
 
-def _known(fields: tuple[Field, ...], written: Any, path: Path) -> dict[str, Any]:
+def _known_values(fields: tuple[Field, ...], written: Any, path: Path) -> dict[str, Any]:
     """Return the value of each field of a section: the written one, or the default."""
     if not isinstance(written, dict):
         raise Wrong([wrong_value(path, written, "write a mapping of settings")])
@@ -149,7 +149,7 @@ def _known(fields: tuple[Field, ...], written: Any, path: Path) -> dict[str, Any
         except Wrong as wrong:
             faults += wrong.faults
     names = [field.name for field in fields]
-    faults += (_unknown(name, path, names) for name in written if name not in names)
+    faults += (_unknown_fault(name, path, names) for name in written if name not in names)
     if faults:
         raise Wrong(faults)
     return known
@@ -175,7 +175,7 @@ def _name(name: Any, path: Path) -> str:
     return name
 
 
-def _unknown(name: Any, path: Path, known: Sequence[str]) -> Fault:
+def _unknown_fault(name: Any, path: Path, known: Sequence[str]) -> Fault:
     return unknown_field((*path, name), known) if isinstance(name, str) else _no_name(name, path)
 
 

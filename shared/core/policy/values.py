@@ -204,7 +204,7 @@ class Commitments:
     def ends(self) -> tuple[tuple[str, datetime], ...]:
         """The known ends, each with the family whose commitment ends then, or `FLEXIBLE`."""
         flexible = ((FLEXIBLE, self.flexible.until),) if self.flexible else ()
-        rows = (*((each.family, each.until) for each in self.families), *flexible)
+        rows = (*((family.family, family.until) for family in self.families), *flexible)
         return tuple((family, until) for family, until in rows if until is not None)
 
     def in_force(self, now: datetime) -> "Commitments":
@@ -212,7 +212,7 @@ class Commitments:
         flexible = self.flexible
         return replace(
             self,
-            families=tuple(each for each in self.families if each.until is None or each.until > now),
+            families=tuple(family for family in self.families if family.until is None or family.until > now),
             flexible=None if flexible and flexible.until and flexible.until <= now else flexible,
         )
 

@@ -31,7 +31,7 @@ def warnings(policy: Policy) -> tuple[str, ...]:
     for name, pool in policy.pools.items():
         if pool.enabled:
             rows += [f"nodePools.{name}.{sentence}" for rule in _POOL_RULES for sentence in rule(pool)]
-            rows += [f"nodePools.{name}.{sentence}" for sentence in _shut(pool, policy)]
+            rows += [f"nodePools.{name}.{sentence}" for sentence in _warn_of_shut_pool(pool, policy)]
     return tuple(rows)
 
 
@@ -99,7 +99,7 @@ def _never(pool: PoolPolicy) -> Iterator[str]:
         yield "disruption.budgets: one of 0 is always active, so no node of the pool is ever drained."
 
 
-def _shut(pool: PoolPolicy, policy: Policy) -> Iterator[str]:
+def _warn_of_shut_pool(pool: PoolPolicy, policy: Policy) -> Iterator[str]:
     windows = pool.windows or ()
     shut = shut_windows(windows, (*pool.budgets, *policy.budgets))
     if shut and len(shut) == len(windows):

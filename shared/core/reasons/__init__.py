@@ -17,4 +17,4 @@ from shared.core.reasons.reason import DrainReason as DrainReason
 from shared.core.reasons.reason import Reason as Reason
 from shared.core.reasons.reason import ReasonGroup as ReasonGroup
 from shared.core.reasons.reason import ReasonRow as ReasonRow
-from shared.core.reasons.reason import named as named
+from shared.core.reasons.reason import reason_of_word as reason_of_word

@@ -1,7 +1,7 @@
 """Why a node stays: a row each, in the order in which the page of reasons lists them."""
 
 from shared.core.reasons.pods import PodBlock
-from shared.core.reasons.reason import NOTHING_TO_DO, Reason, ReasonGroup, named
+from shared.core.reasons.reason import NOTHING_TO_DO, Reason, ReasonGroup, reason_of_word
 from shared.core.reasons.reason import ReasonRow as Row
 
 FULL, PODS, ROOM, LIMITS, TIME, OFF, TROUBLE = ReasonGroup
@@ -146,5 +146,5 @@ class Unremovable(Reason):
 
 def group_of(word: str) -> ReasonGroup:
     """Return the group of what keeps a node; a word that no reason has is trouble."""
-    reason = named(word, Unremovable, PodBlock)
+    reason = reason_of_word(word, Unremovable, PodBlock)
     return reason.row.group if reason else ReasonGroup.TROUBLE

@@ -106,7 +106,7 @@ FORMER: Final[Mapping[str, str]] = {
 
 
 @lru_cache(maxsize=1024)
-def named(word: str, *kinds: type[Reason]) -> Reason | None:
+def reason_of_word(word: str, *kinds: type[Reason]) -> Reason | None:
     """Return the reason of that word among some kinds; None for a word that none of them has, of a newer version."""
     now = FORMER.get(word, word)
     return next((each for kind in kinds for each in kind if each.value == now), None)

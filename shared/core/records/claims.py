@@ -147,7 +147,9 @@ def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> 
 
     `alive` are the UIDs of the nodes that there are.
     """
-    kept = {uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED}
+    kept = {
+        uid: backoff for uid, backoff in state.backoffs.items() if uid in alive and now - backoff.until < KEEP_EXPIRED
+    }
     return replace(state, backoffs=kept, breakers=open_breakers(state, now))
 
 
@@ -158,7 +160,7 @@ def with_breakers(state: ClusterState, opened: Mapping[str, Breaker], now: datet
 
 def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
     """Return the breakers that hold their pools now."""
-    return {pool: each for pool, each in state.breakers.items() if now < each.until}
+    return {pool: breaker for pool, breaker in state.breakers.items() if now < breaker.until}
 
 
 def _left_to_person(state: ClusterState, uid: str, node: str, why: ReturnReason, now: datetime) -> ClusterState:
@@ -196,7 +198,7 @@ def without_void(state: ClusterState, is_alive: Callable[[str], bool], begun: da
     kept = {
         uid: each
         for uid, each in state.published.items()
-        if is_alive(uid) and now < each.expires_at and (_completed(each, state) or each.claim.since >= begun)
+        if is_alive(uid) and now < each.expires_at and (_is_completed(each, state) or each.claim.since >= begun)
     }
     return state if len(kept) == len(state.published) else replace(state, published=kept)
 
@@ -206,7 +208,7 @@ def on_their_way(state: ClusterState, now: datetime) -> Mapping[str, Published]:
     return {
         uid: each
         for uid, each in state.published.items()
-        if uid not in state.claims and now < each.expires_at and _completed(each, state)
+        if uid not in state.claims and now < each.expires_at and _is_completed(each, state)
     }
 
 
@@ -215,17 +217,17 @@ def as_planned(state: ClusterState, now: datetime) -> ClusterState:
     found = on_their_way(state, now)
     if not found:
         return state
-    claims = {uid: each.claim for uid, each in found.items()}
+    claims = {uid: published.claim for uid, published in found.items()}
     last = max(claim.since for claim in claims.values())
     return replace(
         state,
         claims={**state.claims, **claims},
         last_scale_down=max(state.last_scale_down or last, last),
-        starts=(*state.starts, *(Start(each.claim.since, each.claim.pool, each.pods) for each in found.values())),
+        starts=(*state.starts, *(Start(name.claim.since, name.claim.pool, name.pods) for name in found.values())),
     )
 
 
-def _completed(order: Published, state: ClusterState) -> bool:
+def _is_completed(order: Published, state: ClusterState) -> bool:
     return state.last_pass is not None and order.claim.since <= state.last_pass
 
 
@@ -256,11 +258,11 @@ def still_saved(
         for _ in range(back):
             added.remove(entry.pool)
         if entry.nodes > back:
-            left.append(_without(entry, back))
+            left.append(_without_nodes(entry, back))
     return tuple(left)
 
 
-def _without(entry: Reclaimed, nodes: int) -> Reclaimed:
+def _without_nodes(entry: Reclaimed, nodes: int) -> Reclaimed:
     kept = entry.nodes - nodes
     return replace(entry, nodes=kept, cost_per_hour=entry.cost_per_hour * kept // entry.nodes)
 

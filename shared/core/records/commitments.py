@@ -84,7 +84,7 @@ class CountedCommitments:
     """Types of commitments for which no machine family is known."""
 
 
-def counted(rows: Iterable[ListedCommitment], region: str) -> CountedCommitments:
+def count_commitments(rows: Iterable[ListedCommitment], region: str) -> CountedCommitments:
     """Return what of a project's commitments counts in a region; without a region all of them do."""
     families, unknown = [], set()
     left_out: dict[str, tuple[str, ...]] = {}
@@ -169,4 +169,4 @@ class CommitmentReading(msgspec.Struct, frozen=True, kw_only=True):
         """Return the commitments with the listed families; none at all where no list is young enough."""
         if self.basis(now) is CommitmentBasis.LIST_PRICES:
             return NO_COMMITMENTS
-        return replace(commitments, families=counted(self.rows, region).families)
+        return replace(commitments, families=count_commitments(self.rows, region).families)

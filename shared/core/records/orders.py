@@ -118,7 +118,7 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
     """
     fields = _object(data)
     if fields.get("schema", SCHEMA) != SCHEMA:
-        raise BadOrder(f"schema: {echoed(fields['schema'])} is not known; this version reads schema {SCHEMA}.")
+        raise BadOrder(f"schema: {quoted_value(fields['schema'])} is not known; this version reads schema {SCHEMA}.")
     _node_named(fields)
     defaults = {
         "node": "",  # required by `_node_named`, unless the order is of a wave
@@ -140,7 +140,7 @@ def _fault(error: msgspec.ValidationError) -> str:
     """Return what was wrong and where; a wrong word of an enumeration is repeated in part only."""
     what, at, path = str(error).rpartition(" - at ")
     word = _ENUM_VALUE.fullmatch(what)
-    return f"{echoed(word[1])} is no word for it{at}{path}" if word else str(error)
+    return f"{quoted_value(word[1])} is no word for it{at}{path}" if word else str(error)
 
 
 def _times_checked(order: Order, published_at: datetime) -> None:
@@ -166,7 +166,7 @@ def is_order_id(text: str) -> bool:
 def _id_checked(order: Order) -> None:
     if not is_order_id(order.order_id):
         raise BadOrder(
-            f"order_id: {echoed(order.order_id)} cannot be a taint's value; "
+            f"order_id: {quoted_value(order.order_id)} cannot be a taint's value; "
             "write at most 63 letters, digits, '-', '_' or '.', or leave it out."
         )
     if order.order_id == NO_ORDER and order.kind is OrderKind.DRAIN:
@@ -195,7 +195,7 @@ def _node_named(fields: Mapping[str, Any]) -> None:
     if not isinstance(node, str) or not node:
         raise BadOrder('node: missing or not a name; send for example {"node": "gke-…"}.')
     if not NODE_NAME.fullmatch(node):
-        raise BadOrder(f'node: {echoed(node)} cannot be a node\'s name; send for example {{"node": "gke-…"}}.')
+        raise BadOrder(f'node: {quoted_value(node)} cannot be a node\'s name; send for example {{"node": "gke-…"}}.')
 
 
 def _nodes_named(fields: Mapping[str, Any]) -> None:
@@ -205,10 +205,10 @@ def _nodes_named(fields: Mapping[str, Any]) -> None:
         raise BadOrder('nodes: an order of a wave names its nodes by UID; leave node out, write {"UID": "gke-…"}.')
     for name in nodes.values():
         if not isinstance(name, str) or not NODE_NAME.fullmatch(name):
-            raise BadOrder(f'nodes: {echoed(name)} cannot be a node\'s name; write {{"UID": "gke-…"}}.')
+            raise BadOrder(f'nodes: {quoted_value(name)} cannot be a node\'s name; write {{"UID": "gke-…"}}.')
 
 
-def echoed(value: object) -> str:
+def quoted_value(value: object) -> str:
     """Return a wrong value for a sentence: escaped, and at most a part of a line."""
     text = repr(value if isinstance(value, str | int | float | bool | None) else type(value).__name__)
     return text if len(text) <= _MOST_ECHOED else f"{text[:_MOST_ECHOED]}…"

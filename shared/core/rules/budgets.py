@@ -40,7 +40,7 @@ def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calend
     The most restrictive active budget wins (docs/acceptance.md row 70). One schedule that cannot be read makes it 0
     for every reason (docs/acceptance.md row 66).
     """
-    rows = [(each, calendar.active(each.schedule)) for each in budgets]
+    rows = [(budget, calendar.active(budget.schedule)) for budget in budgets]
     if any(is_active is None for _, is_active in rows):
         return 0
     holding = (each for each, is_active in rows if is_active and applies(each, reason))

@@ -30,10 +30,10 @@ def pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     if pod.phase is Phase.PENDING or pod.deleting is not None:
         return ()  # the eviction API asks no PDB for these
     workload = context.workload_of(pod.spec)
-    return [_shut(budget, workload) for budget in context.budgets_of(pod.spec) if not lets_go(budget, pod)]
+    return [_shut_budget(budget, workload) for budget in context.budgets_of(pod.spec) if not lets_go(budget, pod)]
 
 
-def _shut(budget: PodDisruptionBudget, workload: Workload) -> Finding:
+def _shut_budget(budget: PodDisruptionBudget, workload: Workload) -> Finding:
     return Finding(never_allows(budget, workload) or PodBlock.PDB_EXHAUSTED, _state(budget))
 
 

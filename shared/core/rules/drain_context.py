@@ -40,7 +40,7 @@ class BudgetIndex:
 def _keys(budget: PodDisruptionBudget) -> Iterator[_Key]:
     """Yield under which labels a budget is found: the values of the first `In`, one of which its pods must carry."""
     asked = budget.selector.requirements if budget.selector is not None else ()
-    label = next((each for each in asked if each.operator == "In"), None)
+    label = next((requirement for requirement in asked if requirement.operator == "In"), None)
     if label is None:
         yield budget.namespace, _ANY, _ANY
     else:

@@ -70,11 +70,11 @@ class DrainEstimate:
 
     def beside(self, others: Mapping[str, int]) -> DrainTime:
         """Return how long it takes next to drains that move so many pods of each limit."""
-        shared = any(each.limit in others for each in self.turns) if others else False
+        shared = any(turn.limit in others for turn in self.turns) if others else False
         return self._time(others) if shared else self.alone
 
     def _time(self, others: Mapping[str, int]) -> DrainTime:
-        times = [_time(each, others.get(each.limit, 0)) for each in self.turns]
+        times = [_time(turn, others.get(turn.limit, 0)) for turn in self.turns]
         (least, _, rounds), limit = max(times, key=itemgetter(0), default=((NO_TIME, NO_TIME, 0), NO_LIMIT))
         return DrainTime(least, max((most for (_, most, _), _ in times), default=NO_TIME), rounds, limit, self.deadline)
 
@@ -86,7 +86,7 @@ class DrainEstimate:
     @property
     def waiting(self) -> Counter[str]:
         """How many pods it adds to the turns of each limit."""
-        return Counter({each.limit: each.pods for each in self.turns if each.limit != NO_LIMIT})
+        return Counter({turn.limit: turn.pods for turn in self.turns if turn.limit != NO_LIMIT})
 
 
 NO_ESTIMATE: Final = DrainEstimate()

@@ -56,7 +56,7 @@ class ProposedDrain:
         return self.counts.in_use - (self.node.uid in self.pool.in_use)
 
 
-def paused(proposed: ProposedDrain) -> Blocker | None:
+def gate_of_pause(proposed: ProposedDrain) -> Blocker | None:
     if proposed.policy.paused:
         return Blocker(Unremovable.PAUSED, detail="policy")
     state = proposed.state
@@ -73,7 +73,7 @@ def _closed_until(
     return Blocker(reason, about, f"{why}until {until.isoformat()}")
 
 
-def frozen(proposed: ProposedDrain) -> Blocker | None:
+def gate_of_freeze(proposed: ProposedDrain) -> Blocker | None:
     return _closed_until(Unremovable.FROZEN, proposed, frozen_until(proposed.policy.freezes, proposed.now))
 
 
@@ -118,12 +118,12 @@ def budget(proposed: ProposedDrain) -> Blocker | None:
     """An allowance is compared with all that is in use, whatever it is in use for (docs/acceptance.md row 71)."""
     nodes, calendar = proposed.pool.nodes, proposed.counts.calendar
     allowed = limit_now(proposed.pool_policy.budgets, proposed.reason, nodes, calendar)
-    return _exhausted(Unremovable.BUDGET, proposed.node.pool, allowed, proposed.used_in_pool)
+    return _budget_blocker(Unremovable.BUDGET, proposed.node.pool, allowed, proposed.used_in_pool)
 
 
 def cluster_budget(proposed: ProposedDrain) -> Blocker | None:
     allowed = limit_now(proposed.policy.budgets, proposed.reason, proposed.counts.nodes, proposed.counts.calendar)
-    return _exhausted(Unremovable.CLUSTER_BUDGET, "", allowed, proposed.used_in_cluster)
+    return _budget_blocker(Unremovable.CLUSTER_BUDGET, "", allowed, proposed.used_in_cluster)
 
 
 def awaiting_deletion(proposed: ProposedDrain) -> Blocker | None:
@@ -135,11 +135,13 @@ def awaiting_deletion(proposed: ProposedDrain) -> Blocker | None:
         (proposed.node.pool, pool.nodes, len(pool.in_flight - {own})),
         ("", counts.nodes, counts.in_flight - (own in pool.in_flight)),
     )
-    found = (_exhausted(Unremovable.AWAITING_DELETION, about, limit.of(nodes), held) for about, nodes, held in rows)
+    found = (
+        _budget_blocker(Unremovable.AWAITING_DELETION, about, limit.of(nodes), held) for about, nodes, held in rows
+    )
     return next(filter(None, found), None)
 
 
-def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) -> Blocker | None:
+def _budget_blocker(word: Unremovable, about: str, allowed: int | None, used: int) -> Blocker | None:
     if allowed is None or used < allowed:
         return None
     return Blocker(word, about, f"{used} of {allowed} nodes in use")

@@ -59,16 +59,16 @@ class Gate:
 # fmt: off
 CLAIM_GATES: Final[tuple[Gate, ...]] = (
     # a person refused
-    Gate(Unremovable.PAUSED, rules.paused, "`paused`, and the flag of `ebb pause`", CLUSTER),
-    Gate(Unremovable.FROZEN, rules.frozen, "`cluster.freezes`", CLUSTER,
+    Gate(Unremovable.PAUSED, rules.gate_of_pause, "`paused`, and the flag of `ebb pause`", CLUSTER),
+    Gate(Unremovable.FROZEN, rules.gate_of_freeze, "`cluster.freezes`", CLUSTER,
          lambda drain: (freeze.end for freeze in drain.policy.freezes), "gates"),
     Gate(Unremovable.OUTSIDE_WINDOWS, rules.outside_windows, "`disruption.windows` of the pool", POOL,
          lambda drain: drain.pool_policy.windows or (), "windows"),
     # recent trouble
     Gate(Unremovable.BREAKER_OPEN, rules.breaker_open, "nothing of the policy: recent drains that went wrong", POOL,
-         lambda drain: (each.until for each in drain.state.breakers.values()), "gates"),
+         lambda drain: (breaker.until for breaker in drain.state.breakers.values()), "gates"),
     Gate(Unremovable.BACKING_OFF, rules.backing_off, "`drain.backoff`", NODE,
-         lambda drain: (each.until for each in drain.state.backoffs.values())),
+         lambda drain: (backoff.until for backoff in drain.state.backoffs.values())),
     # what must remain
     Gate(Unremovable.POOL_AT_MINIMUM, rules.pool_at_minimum,
          "nothing of the policy: the pool's autoscaling minimum, by zone and in all"),

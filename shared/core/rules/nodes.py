@@ -70,7 +70,7 @@ def _stands_by(node: Node, _: Situation) -> Iterable[Blocker]:
         yield Blocker(Unremovable.STANDBY_NODE)
 
 
-def _managed(node: Node, _: Situation) -> Iterable[Blocker]:
+def _managed_node(node: Node, _: Situation) -> Iterable[Blocker]:
     if node.managed or node.virtual:
         yield Blocker(Unremovable.MANAGED_NODE)
 
@@ -102,7 +102,7 @@ def _going_away(node: Node, _: Situation) -> Iterable[Blocker]:
             yield Blocker(Unremovable.GOING_AWAY, key)
 
 
-def _tainted(node: Node, situation: Situation) -> Iterable[Blocker]:
+def _taint_blockers(node: Node, situation: Situation) -> Iterable[Blocker]:
     ignored = situation.settings(node).ignore_taints
     for taint in node.taints:
         known = taint.key in OTHER_RULES or taint.key in ignored or taint in situation.permanent_taints(node.pool)
@@ -148,7 +148,7 @@ def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 
 def _with_lead(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
-    first = (Blocker(Unremovable.BLOCKED_BY_POD, each.object, each.reason.value) for each in found[:1])
+    first = (Blocker(Unremovable.BLOCKED_BY_POD, blocker.object, blocker.reason.value) for blocker in found[:1])
     return (*first, *found)
 
 
@@ -169,14 +169,14 @@ NODE_RULES: Final[tuple[NodeRule, ...]] = (
     _upgrading,
     # whether it is there to be consolidated
     _stands_by,
-    _managed,
+    _managed_node,
     # what state the node is in
     _being_maintained,
     _not_ready,
     _no_allocatable,
     _cordoned_by_other,
     _going_away,
-    _tainted,
+    _taint_blockers,
     # who asked to leave it alone
     _opted_out,
     _too_young,

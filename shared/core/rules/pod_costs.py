@@ -50,7 +50,7 @@ def deletion_cost(pod: Pod) -> int:
     0 of what cannot be read: a mark like Ebb's may come from the template, with any value.
     """
     written = pod.spec.annotations.get(names.DELETION_COST, pod.steered)
-    return _parsed(written, _DELETION) or 0
+    return _parse_cost(written, _DELETION) or 0
 
 
 def has_written_cost(spec: PodClass) -> bool:
@@ -80,10 +80,10 @@ def _unread(spec: PodClass, count: int) -> tuple[str, ...]:
 
 
 def _read(spec: PodClass, name: str) -> int | None:
-    return _parsed(spec.annotations.get(name, ""), _COSTS[name])
+    return _parse_cost(spec.annotations.get(name, ""), _COSTS[name])
 
 
-def _parsed(written: str, range_: _Range) -> int | None:
+def _parse_cost(written: str, range_: _Range) -> int | None:
     digits = written.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS or _is_padded(written):
         return None

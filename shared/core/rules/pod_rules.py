@@ -160,10 +160,10 @@ def job(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 def rolling_out(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     workload = context.workload_of(spec)
     if workload.rolling:
-        yield Finding(PodBlock.ROLLING_OUT, f"{workload.name}{_halted(workload.deployment)}")
+        yield Finding(PodBlock.ROLLING_OUT, f"{workload.name}{_why_halted(workload.deployment)}")
 
 
-def _halted(deployment: Deployment | None) -> str:
+def _why_halted(deployment: Deployment | None) -> str:
     """Return why a rollout does not go on by itself, in words; empty where it does, as far as is known."""
     if deployment is None:
         return ""

@@ -35,8 +35,8 @@ from shared.core.rules.pod_rules import (
     too_few_available,
     too_young,
 )
-from shared.core.rules.surges import cannot_surge, is_surged, scattered
-from shared.core.rules.unmodelled import unmodelled
+from shared.core.rules.surges import cannot_surge, is_surged, restart_together
+from shared.core.rules.unmodelled import find_unmodelled
 
 
 def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
@@ -58,7 +58,7 @@ CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
     # what the policy keeps of whole workloads
     single_replica, cannot_surge, job, rolling_out,
     # what the proof of placement does not model (`unmodelled.UNMODELLED`, `volumes.VOLUME_BLOCKS`)
-    lambda spec, context: unmodelled(spec, context.volumes),
+    lambda spec, context: find_unmodelled(spec, context.volumes),
 )  # fmt: skip
 """What blocks all pods of a class."""
 POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] = (
@@ -72,19 +72,19 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
 """What blocks this one pod now."""
 
 
-def skipped(pod: Pod, now: datetime) -> bool:
+def stays_with_node(pod: Pod, now: datetime) -> bool:
     """Whether the pod stays with its node, whatever else is true: mirror, DaemonSet, finished, dying too long."""
     return pod.spec.stays or pod.phase.finished or long_terminating(pod, now)
 
 
 def movable(pods: Iterable[Pod], now: datetime) -> tuple[Pod, ...]:
     """Return the pods that a drain must evict and that need a place elsewhere."""
-    return tuple(pod for pod in pods if not skipped(pod, now))
+    return tuple(pod for pod in pods if not stays_with_node(pod, now))
 
 
 def judge(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
     """Return everything that keeps the pod; nothing keeps one that is skipped."""
-    return () if skipped(pod, context.now) else _judge_moving(pod, context)
+    return () if stays_with_node(pod, context.now) else _judge_moving(pod, context)
 
 
 def _judge_moving(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
@@ -103,10 +103,10 @@ def _class_findings(spec: PodClass, context: DrainContext) -> tuple[Finding, ...
 def blockers(moving: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
     """Return everything that keeps these pods, which are `movable`, in their order."""
     pods = tuple(moving)
-    return (*(blocker for pod in pods for blocker in _judge_moving(pod, context)), *scattered(pods, context))
+    return (*(blocker for pod in pods for blocker in _judge_moving(pod, context)), *restart_together(pods, context))
 
 
-def avoided(moving: Iterable[Pod], context: DrainContext) -> bool:
+def goes_last(moving: Iterable[Pod], context: DrainContext) -> bool:
     """Whether the node of these `movable` pods goes after all others, for a single replica (singleReplicas: avoid)."""
     if context.policy.single_replicas is not SingleReplicas.AVOID:
         return False

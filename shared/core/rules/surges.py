@@ -121,9 +121,9 @@ def _next_to_itself(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
         if term.topology_key != names.HOSTNAME_LABEL and term.matches(spec.namespace, namespace, spec.labels)
     }
     spread = {
-        each.topology_key
-        for each in spec.hard_spread
-        if each.topology_key != names.HOSTNAME_LABEL and _means(each.selector, spec)
+        constraint.topology_key
+        for constraint in spec.hard_spread
+        if constraint.topology_key != names.HOSTNAME_LABEL and _means(constraint.selector, spec)
     }
     if apart | spread:
         yield _impossible(f"kept apart from its own kind by {', '.join(sorted(apart | spread))}")
@@ -169,7 +169,7 @@ _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
 )  # fmt: skip
 
 
-def scattered(moving: Iterable[Pod], context: DrainContext) -> Iterator[Blocker]:
+def restart_together(moving: Iterable[Pod], context: DrainContext) -> Iterator[Blocker]:
     """Yield the pods that would restart with others that run elsewhere: a rollout takes all replicas of a Deployment.
 
     Where all of them lie on the node, no more pods start than have to move, and the proof has booked a place for each.

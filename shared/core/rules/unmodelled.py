@@ -12,7 +12,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import PODS, Resources
-from shared.core.cluster.selectors import NodeTerm, tolerated
+from shared.core.cluster.selectors import NodeTerm, tolerates_all
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.volumes import VOLUME_BLOCKS, VolumeFacts, volume_blocks
 
@@ -32,7 +32,7 @@ def admits(spec: PodClass, node: Node) -> bool:
     terms = spec.node_terms
     wanted = terms is None or any(term.matches(node.labels, node.name) for term in terms)
     able = spec.can_run_under(node.kubelet, node.os)
-    return selected and wanted and able and tolerated(node.taints, spec.tolerations)
+    return selected and wanted and able and tolerates_all(node.taints, spec.tolerations)
 
 
 def could_take(node: Node, pod: Pod) -> bool:
@@ -57,8 +57,8 @@ def pinned_to_one_node(spec: PodClass) -> str | None:
 
 
 def _pin(term: NodeTerm) -> str | None:
-    asked = (*term.fields, *(each for each in term.expressions if each.key == names.HOSTNAME_LABEL))
-    return next((each.values[0] for each in asked if each.operator == "In" and len(each.values) == 1), None)
+    asked = (*term.fields, *(expression for expression in term.expressions if expression.key == names.HOSTNAME_LABEL))
+    return next((field.values[0] for field in asked if field.operator == "In" and len(field.values) == 1), None)
 
 
 UnmodelledQuestion = Callable[[PodClass], str | None]
@@ -81,14 +81,14 @@ _FIELDS: Final[Mapping[PodBlock, frozenset[str]]] = {
 """The API's fields that each is about."""
 
 
-def unmodelled(spec: PodClass, volumes: VolumeFacts | None) -> tuple[Finding, ...]:
+def find_unmodelled(spec: PodClass, volumes: VolumeFacts | None) -> tuple[Finding, ...]:
     """Return everything in the pod's spec that placement does not model, each by its name; empty = may be placed."""
     asked = ((reason, question(spec)) for reason, question in UNMODELLED)
     found = (Finding(reason, detail) for reason, detail in asked if detail is not None)
-    return tuple(_by_template(spec, each) for each in (*found, *volume_blocks(spec, volumes)))
+    return tuple(_by_template(spec, finding) for finding in (*found, *volume_blocks(spec, volumes)))
 
 
 def _by_template(spec: PodClass, found: Finding) -> Finding:
     """Return the finding; if it is about what the pod's template adds, that is named."""
-    fields = [each for each in spec.template_adds if each in _FIELDS.get(found.reason, ())]
+    fields = [add for add in spec.template_adds if add in _FIELDS.get(found.reason, ())]
     return Finding(found.reason, f"{found.detail} ({', '.join(fields)} of its template)") if fields else found

@@ -39,12 +39,16 @@ def least_evictions(cluster: BenchCluster, gone: int) -> int:
 
 def sizes_of(cluster: BenchCluster) -> list[tuple[int, int]]:
     """Return CPU and memory of the sizes there are."""
-    return sorted({(each.cpu, each.memory) for each in cluster.workloads})
+    return sorted({(workload.cpu, workload.memory) for workload in cluster.workloads})
 
 
 def _counts(cluster: BenchCluster) -> NDArray[np.float64]:
     """Return how many pods lie there, by size and node."""
-    found = Counter(((each.cpu, each.memory), node) for each in cluster.workloads for node in cluster.places[each.name])
+    found = Counter(
+        ((workload.cpu, workload.memory), node)
+        for workload in cluster.workloads
+        for node in cluster.places[workload.name]
+    )
     return np.array([[found[size, node] for node in range(len(cluster.nodes))] for size in sizes_of(cluster)], float)
 
 
@@ -69,7 +73,7 @@ def _all_arrive(sizes: int, nodes: int) -> LinearConstraint:
 def _fits(cluster: BenchCluster, counts: NDArray[np.float64]) -> list[LinearConstraint]:
     """sum_k r_k (y_kn - m_kn) + room_n x_n <= room_n - sum_k r_k c_kn, for CPU and for memory."""
     nodes = counts.shape[1]
-    rooms = np.array([(each.cpu, each.memory) for each in cluster.nodes], float).T
+    rooms = np.array([(node.cpu, node.memory) for node in cluster.nodes], float).T
     found = []
     for room, asked in zip(rooms, np.array(sizes_of(cluster), float).T, strict=True):
         each = kron(asked[None], eye_array(nodes))

@@ -60,7 +60,7 @@ class Beside:
 
 def reaped(scenario: Scenario) -> Scenario:
     """Return the same with every node of a ComputeClass under which only empty nodes go."""
-    pools = [each.model_copy(update={"labels": {**each.labels, CLASS_LABEL: "reaper"}}) for each in scenario.pools]
+    pools = [pool.model_copy(update={"labels": {**pool.labels, CLASS_LABEL: "reaper"}}) for pool in scenario.pools]
     return scenario.model_copy(update={"pools": pools, "manifests": [*scenario.manifests, REAPER]})
 
 
@@ -81,16 +81,16 @@ def beside(scenario: Scenario) -> Beside:
     record = ebb.cloud.world.record
     evictions = [each for each in record.of("eviction") if not each.get("dry_run")]
     orders = [each.value for each in ebb.state.all("drains", DrainRecord).values() if each.value is not None]
-    drains = [each for each in orders if each.order.kind is OrderKind.DRAIN]
+    drains = [order for order in orders if order.order.kind is OrderKind.DRAIN]
     gone = {each["uid"]: each["at"] for each in record.of("change") if _is_deletion(each)}
-    done = [each for each in drains if not each.why and each.order.node_uid in gone]
+    done = [drain for drain in drains if not drain.why and drain.order.node_uid in gone]
     return Beside(
         rest_of(ebb.cloud.world, ebb.begun, is_rest=is_rest),
-        sum(each["actor"] == AGENT for each in evictions),
-        sum(each["uid"] not in before for each in evictions),
+        sum(eviction["actor"] == AGENT for eviction in evictions),
+        sum(eviction["uid"] not in before for eviction in evictions),
         len(_announced(record.of("change"))),
-        Counter(each.why for each in drains if each.why),
-        tuple((gone[each.order.node_uid] - _seconds(each.order.issued_at)) / 60 for each in done),
+        Counter(drain.why for drain in drains if drain.why),
+        tuple((gone[drain.order.node_uid] - _seconds(drain.order.issued_at)) / 60 for drain in done),
     )
 
 
@@ -104,7 +104,7 @@ def _announced(changes: Sequence[Mapping[str, Any]]) -> set[str]:
     found = set[str]()
     for change in changes:
         if change["kind"] == "nodes":
-            taints = tuple(each.partition("=")[0] for each in change["taints"])
+            taints = tuple(taint.partition("=")[0] for taint in change["taints"])
             if OUR_TAINT in taints and CANDIDATE in known.get(change["uid"], ()):
                 found.add(change["uid"])
             known[change["uid"]] = () if OUR_TAINT in taints else taints
@@ -130,7 +130,7 @@ def run(*, quick: bool) -> None:
 
 
 def _told(runs: Sequence[Beside]) -> str:
-    minutes = [each for run in runs for each in run.minutes] or [0.0, 0.0]
+    minutes = [minute for run in runs for minute in run.minutes] or [0.0, 0.0]
     lost = sum((Counter(run.lost) for run in runs), Counter[str]())
     slow = quantiles(minutes, n=100)[_ALL - 1] if len(minutes) > 1 else minutes[0]
     evictions = sum(run.rest.evictions for run in runs)

@@ -33,12 +33,16 @@ def waiting_in(world: World) -> Waiting:
 
 def _is_autoscalers(pod: Json, changes: Sequence[Json], evictions: Iterable[Json]) -> bool:
     """Whether the last evictions of pods of the same owner, before this one came, were all the autoscaler's."""
-    mine = [each for each in changes if each["kind"] == "pods" and each["uid"] == pod["metadata"]["uid"]]
+    mine = [change for change in changes if change["kind"] == "pods" and change["uid"] == pod["metadata"]["uid"]]
     created, owner = mine[0]["at"], mine[0]["owner"]
-    siblings = {each["uid"] for each in changes if each["kind"] == "pods" and owner and each["owner"] == owner}
-    earlier = [each for each in evictions if each["uid"] in siblings and _counts(each) and each["at"] <= created]
-    last = max((each["at"] for each in earlier), default=0.0)
-    return {each["actor"] for each in earlier if each["at"] == last} == {AGENT}
+    siblings = {change["uid"] for change in changes if change["kind"] == "pods" and owner and change["owner"] == owner}
+    earlier = [
+        eviction
+        for eviction in evictions
+        if eviction["uid"] in siblings and _counts(eviction) and eviction["at"] <= created
+    ]
+    last = max((eviction["at"] for eviction in earlier), default=0.0)
+    return {eviction["actor"] for eviction in earlier if eviction["at"] == last} == {AGENT}
 
 
 def _counts(eviction: dict[str, Any]) -> bool:

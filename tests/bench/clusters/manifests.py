@@ -26,24 +26,28 @@ _MOST_DISKS: Final = 15
 
 def lists(cluster: BenchCluster) -> Mapping[str, list[Json]]:
     """Return the objects of each list but the pods', by the last part of its path."""
-    replicas = {each.name: len(cluster.places[each.name]) for each in cluster.workloads}
-    living = [each for each in cluster.workloads if replicas[each.name]]
-    deployments = [each for each in living if each.kind == "Deployment"]
-    claims = [bound_claim(f"{each.name}-{number}", cluster.nodes[place].zone)
-              for each in living if each.disk for number, place in enumerate(cluster.places[each.name])]  # fmt: skip
+    replicas = {workload.name: len(cluster.places[workload.name]) for workload in cluster.workloads}
+    living = [workload for workload in cluster.workloads if replicas[workload.name]]
+    deployments = [workload for workload in living if workload.kind == "Deployment"]
+    claims = [bound_claim(f"{own.name}-{number}", cluster.nodes[place].zone)
+              for own in living if own.disk for number, place in enumerate(cluster.places[own.name])]  # fmt: skip
     return {
-        "nodes": [_node(each) for each in cluster.nodes],
+        "nodes": [_node(node) for node in cluster.nodes],
         "namespaces": [{"metadata": {"name": name, "labels": {}}} for name in ("default", "kube-system")],
-        "poddisruptionbudgets": [_budget(each, replicas[each.name]) for each in living if each.budget],
-        "replicasets": [_controller(each, replicas[each.name], "ReplicaSet") for each in deployments],
-        "deployments": [_controller(each, replicas[each.name], "Deployment") for each in deployments],
+        "poddisruptionbudgets": [
+            _budget(workload, replicas[workload.name]) for workload in living if workload.budget
+        ],
+        "replicasets": [_controller(deployment, replicas[deployment.name], "ReplicaSet") for deployment in deployments],
+        "deployments": [_controller(deployment, replicas[deployment.name], "Deployment") for deployment in deployments],
         "statefulsets": [
-            _controller(each, replicas[each.name], each.kind) for each in living if each.kind == "StatefulSet"
+            _controller(workload, replicas[workload.name], workload.kind)
+            for workload in living
+            if workload.kind == "StatefulSet"
         ],
         "persistentvolumeclaims": [claim for claim, _ in claims],
         "persistentvolumes": [volume for _, volume in claims],
         "storageclasses": [_storage_class()],
-        "csinodes": [_csi_node(each) for each in cluster.nodes],
+        "csinodes": [_csi_node(node) for node in cluster.nodes],
     }
 
 
@@ -134,7 +138,7 @@ def _made_of(workload: BenchWorkload, kind: str) -> Json:
     spec = {key: value for key, value in pod["spec"].items() if key not in {"nodeName", "tolerations", "volumes"}}
     labels = {**labels_of(workload), **(_OWN_LABELS["Deployment"] if kind == "ReplicaSet" else {})}
     if workload.disk and not made:
-        spec["volumes"] = [each for each in pod["spec"]["volumes"] if "persistentVolumeClaim" in each]
+        spec["volumes"] = [volume for volume in pod["spec"]["volumes"] if "persistentVolumeClaim" in volume]
     claims = {"volumeClaimTemplates": [{"metadata": {"name": "data"}}]} if made else {}
     return {"template": {"metadata": {"labels": labels}, "spec": spec}, **claims}
 

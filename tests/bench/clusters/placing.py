@@ -58,7 +58,7 @@ class Placer:
 
     def place(self, workloads: Iterable[BenchWorkload]) -> Mapping[str, tuple[int, ...]]:
         """Return by workload the place of each replica's node."""
-        return {each.name: tuple(self._place_all(each)) for each in workloads}
+        return {workload.name: tuple(self._place_all(workload)) for workload in workloads}
 
     def _place_all(self, workload: BenchWorkload) -> Iterable[int]:
         self._placed[workload.name] = PlacedWorkload()

@@ -60,9 +60,9 @@ def shrink(cluster: BenchCluster, proof: Proof, profile: Profile, seed: int, ord
     while len(passes) < _MOST_PASSES and (drained := chosen(cluster, proof, returned)):
         seeds = range(seed, seed + orders)
         tried = [replayed(cluster, drained, each, order) for order in seeds for each in Profile]
-        stranding = sum(any(each.target is None for each in evictions) for _, evictions in tried)
+        stranding = sum(any(eviction.target is None for eviction in evictions) for _, evictions in tried)
         cluster, evictions = replayed(cluster, drained, profile, seed)
-        returned |= {cluster.nodes[each.source].name for each in evictions if each.target is None}
+        returned |= {cluster.nodes[eviction.source].name for eviction in evictions if eviction.target is None}
         cluster = without(cluster, drained, evictions)
         passes.append(Pass(fill(cluster), len(evictions), len(tried), stranding))
     cost = sum(load().of(node).per_hour for node in snapshot(cluster).nodes)
@@ -88,7 +88,7 @@ def at_rest(
         return found
     simulation = Simulation.of(picture, headroom=headroom)
     arrays = simulation.arrays
-    others = [each.name for each in candidates if each.name not in found]
+    others = [candidate.name for candidate in candidates if candidate.name not in found]
     for name in (*found, *sorted(others, key=lambda name: arrays.load(arrays.index[name]))):
         simulation.try_remove(name)
     return simulation.taken
@@ -105,7 +105,7 @@ def replayed(
 
 def without(cluster: BenchCluster, drained: Sequence[int], evictions: Sequence[Eviction]) -> BenchCluster:
     """Return the cluster without the drained nodes, but for those to which a pod had to go back."""
-    gone = set(drained) - {each.source for each in evictions if each.target is None}
+    gone = set(drained) - {eviction.source for eviction in evictions if eviction.target is None}
     left = [place for place in range(len(cluster.nodes)) if place not in gone]
     anew = {place: number for number, place in enumerate(left)}
     places = {name: tuple(anew[place] for place in places) for name, places in cluster.places.items()}

@@ -57,7 +57,7 @@ class BenchScheduler:
         self.cordoned: set[int] = set()
         self._profile, self._roll = profile, roll
         self._zones = {node.zone for node in cluster.nodes}
-        self._workloads = {each.name: each for each in cluster.workloads}
+        self._workloads = {workload.name: workload for workload in cluster.workloads}
         self._held = [_Held() for _ in cluster.nodes]
         self._hosts: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self._by_zone: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -141,5 +141,5 @@ def _add(counts: Counter[int], place: int, pods: int) -> None:
 
 def fill(cluster: BenchCluster) -> float:
     """Return the share of CPU that is asked for."""
-    asked = sum(each.cpu * len(cluster.places[each.name]) for each in cluster.workloads)
+    asked = sum(workload.cpu * len(cluster.places[workload.name]) for workload in cluster.workloads)
     return asked / sum(node.cpu for node in cluster.nodes)

@@ -82,11 +82,11 @@ def cost(cluster: BenchCluster) -> int:
 
 
 def summed(found: Sequence[tuple[Shrunk, int]]) -> Row:
-    passes = [each for shrunk, _ in found for each in shrunk.passes]
+    passes = [pass_ for shrunk, _ in found for pass_ in shrunk.passes]
     before, after = sum(cost for _, cost in found), sum(shrunk.cost for shrunk, _ in found)
     return Row({band: _counted(passes, *band) for band in BANDS}, 1 - after / before)
 
 
 def _counted(passes: Sequence[Pass], least: float, most: float) -> tuple[int, int]:
-    within = [each for each in passes if least <= each.fill < most]
-    return sum(each.stranding for each in within), sum(each.orders for each in within)
+    within = [pass_ for pass_ in passes if least <= pass_.fill < most]
+    return sum(pass_.stranding for pass_ in within), sum(pass_.orders for pass_ in within)

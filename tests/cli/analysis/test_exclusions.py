@@ -30,7 +30,10 @@ def _choice(nodes: list[Any], moving: Any, *others: Any) -> NodeChoice:
 
 
 def _words(found: NodeChoice) -> dict[str, tuple[int, int]]:
-    return {f"{each.rule.value} {each.detail}".strip(): (each.nodes, each.alone) for each in found.excluded}
+    return {
+        f"{excluded.rule.value} {excluded.detail}".strip(): (excluded.nodes, excluded.alone)
+        for excluded in found.excluded
+    }
 
 
 def test_every_constraint_has_a_word() -> None:
@@ -76,8 +79,8 @@ def test_the_nodes_that_a_rule_excludes_and_those_that_are_open_have_names() -> 
     nodes = [node("n1"), node("n2", cpu=1, taints=(taint("gpu"),)), node("n3", cpu=1), node("n4")]
     found = _choice(nodes, pod("p", on="n1", cpu=2))
     assert found.where.names == ("n4",)
-    assert [each.where.names for each in found.excluded] == [("n2",), ("n2", "n3")]
-    assert [each.where_alone.names for each in found.excluded] == [(), ("n3",)]
+    assert [excluded.where.names for excluded in found.excluded] == [("n2",), ("n2", "n3")]
+    assert [excluded.where_alone.names for excluded in found.excluded] == [(), ("n3",)]
 
 
 def test_a_node_with_just_enough_room_is_not_excluded_for_it() -> None:

@@ -22,9 +22,9 @@ def test_a_pod_is_shown_with_what_keeps_it_and_where_it_would_go_all_the_same() 
     pods = [pod("p", on="n1", owner=None), pod("q", on="n2", cpu=1, owner=None)]
     found = _explained("n1", cluster([node("n1"), node("n2")], pods, disruption_budgets=(pdb("web"),)))
     (place,) = found.pods
-    assert [each.reason for each in place.blockers] == [PodBlock.NOT_REPLICATED]
+    assert [blocker.reason for blocker in place.blockers] == [PodBlock.NOT_REPLICATED]
     assert (place.landing.node, found.refusal) == ("n2", "")
-    assert [each.key for each in place.budgets] == ["default/web"]
+    assert [budget.key for budget in place.budgets] == ["default/web"]
 
 
 def test_pods_land_where_there_is_room_after_the_orders_before_them() -> None:

@@ -15,7 +15,7 @@ APART = (PodTerm(HOST, LabelSelector((Requirement("app", "In", ("web",)),)), ("d
 
 
 def _told(found: tuple[Landing, ...]) -> list[tuple[str, str, str]]:
-    return [(each.pod.name, each.node, each.runner_up) for each in found]
+    return [(landing.pod.name, landing.node, landing.runner_up) for landing in found]
 
 
 def test_a_pod_goes_to_the_fullest_node_with_room_and_else_to_the_next() -> None:
@@ -28,7 +28,7 @@ def test_of_pods_that_do_not_all_fit_each_is_shown_about() -> None:
     pods = [pod("large", on="n1", cpu=3), pod("small", on="n1", cpu=1)]
     found = landings(Simulation.of(cluster([node("n1"), node("n2", cpu=1)], pods)), "n1")
     assert _told(found) == [("large", "", ""), ("small", "n2", "")]
-    assert [each.rule.value for each in found[0].choice.excluded] == ["room"]
+    assert [excluded.rule.value for excluded in found[0].choice.excluded] == ["room"]
 
 
 def test_the_runner_up_is_asked_for_without_the_pod_itself() -> None:
@@ -58,7 +58,7 @@ def test_what_all_fits_lands_where_the_proof_has_it_and_nothing_is_changed(rows:
     pods = [pod(f"p{at}", on=f"n{place}", cpu=cpu) for at, (place, cpu) in enumerate(rows)]
     simulation = Simulation.of(cluster([node(f"n{at}") for at in range(5)], pods), robust=False)
     before = simulation.assignments.steps()
-    found = {each.pod.key: each.node for each in landings(simulation, "n0")}
+    found = {landing.pod.key: landing.node for landing in landings(simulation, "n0")}
     assert simulation.assignments.steps() == before
     refused = simulation.try_remove("n0")
     assert (refused is None) == all(found.values())

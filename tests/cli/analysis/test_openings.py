@@ -23,7 +23,7 @@ NOON = Schedule("0 12 * * *", 2 * HOUR)
 def _closed(rules: Policy, **state: Any) -> list[Closed]:
     counts = count_nodes([N1, N2], {}, ClusterState(**state), rules, NOW)
     proposed = ProposedDrain(counts, N1, DrainReason.UNDERUTILIZED)
-    return [describe_gate(each, proposed) for each in blockers(counts, N1, DrainReason.UNDERUTILIZED)]
+    return [describe_gate(blocker, proposed) for blocker in blockers(counts, N1, DrainReason.UNDERUTILIZED)]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def _closed(rules: Policy, **state: Any) -> list[Closed]:
     ],
 )
 def test_a_window_is_closed_until(expected: datetime | None, rules: Policy) -> None:
-    assert [each.until for each in _closed(rules)] == [expected]
+    assert [closed.until for closed in _closed(rules)] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_a_window_is_closed_until(expected: datetime | None, rules: Policy) -> N
     ],
 )  # fmt: skip
 def test_it_is_shown_which_line_of_the_policy_it_is(expected: str, rules: Policy) -> None:
-    assert [each.which for each in _closed(rules)] == [expected]
+    assert [closed.which for closed in _closed(rules)] == [expected]

@@ -88,9 +88,9 @@ def test_what_is_gone_in_steady_state_is_counted_next_to_what_could_go() -> None
 def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, Verdict, int]]) -> None:
     plan = _decisions(*(_decision(f"n{at}", pool, verdict, cost) for at, (pool, verdict, cost) in enumerate(rows)))
     pools, whole = pool_summaries(plan), whole_cluster(plan)
-    assert sum(each.nodes for each in pools) == whole.nodes == len(rows)
-    assert sum(each.cost for each in pools) == whole.cost
-    assert sum(each.saving for each in pools) == whole.saving
+    assert sum(pool.nodes for pool in pools) == whole.nodes == len(rows)
+    assert sum(pool.cost for pool in pools) == whole.cost
+    assert sum(pool.saving for pool in pools) == whole.saving
     assert all(
-        sum(each.verdicts.get(verdict, 0) for each in pools) == whole.verdicts.get(verdict, 0) for verdict in Verdict
+        sum(pool.verdicts.get(verdict, 0) for pool in pools) == whole.verdicts.get(verdict, 0) for verdict in Verdict
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.recommendations import as_recommended, oversized
+from functions.cli.analysis.recommendations import as_recommended, find_oversized
 from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.requests import Container, ContainerRequests
@@ -98,7 +98,7 @@ def test_only_pods_of_the_workload_are_changed() -> None:
 
 def test_a_workload_is_one_row_with_all_its_pods() -> None:
     pods = (web("a"), web("b"), web("c", owner="ReplicaSet/old"), web("d", phase=Phase.SUCCEEDED))
-    (found,) = oversized(seen(*pods, autoscalers=(vpa(0.25, 0.5),)), load())
+    (found,) = find_oversized(seen(*pods, autoscalers=(vpa(0.25, 0.5),)), load())
 
     assert (found.workload, found.pods) == (WEB, 3)
     assert (found.requested, found.recommended) == (resources(3, 3), resources(0.75, 1.5))
@@ -107,7 +107,7 @@ def test_a_workload_is_one_row_with_all_its_pods() -> None:
 
 def test_its_difference_costs_its_share_of_the_node_half_by_cpu_and_half_by_memory() -> None:
     price = load().of(node("n1")).per_hour
-    (found,) = oversized(seen(web(), autoscalers=(vpa(0.6, 1.8),)), load())
+    (found,) = find_oversized(seen(web(), autoscalers=(vpa(0.6, 1.8),)), load())
     assert found.cost == pytest.approx(price * (0.4 / 4 - 0.8 / 16) / 2, abs=1)
     assert not found.less_memory
 
@@ -115,4 +115,7 @@ def test_its_difference_costs_its_share_of_the_node_half_by_cpu_and_half_by_memo
 def test_those_whose_difference_costs_most_come_first() -> None:
     logs = web("logs", owner="DaemonSet/logs")
     two = (vpa(0.9, 1), vpa(0.1, 1, target="default/DaemonSet/logs"))
-    assert [each.workload for each in oversized(seen(web(), logs, autoscalers=two), load())] == [two[1].target, WEB]
+    assert [oversized.workload for oversized in find_oversized(seen(web(), logs, autoscalers=two), load())] == [
+        two[1].target,
+        WEB,
+    ]

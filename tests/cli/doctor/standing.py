@@ -23,12 +23,12 @@ ROLES = "clusterroles.rbac.authorization.k8s.io"
 
 def applied(*files: Path, **emails: str) -> dict[Key, Raw]:
     """Return the objects of those files as the API server holds them; a test may change what it is given."""
-    found = (each for file in files for each in objects(filled(file, **emails)))
+    found = (thing for file in files for thing in objects(filled(file, **emails)))
     return keyed(map(_defaulted, found))
 
 
 def keyed(found: Iterable[Raw]) -> dict[Key, Raw]:
-    return {(_resource(each), each["metadata"]["name"]): each for each in found}
+    return {(_resource(raw), raw["metadata"]["name"]): raw for raw in found}
 
 
 def everything() -> dict[Key, Raw]:

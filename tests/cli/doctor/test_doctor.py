@@ -111,15 +111,15 @@ def parts(
 
 
 def bad(found: InstallationParts) -> list[tuple[str, Grade]]:
-    return [(each.check, each.grade) for each in examine(found) if each.grade is not Grade.OK]
+    return [(result.check, result.grade) for result in examine(found) if result.grade is not Grade.OK]
 
 
 def test_a_healthy_installation_is_shown_check_by_check() -> None:
     found = list(examine(parts()))
 
-    assert {each.grade for each in found} == {Grade.OK}
-    assert {name for name, _ in CHECKS} | {"clock"} == {each.check for each in found}
-    assert all(each.sentence.endswith(".") and not each.remedy for each in found)
+    assert {result.grade for result in found} == {Grade.OK}
+    assert {name for name, _ in CHECKS} | {"clock"} == {result.check for result in found}
+    assert all(result.sentence.endswith(".") and not result.remedy for result in found)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_healthy_installation_is_shown_check_by_check() -> None:
 )
 def test_what_is_wrong_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
     assert bad(found) == [expected]
-    assert all(each.remedy.endswith(".") for each in examine(found) if each.grade is not Grade.OK)
+    assert all(result.remedy.endswith(".") for result in examine(found) if result.grade is not Grade.OK)
 
 
 def test_a_pool_that_is_not_there_and_not_enabled_either_is_nothing_wrong() -> None:
@@ -181,7 +181,7 @@ def test_a_right_on_what_only_some_clusters_have_is_missed_there_alone(
     found = parts(reviews=FakeReviews(NO_AUTOSCALERS, served=frozenset(served)))
 
     assert bad(found) == expected
-    said = [each.sentence for each in examine(found) if each.grade is Grade.WARN]
+    said = [result.sentence for result in examine(found) if result.grade is Grade.WARN]
     assert all("list verticalpodautoscalers" in each for each in said)
 
 
@@ -207,8 +207,8 @@ def raising(failure: EbbError) -> InstallationParts:
 def test_a_check_that_fails_does_not_hide_the_others(failure: EbbError) -> None:
     found = list(examine(raising(failure)))
 
-    assert [each.sentence for each in found if each.grade is Grade.FAIL] == [f"{str(failure).removesuffix('.')}."]
-    assert "last_pass" in {each.check for each in found}
+    assert [result.sentence for result in found if result.grade is Grade.FAIL] == [f"{str(failure).removesuffix('.')}."]
+    assert "last_pass" in {result.check for result in found}
 
 
 def test_what_two_checks_look_at_is_asked_once_and_a_failure_shown_once() -> None:
@@ -219,7 +219,7 @@ def test_what_two_checks_look_at_is_asked_once_and_a_failure_shown_once() -> Non
         raise Retryable("GKE API", "no answer")
 
     found = list(examine(replace(parts(), pools=once(silent))))
-    told = [(each.check, each.grade) for each in found if each.grade is not Grade.OK]
+    told = [(result.check, result.grade) for result in found if result.grade is not Grade.OK]
 
     assert asked == ["gke"]
     assert told == [("gke", Grade.FAIL), ("policy, autoscaler", Grade.SKIP)]
@@ -230,7 +230,7 @@ def test_every_right_of_the_functions_is_asked_for() -> None:
     list(examine(parts(reviews=reviews)))
     grants = granted(filled(planner="planner", drainer="drainer"))
 
-    options = {("delete", "", "pods"), *(tuple(each) for one in OPTIONS for each in rights_of_option(one.name))}
+    options = {("delete", "", "pods"), *(tuple(right) for one in OPTIONS for right in rights_of_option(one.name))}
     assert set(reviews.asked) - options == {tuple(each) for every in grants.values() for each in every}
     assert rights().keys() == {"planner", "drainer"}
 
@@ -257,13 +257,13 @@ def test_credentials_that_are_missing_are_shown_once_whatever_asks_for_them() ->
                     cluster=unidentified("GKE API"), remembered=unidentified("Firestore"))  # fmt: skip
     found = list(examine(blind))
 
-    assert [(each.check, each.sentence) for each in found if each.grade is Grade.FAIL] == [
+    assert [(result.check, result.sentence) for result in found if result.grade is Grade.FAIL] == [
         ("identity", "The identity: no credentials.")
     ]
-    assert [each.check for each in found if each.grade is Grade.SKIP] == [
+    assert [result.check for result in found if result.grade is Grade.SKIP] == [
         "gke, control_plane, state, policy, autoscaler, unverified, last_pass"
     ]
-    assert [each.grade for each in found if each.grade is Grade.WARN] == []
+    assert [result.grade for result in found if result.grade is Grade.WARN] == []
 
 
 def test_it_fails_a_pipeline_only_for_what_keeps_ebb_from_working(capsys: pytest.CaptureFixture[str]) -> None:
@@ -291,7 +291,7 @@ def test_without_its_variables_it_shows_which() -> None:
 
 
 def test_a_finding_is_one_line() -> None:
-    assert all("\n" not in each.sentence for each in examine(parts(rules=BadPolicy("one.", "two."))))
+    assert all("\n" not in result.sentence for result in examine(parts(rules=BadPolicy("one.", "two."))))
     assert CheckResult("x", Grade.OK, "y.").remedy == ""
 
 
@@ -311,4 +311,4 @@ def test_commitments_are_listed_once_where_the_planner_reads_them(
     expected: list[Grade], rules: Policy, failure: EbbError | None
 ) -> None:
     found = examine(parts(rules=rules, commitments=FakeCommitments(failure=failure)))
-    assert [each.grade for each in found if each.check == "commitments"] == expected
+    assert [result.grade for result in found if result.check == "commitments"] == expected

@@ -69,13 +69,13 @@ SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_s
 def test_a_right_of_an_option_is_there_where_it_is_on_and_absent_where_it_is_off(
     expected: list[str], found: InstallationParts
 ) -> None:
-    said = [each for each in examine(found) if each.check == NAME and each.grade is not Grade.OK]
+    said = [result for result in examine(found) if result.check == NAME and result.grade is not Grade.OK]
 
     assert len(said) == len(expected)
-    for each, words in zip(said, expected, strict=True):
-        assert each.grade is Grade.WARN
-        assert words in each.sentence, each.sentence
-        assert "infra/options/" in each.remedy
+    for result, words in zip(said, expected, strict=True):
+        assert result.grade is Grade.WARN
+        assert words in result.sentence, result.sentence
+        assert "infra/options/" in result.remedy
 
 
 def test_the_options_are_those_that_are_shipped_with_their_functions() -> None:

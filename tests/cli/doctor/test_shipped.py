@@ -22,7 +22,7 @@ AUDIT = {"key": "a", "valueExpression": "'b'"}
 def found_with(standing: dict[Key, Raw]) -> list[CheckResult]:
     """What is said where that stands; the identity is a person's, who may do everything."""
     reviews = FakeReviews(policies=fences_of(ADMISSION, *OPTIONS.values()), held=standing)
-    return [each for each in examine(parts(reviews=reviews)) if each.grade is not Grade.OK]
+    return [result for result in examine(parts(reviews=reviews)) if result.grade is not Grade.OK]
 
 
 def edited(key: Key, edit: Edit) -> dict[Key, Raw]:
@@ -180,19 +180,19 @@ def test_an_admission_policy_that_holds_another_identity_than_the_role_is_named(
     said = found_with(standing)
 
     assert len(said) == expected
-    assert all("matchConditions" in each.sentence for each in said)
+    assert all("matchConditions" in result.sentence for result in said)
 
 
 def test_two_admission_policies_that_differ_are_two_findings_and_all_is_not_well() -> None:
     standing = edited(NODES, spec(failurePolicy="Ignore"))
     standing[POLICIES, "ebb-drainer-evictions"]["spec"]["validations"] = []
 
-    assert [each.sentence.partition(" ")[0] for each in found_with(standing)] == [
+    assert [result.sentence.partition(" ")[0] for result in found_with(standing)] == [
         "ebb-drainer-nodes",
         "ebb-drainer-evictions",
     ]
     reviews = FakeReviews(held=standing)
-    assert "admission" not in {each.check for each in examine(parts(reviews=reviews)) if each.grade is Grade.OK}
+    assert "admission" not in {result.check for result in examine(parts(reviews=reviews)) if result.grade is Grade.OK}
 
 
 def test_a_policy_without_its_binding_is_missing() -> None:
@@ -212,8 +212,8 @@ def test_a_policy_without_its_binding_is_missing() -> None:
 )
 def test_what_may_not_be_seen_is_shown_once_and_ends_nothing(expected: set[str], hidden: frozenset[str]) -> None:
     found = list(examine(parts(reviews=HiddenPolicies(hidden=hidden))))
-    bad = [each for each in found if each.grade is not Grade.OK]
+    bad = [result for result in found if result.grade is not Grade.OK]
 
-    assert [(each.check, each.grade) for each in bad] == [("admission", Grade.WARN)]
+    assert [(result.check, result.grade) for result in bad] == [("admission", Grade.WARN)]
     assert "may not see" in bad[0].sentence
-    assert {each.check for each in found if each.grade is Grade.OK} & {"admission"} == expected
+    assert {result.check for result in found if result.grade is Grade.OK} & {"admission"} == expected

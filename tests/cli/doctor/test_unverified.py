@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.cli.doctor.installation import CheckResult, Grade
-from functions.cli.doctor.unverified import SIGHTINGS, unverified
+from functions.cli.doctor.unverified import SIGHTINGS, report_unverified
 from shared.adapters.kubernetes.pod_objects import EXTENDED
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import Buffers
@@ -49,7 +49,7 @@ def other(name: str = "n1", **changes: Any) -> Node:
 
 
 def found_in(given: FakeCluster) -> list[CheckResult]:
-    return list(unverified(replace(parts(), cluster=lambda: given)))
+    return list(report_unverified(replace(parts(), cluster=lambda: given)))
 
 
 @pytest.mark.parametrize(

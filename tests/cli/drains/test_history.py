@@ -49,7 +49,7 @@ def _shown(history: History, width: int = 120) -> str:
 
 def test_drains_that_ended_are_shown_the_last_first_and_those_under_way_are_not() -> None:
     found = _history(_past("old", 9), _past("new", 1), _past("now", phase=DrainPhase.CLAIMED))
-    assert [each.record.order.order_id for each in found.drains] == ["new", "old"]
+    assert [drain.record.order.order_id for drain in found.drains] == ["new", "old"]
 
 
 def test_those_that_are_not_shown_are_counted() -> None:

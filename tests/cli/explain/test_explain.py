@@ -147,7 +147,7 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path
         "spec": {"containers": [{"name": "main", "resources": {"requests": asked}}], "nodeSelector": {"disk": "ssd"}},
     }
     owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
-    items = [each for each in whole["items"] if (each["kind"], each["metadata"]["name"]) != ("ReplicaSet", name)]
+    items = [item for item in whole["items"] if (item["kind"], item["metadata"]["name"]) != ("ReplicaSet", name)]
     autoscaler = {
         "kind": "VerticalPodAutoscaler",
         "metadata": {"name": "db", "namespace": "shop"},

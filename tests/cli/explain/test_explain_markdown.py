@@ -20,7 +20,7 @@ from tests.cli import dumps
 
 
 def _page(*words: str, name: str = "web-0") -> str:
-    nodes = [node(each, cpu=4, memory=16) for each in ("n1", "n2", "n3")]
+    nodes = [node(word, cpu=4, memory=16) for word in ("n1", "n2", "n3")]
     pods = [pod(name, on="n1", owner="ReplicaSet/web", cpu=1), pod("big", on="n3", owner="ReplicaSet/big", cpu=3.5)]
     budget = pdb("web", allowed=0)
     snapshot = cluster(nodes, [*pods, pod("log-x1", on="n1", owner="DaemonSet/log")], disruption_budgets=(budget,))

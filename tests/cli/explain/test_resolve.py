@@ -46,7 +46,7 @@ def _situation() -> Situation:
     ],
 )
 def test_a_word_means(expected: list[str], word: str) -> None:
-    assert [each.name for each in matches(_situation(), word)] == expected
+    assert [match_.name for match_ in matches(_situation(), word)] == expected
 
 
 def test_a_workload_s_pods_are_those_of_all_its_replica_sets() -> None:

@@ -67,7 +67,7 @@ def results(folder: Path) -> tuple[SourceResult, ...]:
 
 
 def row(found: dict[str, Any], name: str) -> dict[str, Any]:
-    (one,) = (each for each in found["clusters"] if name in each["cluster"])
+    (one,) = (cluster for cluster in found["clusters"] if name in cluster["cluster"])
     return dict(one)
 
 
@@ -117,12 +117,14 @@ def test_each_row_has_the_money_of_that_clusters_plan_and_the_sum_is_that_of_the
 
 def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict[str, Any]) -> None:
     for held in found["holds"]:
-        parts = [each for name in ("prod", "stage") for each in row(found, name)["holds"]]
-        own = [each for each in parts if (each["reason"], each["of"]) == (held["reason"], held["of"])]
-        assert held["nodes"] == sum(each["nodes"] for each in own)
-        assert [each["nodes"] for each in held["clusters"]] == sorted((each["nodes"] for each in own), reverse=True)
+        parts = [hold for name in ("prod", "stage") for hold in row(found, name)["holds"]]
+        own = [part for part in parts if (part["reason"], part["of"]) == (held["reason"], held["of"])]
+        assert held["nodes"] == sum(part["nodes"] for part in own)
+        assert [cluster["nodes"] for cluster in held["clusters"]] == sorted(
+            (part["nodes"] for part in own), reverse=True
+        )
     for kind in ("node", "pod"):
-        money = [each["cost_per_hour"] for each in found["holds"] if each["of"] == kind]
+        money = [hold["cost_per_hour"] for hold in found["holds"] if hold["of"] == kind]
         assert money == sorted(money, reverse=True)
 
 
@@ -192,11 +194,11 @@ def test_a_folder_in_a_folder_is_one_cluster_also_of_a_file_a_kind(tmp_path: Pat
 
 def test_installations_are_shown_by_state_and_policy_alone(home: Path) -> None:
     found = shown("--installations", "--state-only")
-    modes = {each["installation"]["name"]: each["installation"]["mode"] for each in found["clusters"]}
+    modes = {cluster["installation"]["name"]: cluster["installation"]["mode"] for cluster in found["clusters"]}
     assert modes == {"calm": "live", "trial": "dry_run", "held": "paused", "sick": "dry_run"}
     counts = {name: found["totals"][name] for name in ("installations", "live", "dry_run", "paused", "failing")}
     assert counts == {"installations": 4, "live": 1, "dry_run": 2, "paused": 1, "failing": 1}
-    troubles = [each["trouble"] for each in row(found, "sick")["installation"]["troubles"]]
+    troubles = [trouble["trouble"] for trouble in row(found, "sick")["installation"]["troubles"]]
     assert troubles == ["no_pass", "breaker", "backoffs"]
     assert row(found, "calm")["installation"]["saved_per_hour"] == 2.0
     assert home.exists()
@@ -227,7 +229,7 @@ def test_an_invalid_policy_is_a_trouble_and_a_broken_profile_or_state_a_row(home
     result = ebb("fleet", "--installations", "--state-only", "-o", "json")
     found = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert [each["trouble"] for each in row(found, "calm")["installation"]["troubles"]] == ["policy"]
+    assert [trouble["trouble"] for trouble in row(found, "calm")["installation"]["troubles"]] == ["policy"]
     assert "is no variable of Ebb's" in row(found, "broken")["faults"][0]
     assert row(found, "trial")["faults"]
     assert found["totals"]["not_read"] == 2
@@ -242,7 +244,7 @@ def test_a_dump_finds_its_installation_and_is_planned_under_its_policy(home: Pat
     assert one["cluster"] == "calm europe-west4 p (d.json)"
     assert one["installation"]["cluster"] == cluster_path("calm")
     assert one["policy_hash"]
-    assert "pool_disabled" in {each["reason"] for each in one["holds"]}
+    assert "pool_disabled" in {hold["reason"] for hold in one["holds"]}
 
 
 @pytest.mark.parametrize(

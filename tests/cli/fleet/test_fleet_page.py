@@ -38,10 +38,10 @@ def without_bar(cells: list[str]) -> tuple[str, ...]:
 
 
 def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
-    told = [each for each in seen.rows(".clusters") if len(each) > 1]
-    assert [without_bar(each) for each in told] == [*table_of(view, None).rows]
+    told = [row for row in seen.rows(".clusters") if len(row) > 1]
+    assert [without_bar(row) for row in told] == [*table_of(view, None).rows]
     held = seen.rows(".blockers")
-    assert [int(each[1]) for each in held] == [each.entry.nodes for each in view.holds]
+    assert [int(row[1]) for row in held] == [hold.entry.nodes for hold in view.holds]
     assert seen.texts(".headline") == [view.headline]
     assert seen.texts(".notes li") == list(view.notes)
 
@@ -56,16 +56,16 @@ def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
 
 
 def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
-    shown = [each[0] for each in seen.rows(".clusters") if len(each) == 1]
+    shown = [row[0] for row in seen.rows(".clusters") if len(row) == 1]
     assert "Paused: a week" in shown
     assert any("is cut off after 0 objects" in each for each in shown)
 
 
 def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
-    scenarios = [each.view.scenarios.values for each in view.rows if each.view and each.view.scenarios]
-    most = max(each.now.cost for each in scenarios)
+    scenarios = [row.view.scenarios.values for row in view.rows if row.view and row.view.scenarios]
+    most = max(scenario.now.cost for scenario in scenarios)
     found = seen.of_all(".bill .remains", "each.width.baseVal.value")
-    assert found == [round(1000 * each.at_rest.cost / most) for each in scenarios]
+    assert found == [round(1000 * scenario.at_rest.cost / most) for scenario in scenarios]
 
 
 def test_it_asks_nobody_and_shows_nothing_on_the_console(seen: Page) -> None:
@@ -97,8 +97,8 @@ def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path,
     faults: Any = (HOSTILE,)
     hostile = replace(
         view,
-        rows=tuple(replace(each, cluster=HOSTILE, faults=faults) for each in view.rows),
-        holds=tuple(replace(each, clusters=((HOSTILE, each.entry),)) for each in view.holds),
+        rows=tuple(replace(row, cluster=HOSTILE, faults=faults) for row in view.rows),
+        holds=tuple(replace(hold, clusters=((HOSTILE, hold.entry),)) for hold in view.holds),
         notes=(HOSTILE,),
         headline=HOSTILE,
     )

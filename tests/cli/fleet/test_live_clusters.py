@@ -47,7 +47,7 @@ def kubeconfig(addresses: dict[str, Any], tmp_path: Path) -> Path:
 
 def test_contexts_are_read_by_name_or_pattern_and_one_that_refuses_is_a_row(kubeconfig: Path) -> None:
     result = ebb("fleet", "--kubeconfig", kubeconfig, "--context", "gke_shop_*", "-o", "json")
-    found = {each["cluster"]: each for each in json.loads(result.stdout)["clusters"]}
+    found = {cluster["cluster"]: cluster for cluster in json.loads(result.stdout)["clusters"]}
     assert result.exit_code == 1
     assert list(found) == [f"projects/shop/locations/west/clusters/{name}" for name in ("prod", "lost")]
     read, lost = found.values()

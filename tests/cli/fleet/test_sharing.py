@@ -41,7 +41,7 @@ def use(region: str = HERE, clusters: tuple[str, ...] = BOTH, **used: int) -> Sh
     ],
 )
 def test_a_share_is_that_of_the_use(expected: dict[str, tuple[int, int]], uses: dict[str, SharedUse]) -> None:
-    assert {name: each["n2"] for name, each in share_commitments(uses).items()} == {
+    assert {name: commitment["n2"] for name, commitment in share_commitments(uses).items()} == {
         name: Fraction(*share) for name, share in expected.items()
     }
 
@@ -54,7 +54,7 @@ def test_a_part_is_of_families_money_and_what_is_used_elsewhere() -> None:
         BOTH,
     )
     part = divide_commitments(whole, {"n2": Fraction(1, 4), "": Fraction(1, 5)})
-    assert [each.size for each in part.families] == [Capacity(Fraction(20), Fraction(80))]
+    assert [family.size for family in part.families] == [Capacity(Fraction(20), Fraction(80))]
     assert part.flexible == FlexibleCommitment(Fraction(2), Fraction(28, 100))
     assert part.elsewhere == {"n2": Capacity(Fraction(2))}
 

@@ -18,7 +18,9 @@ NAMES = ("a", BAD, "b", "c")
     ],
 )
 def test_all_others_are_read(expected: str, read: Read) -> None:
-    results = {each.source.name: each.faults for each in read_all([ClusterSource(name) for name in NAMES], read, 2)}
+    results = {
+        result.source.name: result.faults for result in read_all([ClusterSource(name) for name in NAMES], read, 2)
+    }
     assert results.keys() == set(NAMES)
     assert results.pop(BAD)[0].startswith(expected)
     assert set(results.values()) == {()}

@@ -178,7 +178,7 @@ def test_a_sum_counts_the_bill_where_capacity_is_committed_and_the_list_price_el
         with_scenarios(_with(some_committed()), ADDS, ""),
         with_scenarios(view_of(of_every_kind()), some_scenarios(), ""),
     ]
-    whole = totals.summed(views)
+    whole = totals.sum_scenarios(views)
 
     assert whole
     assert (whole.now.bill, whole.now.cost) == (1_600_000, 2_000_000)
@@ -189,7 +189,7 @@ def test_a_sum_counts_the_bill_where_capacity_is_committed_and_the_list_price_el
 
 
 def test_a_sum_without_commitments_has_no_bill() -> None:
-    whole = totals.summed([with_scenarios(view_of(of_every_kind()), some_scenarios(), "")])
+    whole = totals.sum_scenarios([with_scenarios(view_of(of_every_kind()), some_scenarios(), "")])
 
     assert whole
     assert whole.now.bill is None

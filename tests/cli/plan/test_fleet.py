@@ -36,7 +36,7 @@ def plan(*args: str | Path) -> dict[str, Any]:
     "typed", [pytest.param("repeated", id="--dump repeated"), pytest.param("folder", id="a folder")]
 )
 def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Path, Path]) -> None:
-    alone = [plan("--dump", each, "--potential") for each in two]
+    alone = [plan("--dump", path, "--potential") for path in two]
     named = ("--dump", two[0], "--dump", two[1]) if typed == "repeated" else ("--dump", two[0].parent)
     together = plan(*named, "--potential")
     assert [{**each, "cluster": ""} for each in together["clusters"]] == [{**each, "cluster": ""} for each in alone]
@@ -61,9 +61,9 @@ def test_the_name_of_a_cluster_is_no_markdown(two: tuple[Path, Path]) -> None:
 
 
 def test_no_pod_moves_from_one_cluster_to_another(two: tuple[Path, Path]) -> None:
-    for each in plan("--dump", two[0], "--dump", two[1], "--potential")["clusters"]:
-        own = {node["name"] for node in each["nodes"]}
-        assert {move["to"] for move in each["potential"]["moves"]} <= own
+    for cluster in plan("--dump", two[0], "--dump", two[1], "--potential")["clusters"]:
+        own = {node["name"] for node in cluster["nodes"]}
+        assert {move["to"] for move in cluster["potential"]["moves"]} <= own
 
 
 def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
@@ -73,9 +73,9 @@ def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     assert shown["totals"]["nodes"] == 84
     for number, scenario in enumerate(shown["ladder"][:3]):
         parts = [each["ladder"][number] for each in shown["clusters"]]
-        assert scenario["nodes"] == sum(each["nodes"] for each in parts)
-        assert scenario["cost_per_month"] == pytest.approx(sum(each["cost_per_month"] for each in parts), abs=0.02)
-    assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(each["cost_per_hour"] for each in totals))
+        assert scenario["nodes"] == sum(part["nodes"] for part in parts)
+        assert scenario["cost_per_month"] == pytest.approx(sum(part["cost_per_month"] for part in parts), abs=0.02)
+    assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(total["cost_per_hour"] for total in totals))
 
 
 def test_a_table_ends_with_a_row_a_cluster_and_their_sum(two: tuple[Path, Path]) -> None:
@@ -95,7 +95,7 @@ def test_a_command_about_one_cluster_shows_which_were_named(two: tuple[Path, Pat
 def test_a_partial_cluster_is_not_summed_up_as_a_whole_one(two: tuple[Path, Path]) -> None:
     found = json.loads(two[1].read_text())
     found["items"] = [
-        each for each in found["items"] if each["kind"] != "Pod" or each["metadata"]["namespace"] != "kube-system"
+        item for item in found["items"] if item["kind"] != "Pod" or item["metadata"]["namespace"] != "kube-system"
     ]
     two[1].write_text(json.dumps(found))
     *_, second, total, _, _, headline = ebb("plan", "--dump", two[0], "--dump", two[1]).stdout.splitlines()
@@ -128,7 +128,7 @@ def test_what_is_printed_of_the_clusters_adds_up_and_agrees_with_the_headline(tw
 def alone_and_together(folder: Path) -> tuple[list[str], list[list[str]], str]:
     """Return the last lines of the two reports, the rows of both together without their name, and that last line."""
     paths = [cluster(folder / f"{name}.json", name, 60, name) for name in ("prod", "stage")]
-    own = [ebb("plan", "--dump", each).stdout.splitlines()[-1] for each in paths]
+    own = [ebb("plan", "--dump", path).stdout.splitlines()[-1] for path in paths]
     *_, first, second, total, _, _, headline = ebb("plan", "--dump", *paths).stdout.splitlines()
     return own, [[cell for cell in line.split() if "$" in cell] for line in (first, second, total)], headline
 

@@ -92,7 +92,7 @@ def test_no_line_is_wider_than_the_terminal(names: list[str], width: int, could_
 @given(NAMES, st.integers(70, 220))
 def test_a_reason_is_never_cut(names: list[str], width: int) -> None:
     table = _table(_view(names), width)
-    others = sum(each.width + table.gap for each in table.columns[1:])
+    others = sum(column.width + table.gap for column in table.columns[1:])
     assert "reason" in _titles(table)
     assert others + min(12, table.columns[0].width) <= width
 

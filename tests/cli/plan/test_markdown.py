@@ -1,6 +1,6 @@
 import pytest
 
-from functions.cli.plan.page import markdown as page
+from functions.cli.plan.page import plan_as_markdown as page
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_scenarios
 from tests.cli.plan.plans import blocked, of_every_kind, plan, some_scenarios
 

@@ -30,9 +30,9 @@ def written(path: Path, objects: list[Object]) -> Path:
 def with_pending(path: Path, pods: int) -> Path:
     """Write a dump of 20 nodes in which so many of its web pods have no node."""
     objects = list(dumps.items(20, cpu="400m"))
-    web = [each for each in objects if is_web(each)]
-    chosen = [each["metadata"]["uid"] for each in web[:: len(web) // pods][:pods]] if pods else []
-    return written(path, [unbound(each) if each["metadata"].get("uid") in chosen else each for each in objects])
+    web = [thing for thing in objects if is_web(thing)]
+    chosen = [thing["metadata"]["uid"] for thing in web[:: len(web) // pods][:pods]] if pods else []
+    return written(path, [unbound(thing) if thing["metadata"].get("uid") in chosen else thing for thing in objects])
 
 
 def test_pods_that_become_pending_raise_no_saving_and_lower_no_bound(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_printed_money_adds_up_as_it_is_printed(now: int, alone: int, rest: int)
     scenarios = of(now + alone + rest + 10**6, alone + rest, rest)
     money, (added, first, by_itself, with_ebb, *_) = ScenarioMoney(scenarios), rows(scenarios, "this policy")
 
-    assert printed(first.month) - printed(with_ebb.month) == money.saved(scenarios.at_rest)
+    assert printed(first.month) - printed(with_ebb.month) == money.saving_of(scenarios.at_rest)
     assert printed(with_ebb.month) - printed(by_itself.month) == printed(added.month)
     for row in (added, first, by_itself, with_ebb):
         assert printed(row.year) == 12 * printed(row.month)
@@ -37,12 +37,12 @@ def test_printed_money_adds_up_as_it_is_printed(now: int, alone: int, rest: int)
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
 def test_a_sum_is_the_sum_of_what_is_printed_of_each_cluster(now: int, alone: int, rest: int) -> None:
     parts = (of(now + alone + rest, alone + rest, rest), of(now + 3 * rest, 2 * rest, rest))
-    whole = of(*(sum(getattr(each, name).cost for each in parts) for name in ("now", "alone", "at_rest")))
+    whole = of(*(sum(getattr(part, name).cost for part in parts) for name in ("now", "alone", "at_rest")))
     money = ScenarioMoney(whole, parts)
 
     for step in (whole.now, whole.alone, whole.at_rest):
         name = {"now": "now", "autoscaler_alone": "alone", "policy_at_rest": "at_rest"}[step.kind.value]
-        assert money.left(step) == sum(ScenarioMoney(each).left(getattr(each, name)) for each in parts)
+        assert money.left(step) == sum(ScenarioMoney(part).left(getattr(part, name)) for part in parts)
 
 
 @given(AMOUNTS, AMOUNTS, AMOUNTS, AMOUNTS)
@@ -73,7 +73,7 @@ def test_the_share_that_is_saved_is_rounded(expected: str, now: int, rest: int) 
     scenarios = of(now, now, rest)
     money = ScenarioMoney(scenarios)
 
-    assert money.share(money.saved(scenarios.at_rest)) == expected
+    assert money.share(money.saving_of(scenarios.at_rest)) == expected
 
 
 def test_what_has_no_price_is_shown_in_nodes() -> None:

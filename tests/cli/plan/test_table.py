@@ -94,7 +94,7 @@ def test_a_row_is_not_left_out_for_a_line_that_shows_it(expected: list[str], rea
     kept = [decision(f"n{at}", Verdict.KEEP, Blocker(word), cost=9 - at) for at, word in enumerate(words)]
     table = held_table(view_of(plan(*kept)).legend, WordKind.NODE, 2 if reasons > 2 else 1, 1)
     assert table
-    assert list(table.columns[2].cells)[-len(expected) :] == [str(each) for each in expected]
+    assert list(table.columns[2].cells)[-len(expected) :] == [str(name) for name in expected]
 
 
 def test_a_file_is_shown_the_bars_of_each_pool_and_of_all() -> None:

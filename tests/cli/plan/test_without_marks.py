@@ -47,7 +47,7 @@ def test_a_node_that_can_never_go_does_not_wait_for_a_mark(objects: list[dict[st
 
     table, told = run_ebb("plan", "--dump", dump).stdout, said(dump, "plan")
 
-    assert {(each["verdict"], each["reason"]) for each in told["nodes"]} == {("keep", "no_place_for_pods")}
+    assert {(node["verdict"], node["reason"]) for node in told["nodes"]} == {("keep", "no_place_for_pods")}
     assert "no_place_for_pods" in table
     assert "marked_recently" not in table
     assert "must wait" not in table
@@ -58,12 +58,12 @@ def test_a_node_that_can_never_go_does_not_wait_for_a_mark(objects: list[dict[st
 )
 def test_plan_explain_and_report_give_each_node_the_same_reason(objects: list[dict[str, Any]], tmp_path: Path) -> None:
     dump, page = written(objects, tmp_path / "dump.json"), tmp_path / "report.json"
-    nodes = [each["metadata"]["name"] for each in objects if each["kind"] == "Node"]
+    nodes = [thing["metadata"]["name"] for thing in objects if thing["kind"] == "Node"]
 
     plan, explained = said(dump, "plan"), said(dump, "explain", *nodes)["explained"]
     run_ebb("report", "--dump", dump, "--output", "json", "--out", page)
 
-    reasons = {each["name"]: (each["verdict"], each["reason"]) for each in plan["nodes"]}
+    reasons = {node["name"]: (node["verdict"], node["reason"]) for node in plan["nodes"]}
     assert {each["name"]: (each["verdict"], each["reason"]) for each in explained} == reasons
     assert json.loads(page.read_text())["nodes"] == plan["nodes"]
     assert [each["name"] for each in explained if each["refusal"] and each["verdict"] == "waiting"] == []

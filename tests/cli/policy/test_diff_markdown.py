@@ -100,7 +100,7 @@ def test_it_shows_how_much_later_the_steady_state_is(expected: str, before: int 
         replace(some_scenarios(), by=None if each is None else NOW + timedelta(minutes=each))
         for each in (before, after)
     ]
-    assert next(each for each in rows(scenarios, NOW) if each[0] == "steady state by (UTC)")[-1] == expected
+    assert next(row for row in rows(scenarios, NOW) if row[0] == "steady state by (UTC)")[-1] == expected
 
 
 def test_the_table_on_a_terminal_has_the_same_scenarios(folder: Path, whole: str) -> None:
@@ -132,7 +132,7 @@ def test_without_a_cluster_settings_alone_are_shown(folder: Path) -> None:
 
 
 def test_of_a_cluster_that_is_not_whole_nothing_is_shown_about_its_rest(folder: Path, tmp_path: Path) -> None:
-    items = [each for each in dumps.items(12) if each["metadata"].get("namespace") != "kube-system"]
+    items = [item for item in dumps.items(12) if item["metadata"].get("namespace") != "kube-system"]
     (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     told = page(folder, "new.yaml", "--dump", str(tmp_path / "d.json"))
     assert UNKNOWN in told
@@ -158,7 +158,9 @@ def test_hostile_names_are_words_in_cells(folder: Path, tmp_path: Path) -> None:
 
 
 def test_many_settings_are_shown_up_to_a_number(folder: Path) -> None:
-    (folder / "many.yaml").write_text(json.dumps({"nodePools": {f"p{each}": {"enabled": True} for each in range(90)}}))
+    (folder / "many.yaml").write_text(
+        json.dumps({"nodePools": {f"p{number}": {"enabled": True} for number in range(90)}})
+    )
     assert "… and 54 settings more." in page(folder, "many.yaml")
 
 

@@ -71,7 +71,7 @@ def test_an_annotation_that_shows_false_forbids_nothing() -> None:
 def test_a_reason_that_ebb_never_has_is_read_and_never_matches(reason: str) -> None:
     pool, _ = imported(node_pool(disruption={"budgets": [{"nodes": "0", "reasons": [reason]}, {"nodes": "1"}]}))
 
-    assert [each.reasons for each in pool.budgets] == [{reason.lower()}, set()]
+    assert [budget.reasons for budget in pool.budgets] == [{reason.lower()}, set()]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
     assert [line for line in shown.stdout.splitlines() if line.startswith("warning: ") and "dryRun" not in line] == []
     parsed = parse(policy.read_bytes())
     assert (parsed.dry_run, sorted(parsed.pools)) == (True, sorted(dumps.POOLS))
-    assert all(each.enabled for each in parsed.pools.values())
+    assert all(pool.enabled for pool in parsed.pools.values())
 
 
 def test_it_moves_what_the_autoscaler_moves_anyway_and_leaves_jobs_their_work(tmp_path: Path) -> None:
@@ -77,12 +77,12 @@ def test_each_pool_shows_how_full_it_is_and_what_could_go(tmp_path: Path) -> Non
     comments = [line.partition("# ")[2] for line in shown.splitlines() if "enabled: true" in line]
     assert len(comments) == 2
     assert all(
-        each.startswith("6 nodes of e2-standard-4, ")
-        and " could go at most" in each
-        and "without limits and timers" in each
-        for each in comments
+        comment.startswith("6 nodes of e2-standard-4, ")
+        and " could go at most" in comment
+        and "without limits and timers" in comment
+        for comment in comments
     )
-    assert any(" could go at most ($" in each for each in comments)
+    assert any(" could go at most ($" in comment for comment in comments)
     assert [line for line in shown.splitlines() if "#" not in line and line.rstrip()[-1:] not in ":}%m"] == []
 
 
@@ -124,12 +124,12 @@ def test_its_forecast_is_that_of_the_policy_as_it_is_written(tmp_path: Path) -> 
 def add_managed_nodes(dump: Path) -> None:
     """Add as many empty nodes that Google manages: no limit counts them."""
     found = json.loads(dump.read_text())
-    for each in json.loads(dump.read_text())["items"]:
-        if each["kind"] == "Node":
-            meta = each["metadata"]
+    for item in json.loads(dump.read_text())["items"]:
+        if item["kind"] == "Node":
+            meta = item["metadata"]
             meta.update(name=f"managed-{meta['name']}", uid=f"managed-{meta['uid']}")
             meta["labels"][names.MANAGED_NODE] = "true"
-            found["items"].append(each)
+            found["items"].append(item)
     dump.write_text(json.dumps(found))
 
 
@@ -150,7 +150,7 @@ def test_nodes_that_no_limit_counts_do_not_lower_the_rate(tmp_path: Path) -> Non
     ],
 )
 def test_the_rate_is_what_one_hour_needs(expected: int, minutes: list[int]) -> None:
-    assert most_in_an_hour(EVENING + timedelta(minutes=each) for each in minutes) == expected
+    assert most_in_an_hour(EVENING + timedelta(minutes=minute) for minute in minutes) == expected
 
 
 def with_accelerators(item: dict[str, Any]) -> None:
@@ -182,7 +182,7 @@ def test_a_pool_that_is_better_left_shows_why(
 def test_a_partial_dump_gives_no_figure_of_what_could_go(tmp_path: Path) -> None:
     dump = written(tmp_path / "night.json")
     found = json.loads(dump.read_text())
-    found["items"] = [each for each in found["items"] if each["metadata"].get("namespace") != "kube-system"]
+    found["items"] = [item for item in found["items"] if item["metadata"].get("namespace") != "kube-system"]
     dump.write_text(json.dumps(found))
     shown = ebb("policy", "init", "--dump", dump)
     assert "every figure is partial" in shown.stderr

@@ -145,7 +145,7 @@ OTHERS: dict[Any, Any] = {
 
 def another(value: Any, hint: Any) -> Any:
     """Return a value of the field's type that is not this one."""
-    kinds = [hint, *get_args(hint), *(each for part in get_args(hint) for each in get_args(part))]
+    kinds = [hint, *get_args(hint), *(argument for part in get_args(hint) for argument in get_args(part))]
     if isinstance(value, Enum):
         return next(each for each in type(value) if each is not value)
     kind = frozenset if isinstance(value, frozenset) else next(each for each in kinds if each in OTHERS)
@@ -181,21 +181,21 @@ def printed(policy: Policy) -> dict[str, str]:
 @pytest.mark.parametrize(("path", "pool"), list(changed_pools()))
 def test_every_field_of_a_pool_is_printed_by_check_and_named_by_diff(path: str, pool: PoolPolicy) -> None:
     old, new = (Policy(pools={"a": each}) for each in (PoolPolicy(), pool))
-    assert [(each.place, each.name) for each in settings(old, new)] == [("pool a", path)]
+    assert [(setting.place, setting.name) for setting in settings(old, new)] == [("pool a", path)]
     assert printed(old)[path] != printed(new)[path] == pool_settings(pool)[path]
 
 
 @pytest.mark.parametrize(("path", "policy"), list(changed_policies()))
 def test_every_field_of_the_cluster_is_printed_by_check_and_named_by_diff(path: str, policy: Policy) -> None:
-    assert [(each.place, each.name) for each in settings(Policy(), policy)] == [("cluster", path)]
+    assert [(setting.place, setting.name) for setting in settings(Policy(), policy)] == [("cluster", path)]
     assert printed(Policy())[path] != printed(policy)[path] == cluster_settings(policy)[path]
 
 
 @pytest.mark.parametrize(
     "shown",
     [
-        *(pytest.param(pool_settings(each.values[1]), id=f"pool {each.id}") for each in changed_pools()),
-        *(pytest.param(cluster_settings(each.values[1]), id=each.id) for each in changed_policies()),
+        *(pytest.param(pool_settings(pool.values[1]), id=f"pool {pool.id}") for pool in changed_pools()),
+        *(pytest.param(cluster_settings(policy.values[1]), id=policy.id) for policy in changed_policies()),
     ],
 )
 def test_no_setting_is_shown_as_python_writes_it(shown: dict[str, str]) -> None:

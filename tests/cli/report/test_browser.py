@@ -37,7 +37,7 @@ class Report:
     @property
     def nodes(self) -> list[dict[str, Any]]:
         """The plan's nodes with what the report says of them besides."""
-        return [{**each, **more} for each, more in zip(self.told["nodes"], objects(self.report["nodes"]), strict=True)]
+        return [{**node, **more} for node, more in zip(self.told["nodes"], objects(self.report["nodes"]), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
 
     assert text(seen, "h1") == told["title"]
     assert text(seen, ".headline") == told["headline"]
-    assert seen.texts("#figures .value") == [each["value"] for each in told["figures"]]
+    assert seen.texts("#figures .value") == [figure["value"] for figure in told["figures"]]
     added = {**told["added"], "saved": told["added"]["month"]}
     assert seen.rows("table.scenarios") == [
         [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")]
@@ -103,21 +103,21 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
 
 def test_bars_are_as_long_as_their_money(seen: Page, shop: Report) -> None:
     *scenarios, bound = shop.report["ladder"]
-    most = max(each["cost"] for each in scenarios)
+    most = max(scenario["cost"] for scenario in scenarios)
 
     widths = seen.of_all(".track .remains", "each.width.baseVal.value")
-    assert widths == [round(1000 * each["cost"] / most) for each in scenarios]
+    assert widths == [round(1000 * scenario["cost"] / most) for scenario in scenarios]
     assert seen.of_all(".track .least", "each.x1.baseVal.value") == [round(1000 * bound["cost"] / most)]
 
 
 def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: Report) -> None:
-    gone = sum(each["gone"] for each in shop.nodes)
+    gone = sum(node["gone"] for node in shop.nodes)
 
     assert seen.number(".bar") == 2 * len(shop.nodes)
     assert seen.number(".bar.gone") == gone > 0
     by_zone = seen.texts(".pool .side:last-child .zone-name")
     assert sum(int(each.rpartition(" ")[2]) for each in by_zone) == len(shop.nodes) - gone
-    assert {each.partition(":")[0] for each in by_zone} == {each["zone"] for each in shop.nodes}
+    assert {each.partition(":")[0] for each in by_zone} == {node["zone"] for node in shop.nodes}
 
 
 def test_bars_show_what_was_chosen(seen: Page) -> None:
@@ -138,23 +138,23 @@ def test_every_picture_has_its_figures_as_a_table(seen: Page, shop: Report) -> N
             [tenth["share"], str(tenth["now"]), str(tenth["at_rest"])] for tenth in each["bins"]
         ]
     names = ("pool", "zone", "nodes", "cpu", "memory", "nodes_at_rest", "cpu_at_rest", "memory_at_rest")
-    assert seen.rows("table.zones-table") == [[str(each[name]) for name in names] for each in shop.report["zones"]]
+    assert seen.rows("table.zones-table") == [[str(zone[name]) for name in names] for zone in shop.report["zones"]]
     assert min(seen.of_all("[role=img]", "each.ariaLabel.length")) > len("a name alone")
 
 
 def test_blockers_calendar_order_and_notes_are_all_there(seen: Page, shop: Report) -> None:
     told = shop.report
-    causes = [row for each in told["blockers"] for row in each["rows"]]
+    causes = [row for blocker in told["blockers"] for row in blocker["rows"]]
     shown = seen.rows("table.blockers")
 
-    assert [(row[0], row[1]) for row in shown] == [(each["month"], f"{each['nodes']:,}") for each in causes]
-    assert [each["remedy"] for each, row in zip(causes, shown, strict=True) if each["remedy"] not in row[2]] == []
+    assert [(row[0], row[1]) for row in shown] == [(cause["month"], f"{cause['nodes']:,}") for cause in causes]
+    assert [cause["remedy"] for cause, row in zip(causes, shown, strict=True) if cause["remedy"] not in row[2]] == []
     week = told["calendar"]["pools"][0]["days"]
     assert seen.value("document.querySelector('table.week').querySelectorAll('tbody td').length") == sum(
         len(day["runs"]) for day in week
     )
     assert [row[1] for row in seen.rows("table.order")] == [
-        shop.nodes[each["node"]]["name"] for each in objects(told["order"])[:15]
+        shop.nodes[thing["node"]]["name"] for thing in objects(told["order"])[:15]
     ]
     assert seen.texts(".notes li") == told["notes"]
     assert seen.number("dl.words dt") == len(told["glossary"])
@@ -169,19 +169,19 @@ def test_it_asks_nobody(seen: Page, shop: Report) -> None:
 def test_a_word_a_pool_and_a_verdict_choose_what_is_shown(seen: Page, shop: Report) -> None:
     nodes = shop.nodes
     looked_up(seen, "europe-west4-B")
-    in_zone = [each["name"] for each in nodes if each["zone"] == "europe-west4-b"]
+    in_zone = [node["name"] for node in nodes if node["zone"] == "europe-west4-b"]
     assert text(seen, "#found-count").startswith(f"{len(in_zone)} nodes and 0 workloads")
     assert [row[0] for row in seen.rows(".found-nodes")] == in_zone[:12]
 
     choose(seen, "#look-up label:last-child select", "waiting")
-    waiting = [each["name"] for each in nodes if each["zone"] == "europe-west4-b" and each["verdict"] == "waiting"]
+    waiting = [node["name"] for node in nodes if node["zone"] == "europe-west4-b" and node["verdict"] == "waiting"]
     assert 0 < len(waiting) < len(in_zone)
     assert text(seen, "#found-count").startswith(f"{len(waiting)} nodes")
 
 
 def test_all_of_a_long_list_is_shown_on_demand(seen: Page, shop: Report) -> None:
     seen.click("#look-up .more")
-    percent = {each["name"]: f"{int(100 * each['cpu_ratio'] + 1e-9)}%" for each in shop.nodes}
+    percent = {node["name"]: f"{int(100 * node['cpu_ratio'] + 1e-9)}%" for node in shop.nodes}
     assert [(row[0], row[3]) for row in seen.rows(".found-nodes")] == list(percent.items())
 
 
@@ -195,13 +195,13 @@ def test_the_name_of_a_pod_finds_its_node_and_its_workload(seen: Page, shop: Rep
 
 
 def test_a_node_opens_with_its_pods_what_keeps_it_and_where_they_go(seen: Page, shop: Report) -> None:
-    kept = next(number for number, each in enumerate(shop.nodes) if each["blockers"] and not each["gone"])
-    pods = [each for each in objects(shop.report["pods"]) if each["node"] == kept]
+    kept = next(number for number, node in enumerate(shop.nodes) if node["blockers"] and not node["gone"])
+    pods = [thing for thing in objects(shop.report["pods"]) if thing["node"] == kept]
     looked_up(seen, shop.nodes[kept]["name"])
     seen.click(".found-nodes .name")
 
     assert text(seen, "#details-title") == shop.nodes[kept]["name"]
-    assert [row[0] for row in seen.rows("#details table")] == [each["name"] for each in pods]
+    assert [row[0] for row in seen.rows("#details table")] == [pod["name"] for pod in pods]
     for blocker in (each for each in shop.nodes[kept]["blockers"] if each["reason"] != "blocked_by_pod"):
         assert shop.report["reasons"][blocker["reason"]]["remedy"] in text(seen, "#details .causes")
 
@@ -210,8 +210,8 @@ def test_a_workload_opens_from_a_node_and_back(seen: Page, shop: Report) -> None
     seen.click("table.order .name")
     seen.click("#details td .name")
     name = text(seen, "#details-title")
-    number = [each["name"] for each in objects(shop.report["workloads"])].index(name)
-    pods = [each for each in objects(shop.report["pods"]) if each["workload"] == number]
+    number = [thing["name"] for thing in objects(shop.report["workloads"])].index(name)
+    pods = [thing for thing in objects(shop.report["pods"]) if thing["workload"] == number]
 
     assert len(seen.rows("#details table")) == min(40, len(pods))
     seen.click("#details td .name")
@@ -236,7 +236,7 @@ def test_it_is_used_without_a_mouse(seen: Page, shop: Report) -> None:
     seen.press("ArrowRight", 39)
     assert seen.value("document.activeElement === document.querySelectorAll('.bar')[1]")
     seen.press("Enter", 13)
-    own = [each["name"] for each in shop.nodes if each["pool"] == shop.nodes[0]["pool"]]
+    own = [node["name"] for node in shop.nodes if node["pool"] == shop.nodes[0]["pool"]]
     assert text(seen, "#details-title") in own
     assert focused(seen) == "Close"
     seen.press("Escape", 27)
@@ -293,7 +293,7 @@ def test_it_is_printed_in_light_with_its_tables_and_without_its_controls(window:
     assert page.value("document.documentElement.dataset.theme") == "dark"
     page.sized(1280, 900, media="print")
     shown = "getComputedStyle(document.querySelector({!r})).display"
-    assert {page.value(shown.format(each)) for each in ("#look-up", "nav", "#theme", ".controls")} == {"none"}
+    assert {page.value(shown.format(word)) for word in ("#look-up", "nav", "#theme", ".controls")} == {"none"}
     assert page.value(shown.format("table.blockers")) == "table"
 
 

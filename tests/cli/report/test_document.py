@@ -81,16 +81,16 @@ def test_every_living_pod_is_there_once_and_lies_in_steady_state_on_a_node_that_
     assert [nodes[each["at_rest"]]["gone"] for each in pods if each["at_rest"] >= 0].count(True) == 0
     lost = [each for each in pods if each["at_rest"] < 0]
     assert {workloads[each["workload"]]["name"] for each in lost} == {"kube-system/DaemonSet/logs-5d4f8b"}
-    assert len(lost) == sum(each["gone"] for each in nodes) > 0
+    assert len(lost) == sum(node["gone"] for node in nodes) > 0
 
 
 def test_no_node_in_steady_state_holds_more_than_it_offers(report: dict[str, Any]) -> None:
     nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
     for resource in ("cpu", "memory"):
         asked = [0] * len(nodes)
-        for each in pods:
-            if each["at_rest"] >= 0:
-                asked[each["at_rest"]] += each[resource]
+        for row in pods:
+            if row["at_rest"] >= 0:
+                asked[row["at_rest"]] += row[resource]
         assert [number for number, node in enumerate(nodes) if asked[number] > node[resource]] == []
 
 
@@ -98,10 +98,10 @@ def test_zones_are_counted_and_rounded_as_pools_are(made: ReportInput, report: d
     in_one = replace(made.now, nodes=tuple(_in_zone(node, "z") for node in made.now.nodes))
     found = document(replace(made, now=in_one, view=replace(made.view, scenarios=None)))["report"]
 
-    pools = [(each["name"], each["nodes"], each["cpu"], each["memory"]) for each in found["pools"] if not each["sum"]]
-    assert [(each["pool"], each["nodes"], each["cpu"], each["memory"]) for each in found["zones"]] == pools
-    left = sum(not each["gone"] for each in reports.objects(report["nodes"]))
-    assert sum(each["nodes_at_rest"] for each in report["zones"]) == left
+    pools = [(pool["name"], pool["nodes"], pool["cpu"], pool["memory"]) for pool in found["pools"] if not pool["sum"]]
+    assert [(zone["pool"], zone["nodes"], zone["cpu"], zone["memory"]) for zone in found["zones"]] == pools
+    left = sum(not thing["gone"] for thing in reports.objects(report["nodes"]))
+    assert sum(zone["nodes_at_rest"] for zone in report["zones"]) == left
 
 
 def _in_zone(node: Node, zone: str) -> Node:
@@ -111,15 +111,15 @@ def _in_zone(node: Node, zone: str) -> Node:
 def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: dict[str, Any]) -> None:
     nodes, order = reports.objects(report["nodes"]), reports.objects(report["order"])
 
-    assert sorted(each["node"] for each in order) == [number for number, node in enumerate(nodes) if node["gone"]]
-    times = [each["begins"] for each in order if each["begins"] != "-"]
+    assert sorted(thing["node"] for thing in order) == [number for number, node in enumerate(nodes) if node["gone"]]
+    times = [thing["begins"] for thing in order if thing["begins"] != "-"]
     assert times == sorted(times)
-    assert {each["by"] for each in order} == {"this policy", "the autoscaler"}
-    assert {each["by"] for each in order if each["begins"] == "-"} == {"the autoscaler"}
+    assert {thing["by"] for thing in order} == {"this policy", "the autoscaler"}
+    assert {thing["by"] for thing in order if thing["begins"] == "-"} == {"the autoscaler"}
 
 
 def test_a_histogram_counts_every_node_once(report: dict[str, Any]) -> None:
-    left = sum(not each["gone"] for each in reports.objects(report["nodes"]))
+    left = sum(not thing["gone"] for thing in reports.objects(report["nodes"]))
 
     for each in report["fill"]:
         assert [sum(tenth[time] for tenth in each["bins"]) for time in ("now", "at_rest")] == [60, left]
@@ -138,9 +138,11 @@ def test_every_blocker_has_the_tables_money_and_a_remedy(made: ReportInput, repo
 
 
 def test_a_workload_keeps_the_nodes_on_which_a_pod_of_it_may_not_be_moved(report: dict[str, Any]) -> None:
-    held = {row["reason"]: (row["nodes"], row["month"]) for each in report["blockers"] for row in each["rows"]}
+    held = {row["reason"]: (row["nodes"], row["month"]) for blocker in report["blockers"] for row in blocker["rows"]}
     kept = {
-        each["name"]: (each["keeps"], each["month"]) for each in reports.objects(report["workloads"]) if each["keeps"]
+        thing["name"]: (thing["keeps"], thing["month"])
+        for thing in reports.objects(report["workloads"])
+        if thing["keeps"]
     }
 
     assert kept == {
@@ -156,14 +158,14 @@ def test_the_orders_of_this_pass_come_first(tmp_path: Path) -> None:
     order, nodes = reports.objects(found["report"]["order"]), found["nodes"]
 
     going = [each["node"] for each in found["orders"]]
-    assert [nodes[each["node"]]["name"] for each in order[: len(going)]] == going
-    assert {each["begins"] for each in order[: len(going)]} == {"in this pass"}
-    assert "in this pass" not in {each["begins"] for each in order[len(going) :]}
+    assert [nodes[thing["node"]]["name"] for thing in order[: len(going)]] == going
+    assert {thing["begins"] for thing in order[: len(going)]} == {"in this pass"}
+    assert "in this pass" not in {thing["begins"] for thing in order[len(going) :]}
 
 
 def test_the_calendar_shows_when_each_pool_may_go(report: dict[str, Any]) -> None:
     calendar = report["calendar"]
-    web = next(each for each in calendar["pools"] if each["names"] == ["web-pool"])
+    web = next(pool for pool in calendar["pools"] if pool["names"] == ["web-pool"])
     hours = [(run["from"], run["hours"], run["nodes"]) for run in web["days"][1]["runs"]]
 
     assert (calendar["time_zone"], calendar["off"]) == ("Europe/Amsterdam", ["batch-pool"])
@@ -176,8 +178,8 @@ def test_a_cluster_of_which_too_little_is_known_has_no_picture_in_steady_state(m
     found = document(partial)["report"]
 
     assert (found["has_rest"], found["ladder"], found["figures"], found["order"]["rows"]) == (False, [], [], [])
-    assert {each["gone"] for each in reports.objects(found["nodes"])} == {False}
-    assert {each["at_rest"] == each["node"] for each in reports.objects(found["pods"])} == {True}
+    assert {thing["gone"] for thing in reports.objects(found["nodes"])} == {False}
+    assert {thing["at_rest"] == thing["node"] for thing in reports.objects(found["pods"])} == {True}
 
 
 @pytest.mark.parametrize(
@@ -241,11 +243,11 @@ def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:
 
 
 def test_memory_is_shown_in_mebibytes(made: ReportInput, report: dict[str, Any]) -> None:
-    offered = [made.now.node_by_name[each.name].allocatable.memory for each in made.view.nodes]
+    offered = [made.now.node_by_name[node.name].allocatable.memory for node in made.view.nodes]
 
-    assert [each["memory"] for each in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
+    assert [thing["memory"] for thing in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
     asked = [each.requests.memory for each in made.now.pods]
-    assert [each["memory"] for each in reports.objects(report["pods"])] == [each // 2**20 for each in asked]
+    assert [thing["memory"] for thing in reports.objects(report["pods"])] == [each // 2**20 for each in asked]
 
 
 def test_evictions_are_shown_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
@@ -265,7 +267,7 @@ def test_evictions_are_shown_for_each_node_that_goes(made: ReportInput, report: 
 )
 def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made: ReportInput) -> None:
     held = made.now.pods[0]
-    first = next(each for each in made.view.nodes if each.name == held.node)
+    first = next(node for node in made.view.nodes if node.name == held.node)
     decision = replace(first.decision, blockers=(Blocker(reason, held.key),))
     one = replace(made, view=replace(made.view, nodes=(replace(first, decision=decision),)))
 
@@ -275,7 +277,7 @@ def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made
 def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput) -> None:
     held = made.now.pods[0]
     twin = structs.replace(held, name="twin", uid="twin")
-    first = next(each for each in made.view.nodes if each.name == held.node)
+    first = next(node for node in made.view.nodes if node.name == held.node)
     blockers = tuple(Blocker(PodBlock.LOCAL_STORAGE, each.key) for each in (held, twin))
     shown = replace(first, decision=replace(first.decision, blockers=blockers))
     now = replace(made.now, pods=(*made.now.pods, twin))
@@ -309,8 +311,8 @@ def test_where_capacity_is_committed_the_order_shows_what_each_node_adds_to_the_
     """All but one node's worth is committed: the first that goes saves its price, and the others nothing."""
     number, *_ = document(made)["report"]["order"]["rows"][0]
     first = made.now.node_by_name[made.view.nodes[number].name]
-    on_demand = [each for each in made.now.nodes if not each.spot]
-    sizes = [size for each in on_demand if (size := PRICES.size(each.machine))]
+    on_demand = [node for node in made.now.nodes if not node.spot]
+    sizes = [size for node in on_demand if (size := PRICES.size(node.machine))]
     family, own = PRICES.size(first.machine) or ("", Capacity())
     vcpu, gib = (sum(getattr(size, axis) for name, size in sizes if name == family) for axis in ("vcpu", "gib"))
     whole = Capacity(vcpu - own.vcpu, gib - own.gib)

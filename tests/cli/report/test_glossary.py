@@ -38,9 +38,9 @@ def words(text: str) -> set[str]:
 
 def unknown(texts: Iterable[str], names: Iterable[str] = ()) -> list[str]:
     """Return the words that are neither plain, nor in the glossary, nor names of the cluster."""
-    known = {stem(each) for each in words(" ".join((*GLOSSARY, *KUBERNETES, *SETTINGS, *names)))}
+    known = {stem(word) for word in words(" ".join((*GLOSSARY, *KUBERNETES, *SETTINGS, *names)))}
     known |= set(map(stem, PLAIN.read_text().split()))
-    return sorted(each for each in words(" ".join(texts)) if stem(each) not in known)
+    return sorted(word for word in words(" ".join(texts)) if stem(word) not in known)
 
 
 def shown(page: str) -> str:
@@ -85,7 +85,7 @@ def test_every_word_of_the_reasons_is_known(kind: Any) -> None:
 
 
 def test_every_heading_that_the_script_draws_is_known() -> None:
-    text = " ".join(each.read_text() for each in SCRIPTS.glob("*.js"))
+    text = " ".join(path.read_text() for path in SCRIPTS.glob("*.js"))
     found = [word for each in re.findall(r'title: "([^"]*)"|\["([a-z ]+)", ', text) for word in each]
 
     assert unknown(found) == []

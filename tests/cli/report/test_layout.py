@@ -72,7 +72,7 @@ def _of_long_names(folder: Path) -> str:
 def _of_a_fleet(folder: Path) -> str:
     paths = [dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "c" * 40), folder / "bad.json"]
     paths[2].write_text(CUT_OFF)
-    return draw_fleet(view_of(tuple(plan_source(ClusterSource(LONG, (each,)), FleetPlanning()) for each in paths), ()))
+    return draw_fleet(view_of(tuple(plan_source(ClusterSource(LONG, (path,)), FleetPlanning()) for path in paths), ()))
 
 
 @pytest.fixture(scope="module", params=FONT_SETS)

@@ -25,7 +25,7 @@ def test_every_section_is_shown_in_its_order(tmp_path: Path) -> None:
 
 
 def test_the_pictures_are_there_and_small() -> None:
-    for page in sorted({each.shown_in for each in PICTURES.values()}):
+    for page in sorted({name.shown_in for name in PICTURES.values()}):
         text = (DOCS / page).read_text(encoding="utf-8")
         own = [name for name, picture in PICTURES.items() if picture.shown_in == page]
         assert re.findall(r"\]\(pictures/([\w.-]+)\)", text) == own

@@ -30,7 +30,7 @@ def test_a_workload_with_a_smaller_recommendation_has_a_row(tmp_path: Path) -> N
     [section] = sections(written(tmp_path, dumps.autoscaler("web", "100m")))
 
     assert section["table"]["rows"] == [["shop/ReplicaSet/web-5d4f8b", "28", "8.4 to 2.8", "21.0 to 21.0", "$77"]]
-    assert not [each for each in section["sentences"] if "Less memory" in each]
+    assert not [sentence for sentence in section["sentences"] if "Less memory" in sentence]
 
 
 def test_the_ten_largest_are_named_and_how_many_there_are(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_the_ten_largest_are_named_and_how_many_there_are(tmp_path: Path) -> Non
     named = [row[0].removeprefix("shop/ReplicaSet/").removesuffix("-5d4f8b") for row in section["table"]["rows"]]
     assert named == apps[:1:-1]
     assert section["sentences"][0].startswith("The 10 largest of 12 workloads ")
-    assert any("Less memory is recommended." in each for each in section["sentences"])
+    assert any("Less memory is recommended." in sentence for sentence in section["sentences"])
 
 
 def test_without_prices_there_is_no_column_of_money(tmp_path: Path) -> None:
@@ -62,5 +62,5 @@ def test_why_not_reads_recommendations_from_the_dump(tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, ["why-not", str(dump), "--top", "1", "-o", "json"])
     found = json.loads(ended.stdout)["recommended_requests"]
 
-    assert [each["workload"] for each in found["workloads"]] == ["shop/ReplicaSet/web-5d4f8b"]
+    assert [workload["workload"] for workload in found["workloads"]] == ["shop/ReplicaSet/web-5d4f8b"]
     assert found["workloads"][0]["recommended"] == {"cpu": 280, "memory": 28 * (16 << 20)}

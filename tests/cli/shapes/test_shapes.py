@@ -23,8 +23,8 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hungry(path: Path, pods_a_node: int) -> Path:
     names = [dumps.name_of(number) for number in range(12)]
     pods = [dumps.pod(f"web-{at}-{on[-4:]}", on, cpu="120m") for on in names for at in range(pods_a_node)]
-    for each in pods:
-        each["spec"]["containers"][0]["resources"]["requests"]["memory"] = "2560Mi"
+    for pod in pods:
+        pod["spec"]["containers"][0]["resources"]["requests"]["memory"] = "2560Mi"
     pods += [dumps.pod(f"agent-{on}", on, kind="DaemonSet", namespace="kube-system", cpu="10m") for on in names]
     items = [*(dumps.node(number) for number in range(12)), *pods]
     path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
@@ -40,18 +40,18 @@ def document(*args: str | Path) -> dict[str, Any]:
 
 def test_the_document_has_what_tools_rely_on_and_adds_up(dump: Path) -> None:
     found = document(dump, "--pod-worth", "1")
-    assert all(each.keys() >= KEYS for each in found["pools"])
-    assert [each["pool"] for each in found["pools"]] == ["default-pool", "web-pool"]
-    assert found["saving_per_hour"] == pytest.approx(sum(each["saving_per_hour"] for each in found["pools"]), abs=1e-4)
+    assert all(pool.keys() >= KEYS for pool in found["pools"])
+    assert [pool["pool"] for pool in found["pools"]] == ["default-pool", "web-pool"]
+    assert found["saving_per_hour"] == pytest.approx(sum(pool["saving_per_hour"] for pool in found["pools"]), abs=1e-4)
     assert found["cost_per_hour"] - found["proposed_per_hour"] == pytest.approx(found["saving_per_hour"], abs=1e-4)
-    assert found["pods_moved"] == sum(each["pods_moved"] for each in found["pools"])
-    assert "highmem" in " ".join(each["proposed"] for each in found["pools"])
+    assert found["pods_moved"] == sum(pool["pods_moved"] for pool in found["pools"])
+    assert "highmem" in " ".join(pool["proposed"] for pool in found["pools"])
     assert found["at_rest_per_hour"] > found["proposed_per_hour"]
 
 
 def test_what_the_removal_of_nodes_leaves_is_the_figure_of_the_plan(dump: Path) -> None:
     ladder = json.loads(run_ebb("plan", dump, "-o", "json").stdout)["ladder"]
-    steady = next(each for each in ladder if each["rung"] == "policy_at_rest")
+    steady = next(scenario for scenario in ladder if scenario["rung"] == "policy_at_rest")
     assert document(dump)["at_rest_per_hour"] == pytest.approx(steady["cost_per_month"] / 730, abs=1e-4)
     shown = run_ebb("shapes", dump, "--pod-worth", "1").stdout
     assert f"With Ebb, default settings, and the machine types of now: ${steady['cost_per_month']:,.0f} in" in shown
@@ -59,7 +59,7 @@ def test_what_the_removal_of_nodes_leaves_is_the_figure_of_the_plan(dump: Path) 
 
 def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> None:
     found = document(dump, "--pod-worth", "1")
-    new = [(each, new) for each in found["pools"] for new in each["new"] if new["machine_type"] != each["machine_type"]]
+    new = [(pool, new) for pool in found["pools"] for new in pool["new"] if new["machine_type"] != pool["machine_type"]]
     created = [line for line in found["commands"] if line.startswith("gcloud container node-pools create ")]
     drained = [line for line in found["commands"] if line.startswith("kubectl drain ")]
     assert new
@@ -70,17 +70,17 @@ def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> No
 
 
 def _going(found: dict[str, Any]) -> int:
-    return sum(each["nodes_before"] - each["nodes_kept"] for each in found["pools"])
+    return sum(pool["nodes_before"] - pool["nodes_kept"] for pool in found["pools"])
 
 
 def test_a_pool_that_only_loses_nodes_is_drained_too(dump: Path, tmp_path: Path) -> None:
     items = json.loads(dump.read_text())
-    for each in items["items"]:
-        if each["kind"] == "Node" and "web-pool" in each["metadata"]["name"]:
-            each["metadata"]["labels"]["cloud.google.com/gke-ephemeral-storage-local-ssd"] = "true"
+    for item in items["items"]:
+        if item["kind"] == "Node" and "web-pool" in item["metadata"]["name"]:
+            item["metadata"]["labels"]["cloud.google.com/gke-ephemeral-storage-local-ssd"] = "true"
     (tmp_path / "ssd.json").write_text(json.dumps(items))
     found = document(tmp_path / "ssd.json", "--pod-worth", "1")
-    kept = next(each for each in found["pools"] if each["pool"] == "web-pool")
+    kept = next(pool for pool in found["pools"] if pool["pool"] == "web-pool")
     assert (kept["new"], kept["nodes_kept"] < kept["nodes_before"]) == ([], True)
     assert sum(line.count("gke-prod-") for line in found["commands"] if "drain" in line) == _going(found)
 
@@ -98,9 +98,9 @@ def test_a_new_pool_is_created_with_what_the_labels_of_the_old_one_show(dump: Pa
         "cloud.google.com/gke-preemptible": "true",
     }
     found = json.loads(dump.read_text())
-    for each in found["items"]:
-        if each["kind"] == "Node":
-            each["metadata"]["labels"] |= labels
+    for item in found["items"]:
+        if item["kind"] == "Node":
+            item["metadata"]["labels"] |= labels
     (tmp_path / "labelled.json").write_text(json.dumps(found))
     created = [
         line for line in document(tmp_path / "labelled.json", "--pod-worth", "0")["commands"] if "gcloud" in line
@@ -117,12 +117,12 @@ def test_a_new_pool_is_created_with_what_the_labels_of_the_old_one_show(dump: Pa
 def test_dumps_of_two_times_must_both_fit_and_files_of_one_dump_are_one(dump: Path, tmp_path: Path) -> None:
     night = hungry(tmp_path / "night.json", 2)
     alone, both = document(night), document("--dump", night, "--dump", dump)
-    assert sum(each["nodes_after"] for each in both["pools"]) > sum(each["nodes_after"] for each in alone["pools"])
+    assert sum(pool["nodes_after"] for pool in both["pools"]) > sum(pool["nodes_after"] for pool in alone["pools"])
     assert both["cost_per_hour"] == document(dump)["cost_per_hour"]
 
     whole = json.loads(dump.read_text())["items"]
     for kind in ("Node", "Pod"):
-        rows = [each for each in whole if each["kind"] == kind]
+        rows = [item for item in whole if item["kind"] == kind]
         (tmp_path / f"{kind}.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": rows}))
     parts = document("--dump", tmp_path / "Node.json", "--dump", tmp_path / "Pod.json")
     assert parts["pools"] == document(dump)["pools"]
@@ -184,10 +184,10 @@ def test_no_two_new_pools_have_one_name_nor_that_of_a_pool_that_is_there() -> No
 
 def test_a_node_without_a_pool_is_counted_where_its_money_is(dump: Path, tmp_path: Path) -> None:
     found = json.loads(dump.read_text())
-    like = next(each for each in found["items"] if each["kind"] == "Node")
+    like = next(item for item in found["items"] if item["kind"] == "Node")
     labels = {key: value for key, value in like["metadata"]["labels"].items() if "nodepool" not in key}
     alone = {**like, "metadata": {**like["metadata"], "name": "alone", "uid": "alone", "labels": labels}}
     found["items"].append(alone)
     (tmp_path / "alone.json").write_text(json.dumps(found))
-    count = sum(each["kind"] == "Node" for each in found["items"])
+    count = sum(item["kind"] == "Node" for item in found["items"])
     assert f"{count} nodes for $" in run_ebb("shapes", tmp_path / "alone.json").stdout

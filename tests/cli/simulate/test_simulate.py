@@ -70,7 +70,7 @@ def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] 
 
     paid = bill or (None, None)
     view = DaysView("c", BEGINS, 1, (run("alone", 20, paid[0]), run("ebb", 10, paid[1])), ())
-    figures = {each.title: each.text(view, view.runs[1]) for each in view.figures}
+    figures = {figure.title: figure.text(view, view.runs[1]) for figure in view.figures}
 
     assert [title for title in figures if title in {"money", "list", "bill"}] == titles
     assert figures["saved"] == saved

@@ -124,7 +124,7 @@ def test_a_pod_that_is_out_of_bounds_would_not_be_let_in(refused: bool, limits: 
     found = back(running(resources(0.2, 1)), SMALL, limits)
 
     assert bool(found.spec.refused_by) is refused
-    assert all(LOW in each for each in found.spec.refused_by)
+    assert all(LOW in name for name in found.spec.refused_by)
 
 
 def test_bounds_ask_what_is_sent_and_not_what_a_resize_in_place_has_made_of_the_pod() -> None:

@@ -1,6 +1,13 @@
 import pytest
 
-from shared.core.cluster.requests import Report, RunningContainer, RunningPod, booked_by_1_36, booked_by_1_37, occupied
+from shared.core.cluster.requests import (
+    Report,
+    RunningContainer,
+    RunningPod,
+    booked_by_1_36,
+    booked_by_1_37,
+    booked_where_it_runs,
+)
 from shared.core.cluster.resources import NOTHING, Resources
 from tests.builders import resources
 
@@ -58,7 +65,7 @@ def test_the_higher_of_the_two_is_booked_resource_by_resource() -> None:
 
     assert booked_by_1_36(pod) == resources(6, 3)
     assert booked_by_1_37(pod) == resources(5, 7)
-    assert occupied(pod) == resources(6, 7)
+    assert booked_where_it_runs(pod) == resources(6, 7)
 
 
 def test_only_a_sidecars_report_counts_among_init_containers_of_1_36() -> None:

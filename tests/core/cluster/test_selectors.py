@@ -2,7 +2,15 @@
 
 import pytest
 
-from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration, tolerated
+from shared.core.cluster.selectors import (
+    LabelSelector,
+    NodeTerm,
+    PodTerm,
+    Requirement,
+    Taint,
+    Toleration,
+    tolerates_all,
+)
 
 NUMBERS = {"padded": "007", "grouped": "1_000", "largest": str(2**63 - 1), "larger": str(2**63)}
 LABELS = {"disk": "ssd", "cores": "16", "empty": "", **NUMBERS}
@@ -62,14 +70,14 @@ def test_a_requirement_matches_labels(expected: bool, asked: Requirement) -> Non
 )
 def test_a_toleration_is_held_against_a_taint(expected: bool, given: Toleration) -> None:
     assert given.tolerates(TAINT) is expected
-    assert tolerated((TAINT,), (given,)) is expected
+    assert tolerates_all((TAINT,), (given,)) is expected
 
 
 def test_every_taint_that_repels_has_to_be_tolerated_by_any_of_them() -> None:
     taints = (TAINT, Taint("gpu", "NoExecute"), Taint("soft", "PreferNoSchedule"))
 
-    assert tolerated(taints, (Toleration("gpu", "Exists"), Toleration("team", "Exists")))
-    assert not tolerated(taints, (Toleration("team", "Exists"),))
+    assert tolerates_all(taints, (Toleration("gpu", "Exists"), Toleration("team", "Exists")))
+    assert not tolerates_all(taints, (Toleration("team", "Exists"),))
 
 
 def test_a_node_term_asks_for_all_its_parts_and_an_empty_one_matches_nothing() -> None:

@@ -39,7 +39,7 @@ def spread(*requirements: Requirement, **more: Any) -> SpreadConstraint:
 def returning(spec: PodClass, *templates: PodClass, others: tuple[PodClass, ...] = (), **workload: Any) -> PodClass:
     """The class of a pod of that class, as it would come back."""
     known = {spec.workload: Workload(spec.workload, 1, templates=templates, **workload)}
-    found = as_they_return([pod("p", on="n1", kind=spec), *(pod("q", on="n1", kind=each) for each in others)], known)
+    found = as_they_return([pod("p", on="n1", kind=spec), *(pod("q", on="n1", kind=other) for other in others)], known)
     return found[0].spec
 
 
@@ -93,7 +93,7 @@ def test_what_the_template_alone_has_counts_for_the_next_pod(
 ) -> None:
     found = returning(pod_class(**own), pod_template(**template), fixed_template=fixed)
 
-    assert {each: getattr(found, each) for each in expected} == expected
+    assert {name: getattr(found, name) for name in expected} == expected
     assert found.template_adds == (field,)
 
 
@@ -162,7 +162,7 @@ def test_a_toleration_counts_only_where_the_next_pod_has_it_for_sure(
     *,
     fixed: bool,
 ) -> None:
-    made = [pod_template(tolerations=each) for each in templates]
+    made = [pod_template(tolerations=template) for template in templates]
 
     assert returning(pod_class(tolerations=tolerations), *made, fixed_template=fixed).tolerations == expected
 
@@ -362,4 +362,4 @@ LEFT_OUT = {
 
 
 def test_every_part_of_a_class_counts_as_part_of_a_template_or_has_a_reason_not_to() -> None:
-    assert {each.name for each in fields(PodClass) if each.init} == JOINED | LEFT_OUT.keys()
+    assert {field.name for field in fields(PodClass) if field.init} == JOINED | LEFT_OUT.keys()

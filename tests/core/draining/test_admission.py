@@ -137,7 +137,7 @@ def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expecte
 
     found = no_place(picture.node_by_name["n1"], Situation(picture, ClusterState(), policy()))
 
-    assert [each.reason.value for each in found] == expected
+    assert [blocker.reason.value for blocker in found] == expected
     assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"
 
 
@@ -209,5 +209,5 @@ def test_the_planners_rules_are_asked_again(
 
     found = objections(order(**given), picture.nodes[0], Situation(picture, resting, rules))
 
-    assert [each.reason.value for each in found] == expected
+    assert [objection.reason.value for objection in found] == expected
     assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"

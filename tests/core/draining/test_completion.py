@@ -8,7 +8,7 @@ import pytest
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.drain import Await, LeaveToAutoscaler, Observation, OtherDrains, RecordPhase, ReturnNode
+from shared.core.draining.drain import Await, LeaveToAutoscaler, Observation, OtherDrains, ReturnNode, WritePhase
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import with_baselines
 from shared.core.policy import BudgetUntil, DrainSettings
@@ -19,7 +19,7 @@ from tests.builders import NOW, claim, node, order, our_taint, pod, policy, tain
 LATER = NOW + timedelta(minutes=1)
 """A minute after the cordon."""
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
-DRAINED, LEAVE, WATCH = RecordPhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Await(timedelta(seconds=5))
+DRAINED, LEAVE, WATCH = WritePhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Await(timedelta(seconds=5))
 PENDING = ReturnNode(ReturnReason.REPLACEMENT_PENDING, "default/new", ("default/new",))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
 WATCHDOG = DrainSettings().watchdog

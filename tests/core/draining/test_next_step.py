@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.completion import deadline, grace_seconds
 from shared.core.draining.cordon import uncordoned_by_autoscaler
-from shared.core.draining.drain import Await, Cordon, Evict, Observation, Proof, Prove, RecordPhase, ReturnNode, Settle
+from shared.core.draining.drain import Await, Cordon, Evict, Observation, Proof, Prove, ReturnNode, Settle, WritePhase
 from shared.core.draining.next_step import next_step
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Outcome, ReturnReason, Unremovable
@@ -100,7 +100,7 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             Settle(Outcome.REMOVED), record("cordoned"), observed(node=None), id="the node vanished while draining"
         ),
         pytest.param(
-            RecordPhase(DrainPhase.CORDONED),
+            WritePhase(DrainPhase.CORDONED),
             record("claimed"),
             observed(),
             id="a crash between the patch and its record",
@@ -177,9 +177,9 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             observed(policy=policy(enabled=False)),
             id="the pool was disabled",
         ),
-        pytest.param(RecordPhase(DrainPhase.DRAINED), record("cordoned"), observed(), id="nothing left to move"),
+        pytest.param(WritePhase(DrainPhase.DRAINED), record("cordoned"), observed(), id="nothing left to move"),
         pytest.param(
-            RecordPhase(DrainPhase.DRAINED),
+            WritePhase(DrainPhase.DRAINED),
             record("cordoned"),
             observed(policy=None),
             id="an invalid policy does not stop a running drain",
@@ -221,7 +221,7 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="a webhook denied an eviction",
         ),
         pytest.param(
-            RecordPhase(DrainPhase.DRAINED),
+            WritePhase(DrainPhase.DRAINED),
             record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
             observed(),
             id="a denied pod that went by itself does not halt",
@@ -312,7 +312,7 @@ def test_daemon_set_mirror_and_finished_pods_are_left() -> None:
         pod("done", on="n1", owner="Job/batch", phase=Phase.SUCCEEDED),
     )
 
-    assert next_step(record("cordoned"), observed(*left), LATER) == RecordPhase(DrainPhase.DRAINED)
+    assert next_step(record("cordoned"), observed(*left), LATER) == WritePhase(DrainPhase.DRAINED)
 
 
 def test_the_cordon_settles_before_pods_are_counted() -> None:

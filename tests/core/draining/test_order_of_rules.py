@@ -18,11 +18,11 @@ from shared.core.draining.drain import (
     Observation,
     OtherDrain,
     OtherDrains,
-    RecordPhase,
     Restart,
     ReturnNode,
     Settle,
     Step,
+    WritePhase,
 )
 from shared.core.draining.next_step import next_step
 from shared.core.policy import PodRules, SingleReplicas
@@ -82,7 +82,7 @@ RULES = {
         "the node is gone": GONE,
         "the claim is ended": ENDED,
         "it carries our taint": Scene(
-            RecordPhase(DrainPhase.CORDONED), {"unschedulable": True, "taints": (our_taint(),), **NOTED}
+            WritePhase(DrainPhase.CORDONED), {"unschedulable": True, "taints": (our_taint(),), **NOTED}
         ),
         "it carries our annotation": Scene(ReturnReason.OVERRULED, NOTED),
         "all is paused": PAUSED,
@@ -158,9 +158,7 @@ def said(phase: DrainPhase, scene: Scene) -> Step | ReturnReason:
     return step.why if isinstance(step, ReturnNode) else step
 
 
-ALONE = [
-    pytest.param(phase, each, id=f"{phase}: {name}") for phase, rows in RULES.items() for name, each in rows.items()
-]
+ALONE = [pytest.param(phase, row, id=f"{phase}: {name}") for phase, rows in RULES.items() for name, row in rows.items()]
 PAIRS = [
     pytest.param(phase, both(rows[first], rows[second]), id=f"{phase}: {first}, and {second}")
     for phase, rows in RULES.items()

@@ -42,7 +42,7 @@ def stale(snapshot: Snapshot, *, moving: Collection[str] = (), claimed: int = 0)
     """Return the drains that have lost their place, each asked for itself."""
     drains = [each for each in snapshot.nodes if each.name.startswith("n")]
     state = claims(claimed or len(drains))
-    return [each.name for each in drains if lost_place(each, snapshot, state, moving)]
+    return [drain.name for drain in drains if lost_place(drain, snapshot, state, moving)]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_pending_pod_that_fits_elsewhere_makes_nobody_stale() -> None:
 def test_what_has_begun_to_move_goes_on_and_keeps_its_room(expected: list[str], moving: list[str]) -> None:
     seen = picture(1, 1, 1, free=2)
 
-    assert [each for each in stale(seen, moving=moving) if each not in moving] == expected
+    assert [name for name in stale(seen, moving=moving) if name not in moving] == expected
 
 
 def test_a_drain_that_moves_and_has_lost_its_place_makes_nobody_else_stale() -> None:
@@ -168,7 +168,7 @@ def test_a_drain_whose_own_claim_is_there_no_more_comes_last() -> None:
 
 
 def record(phase: str, *answers: str) -> DrainRecord:
-    rows = {f"default/{each}": PodProgress(uid=f"uid-{each}", answer=each, at=NOW) for each in answers}
+    rows = {f"default/{answer}": PodProgress(uid=f"uid-{answer}", answer=answer, at=NOW) for answer in answers}
     return DrainRecord(order=order(), phase=DrainPhase(phase), pods=rows)
 
 

@@ -37,6 +37,6 @@ def test_an_upgrade_may_take_what_is_not_known_to_be_done(expected: bool, versio
 def test_an_upgrade_is_over_for_a_node_of_the_new_version_among_older_ones(
     expected: bool, version: str, others: list[str]
 ) -> None:
-    nodes = [node(f"n{number}", version=each) for number, each in enumerate([version, *others])]
+    nodes = [node(f"n{number}", version=other) for number, other in enumerate([version, *others])]
     assert is_upgraded(nodes[0], AT_WORK, nodes) is expected
     assert not is_upgraded(nodes[0], AT_WORK, [nodes[0], node("elsewhere", pool="b", version=OLD)])

@@ -19,7 +19,7 @@ FREE = ClusterState()
 
 
 def workloads(*deployments: Deployment) -> dict[str, Workload]:
-    return {each.name: Workload(each.name, 1, 1, deployment=each) for each in deployments}
+    return {deployment.name: Workload(deployment.name, 1, 1, deployment=deployment) for deployment in deployments}
 
 
 def seen(*deployments: Deployment) -> Snapshot:
@@ -86,8 +86,8 @@ def test_every_stamp_has_its_turn_within_the_hour_and_a_pass_reads_a_few(count: 
     passes = int(LOOKED_FOR / INTERVAL)
 
     turns = [
-        in_turn(found, NOW + each * INTERVAL + timedelta(seconds=late[each % len(late)]), INTERVAL)
-        for each in range(passes)
+        in_turn(found, NOW + number * INTERVAL + timedelta(seconds=late[number % len(late)]), INTERVAL)
+        for number in range(passes)
     ]
 
     assert {order_id for turn in turns for order_id in turn} == set(found)

@@ -13,7 +13,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, T
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import lost_place
 from shared.core.placement import Candidate, Simulation, search
-from shared.core.planning.scheduling import drained
+from shared.core.planning.scheduling import drain_nodes
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
@@ -180,7 +180,7 @@ def test_chunks_larger_than_any_node_hold_nothing_however_many_there_are(number:
 
 def test_chunks_are_no_evictions() -> None:
     seen = picture(held(buffer("web", 2, cpu=0.5)))
-    assert drained(seen, ["n1"], ()).evictions == 1
+    assert drain_nodes(seen, ["n1"], ()).evictions == 1
 
 
 def test_a_drain_that_has_not_begun_gives_its_room_back_when_a_buffer_has_lost_every_other() -> None:
@@ -210,7 +210,7 @@ def test_what_follows_a_plan_owes_buffers_what_they_had_before_any_drain() -> No
     pods = [pod("p", on="n1", cpu=1), pod("q", on="n3")]
     simulation = Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5))), ["n1"])
 
-    refused = simulation.guided({}).try_remove("n3")
+    refused = simulation.with_guide({}).try_remove("n3")
     assert refused is not None
     assert refused.buffer == "default/web"
 

@@ -19,7 +19,7 @@ from shared.core.placement.constraints.constraint import Constraints, Constraint
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST
-from shared.core.rules.unmodelled import unmodelled
+from shared.core.rules.unmodelled import find_unmodelled
 from shared.core.rules.volumes import VolumeFacts
 from tests.builders import cluster, mounts, node, persistent_volume, pod, pod_class, storage, volume_claim
 
@@ -78,7 +78,7 @@ class QuietState(ConstraintState):
     def reopen(self, node: int) -> None:
         self.closed.remove(node)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         assert self.quiet.concerns(kind)
         self.told.append(("asked", -1))
         return np.array([self.loud[place] < 2 for place in range(len(self.quiet.given.snapshot.nodes))])
@@ -279,7 +279,7 @@ def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
 def test_a_rule_that_a_constraint_models_no_longer_blocks_and_every_other_does(rule: str) -> None:
     spec = pod_class(**{rule: (MODELLED | NOT_MODELLED)[rule]})
 
-    kept = bool(unmodelled(spec, VolumeFacts.of(beside(spec))))
+    kept = bool(find_unmodelled(spec, VolumeFacts.of(beside(spec))))
 
     assert (concerned(spec), kept) == ((True, False) if rule in MODELLED else (False, True))
 
@@ -290,4 +290,4 @@ def test_without_any_constraint_every_node_is_allowed() -> None:
     assert isinstance(arrays.constraints, Constraints)
     assert isinstance(arrays.constraint_states, ConstraintStates)
     assert arrays.constraints.admits(0) is None
-    assert arrays.constraint_states.allowed(0) is None
+    assert arrays.constraint_states.allowed_nodes(0) is None

@@ -37,7 +37,7 @@ def apart(key: str = names.HOSTNAME_LABEL, app: str = "web") -> tuple[PodTerm, .
 )
 def test_pods_must_fit_together_on_what_remains(expected: int, per_node: int, cpu: float) -> None:
     kind = pod_class(cpu=cpu)
-    pods = [pod(f"p{n}-{each}", on=f"n{n}", kind=kind) for n in range(5) for each in range(per_node)]
+    pods = [pod(f"p{n}-{number}", on=f"n{n}", kind=kind) for n in range(5) for number in range(per_node)]
     assert len(taken(cluster([node(f"n{n}") for n in range(5)], pods))) == expected
 
 

@@ -343,7 +343,7 @@ def test_a_place_on_a_closed_node_is_asked_about_once_it_is_open_again() -> None
     state.add(1, 2)
     state.close(0)
     state.place(0, 0)
-    assert state.misplaced() is None
+    assert state.find_misplaced() is None
 
     state.reopen(0)
-    assert state.misplaced() == 0
+    assert state.find_misplaced() == 0

@@ -290,7 +290,7 @@ def test_a_plan_is_followed_under_the_first_strategy_alone_whatever_is_proved_ro
     simulation = Simulation.of(cluster([node("n1"), node("n2"), node("n3")], [pod("p", on="n1")]))
     arrays = simulation.arrays
     meant = {arrays.kind_of[arrays.movable(arrays.index["n1"])[0].spec]: [arrays.index["n3"]]}
-    guided = simulation.guided(meant)
+    guided = simulation.with_guide(meant)
 
     assert guided.try_remove("n1") is None
     assert guided.assignments.moves() == {"n1": (Move("default/p", "n3"),)}

@@ -278,20 +278,20 @@ def test_a_place_is_lost_by_a_domain_that_is_one_again() -> None:
     state.add(1, 1)
     state.close(2)
     state.place(1, 0)
-    assert state.misplaced() is None
+    assert state.find_misplaced() is None
 
     state.reopen(2)
-    assert state.misplaced() == 1
+    assert state.find_misplaced() == 1
 
 
 def test_a_place_on_a_closed_node_counts_once_it_is_open_again() -> None:
     state = state_of(ZONES)
     state.close(0)
     state.place(1, 0, 2)
-    assert state.misplaced() is None
+    assert state.find_misplaced() is None
 
     state.reopen(0)
-    assert state.misplaced() == 1
+    assert state.find_misplaced() == 1
 
 
 def test_a_cordoned_node_whose_removal_was_taken_back_goes_as_at_the_first_time() -> None:

@@ -79,8 +79,8 @@ def test_a_claim_is_free_once_the_last_of_its_users_is_gone() -> None:
     state.add(0, 1)
 
     state.evict(0, 0)
-    nodes = state.allowed(0)
+    nodes = state.allowed_nodes(0)
     assert nodes is not None
     assert not nodes.any()
     state.evict(0, 1)
-    assert state.allowed(0) is None
+    assert state.allowed_nodes(0) is None

@@ -65,7 +65,7 @@ def one_or_the_other(price: int, *more: Node, best: int = 1000) -> Snapshot:
 def test_the_autoscaler_saves_as_much_up_to_a_tenth_of_what_it_saves_by_moving_pods(
     expected: bool, price: int, empty: Collection[int]
 ) -> None:
-    picture = one_or_the_other(price, *(costing("empty", each) for each in empty))
+    picture = one_or_the_other(price, *(costing("empty", number) for number in empty))
 
     assert stands_back(picture, "full") is expected
 
@@ -93,8 +93,8 @@ def one_of_three(price: int, disk: str) -> Snapshot:
     picture = one_or_the_other(price)
     lights = [costing("l1", 50), costing("l2", 100), costing("l3", 60)]
     own = [
-        pod(f"p-{each.name}", on=each.name, cpu=2, owner=f"ReplicaSet/{each.name}", node_selector={"disk": disk})
-        for each in lights
+        pod(f"p-{light.name}", on=light.name, cpu=2, owner=f"ReplicaSet/{light.name}", node_selector={"disk": disk})
+        for light in lights
     ]
     nodes = [*lights, costing("other", 1, cpu=8, labels={"disk": "hdd"}), *picture.nodes]
     pods = [*own, pod("big", on="other", cpu=5.9), *picture.pods]

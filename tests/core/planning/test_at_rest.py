@@ -93,7 +93,7 @@ def test_what_the_plan_in_steady_state_keeps_is_room_until_what_it_takes_is_gone
     assert decision is not None
     assert ordered(made) == ["left"]
     assert verdicts(made)["right"] == ("waiting", "marked_recently")
-    assert [(each.reason, each.object, each.detail) for each in decision.blockers] == [
+    assert [(blocker.reason, blocker.object, blocker.detail) for blocker in decision.blockers] == [
         ("kept_as_destination", "left", "and 1 more")
     ]
 

@@ -13,7 +13,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement.tally import LITTLE
-from shared.core.planning.bill import Bill, ends, unpriced
+from shared.core.planning.bill import Bill, ends, unpriced_families
 from shared.core.planning.prices import MICRO
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from tests.builders import COMMITTED_UNTIL, NOW, committed, node
@@ -87,7 +87,7 @@ def test_each_family_uses_its_own_commitment() -> None:
         Commitment("n2", Capacity(Fraction(99), Fraction(20))),
         Commitment("e2", Capacity(Fraction(9), Fraction(99))),
     )
-    used = {each.commitment.family: each.used for each in bill(nodes, Commitments(rows)).uses(nodes)}
+    used = {use.commitment.family: use.used for use in bill(nodes, Commitments(rows)).uses(nodes)}
     assert used == {"n2": Capacity(Fraction(8), Fraction(20)), "e2": Capacity(Fraction(4), Fraction(16))}
 
 
@@ -99,7 +99,7 @@ def test_what_exceeds_the_commitments_is_no_less_than_each_axis_in_part() -> Non
     exceeds = amounts[0] - found.covered(amounts)
     assert exceeds > 0
     for weights in ((1, 0, 1), (1, 1, 1), (0.5, 0, 0.5)):
-        linear = found.weighed(weights)
+        linear = found.weigh_axes(weights)
         part = sum(rate * amount for rate, amount in zip(linear.rates, amounts[1:], strict=True)) - linear.covered
         assert part <= exceeds + LITTLE
     assert part > 0
@@ -191,5 +191,5 @@ def test_without_commitments_the_bill_is_the_sum_of_prices(kinds: list[str]) -> 
     ],
 )
 def test_a_committed_family_without_a_price_is_named(expected: str, committed: Commitments) -> None:
-    told = unpriced(committed, PRICES)
+    told = unpriced_families(committed, PRICES)
     assert (bool(told), told.startswith(f"Commitments of {expected} ")) == (bool(expected), bool(expected))

@@ -55,14 +55,14 @@ def test_nodes_go_as_long_as_the_bill_falls(expected: list[int], machines: float
 
 def test_of_the_nodes_that_are_kept_all_have_the_day_from_which_they_save() -> None:
     made = passed(SIX, worth(3, NOW + DAY), worth(3, NOW + 9 * DAY))
-    assert {each.blockers[0].detail for each in made.decisions} == {f"saves nothing before {NOW + DAY:%F}"}
+    assert {decision.blockers[0].detail for decision in made.decisions} == {f"saves nothing before {NOW + DAY:%F}"}
     made = passed(SIX, worth(6, None))
-    assert {each.blockers[0].detail for each in made.decisions} == {"saves nothing"}
+    assert {decision.blockers[0].detail for decision in made.decisions} == {"saves nothing"}
 
 
 def test_an_end_from_which_on_a_node_still_saves_nothing_is_not_its_day() -> None:
     made = passed(SIX, worth(1, NOW + DAY), worth(6, NOW + 9 * DAY))
-    assert {each.blockers[0].detail for each in made.decisions} == {f"saves nothing before {NOW + 9 * DAY:%F}"}
+    assert {decision.blockers[0].detail for decision in made.decisions} == {f"saves nothing before {NOW + 9 * DAY:%F}"}
 
 
 def test_an_empty_node_goes_whatever_it_saves() -> None:
@@ -81,12 +81,12 @@ def test_an_empty_node_goes_whatever_it_saves() -> None:
 def test_a_node_that_leaves_anyway_is_the_one_that_exceeds_the_commitments(first: Any, state: Any) -> None:
     nodes = [replace(node("n1"), **first), *SIX.nodes[1:]]
     made = passed(cluster(nodes, SIX.pods), worth(5), state=ClusterState(last_pass=NOW - 5 * MINUTE, **state))
-    assert {each for name, each in verdicts(made).items() if name != "n1"} == {COVERED}
+    assert {verdict for name, verdict in verdicts(made).items() if name != "n1"} == {COVERED}
 
 
 def test_what_a_node_must_save_for_each_pod_is_asked_of_the_bill() -> None:
     made = passed(SIX, worth(5.99), minimum_saving=Fraction(10))
-    assert {each.reason for each in made.decisions} == {"saving_too_small"}
+    assert {decision.reason for decision in made.decisions} == {"saving_too_small"}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_a_node_must_save_for_each_pod_is_asked_of_the_bill() -> None:
 def test_the_second_of_a_pass_must_save_as_much_given_the_first(machines: float, least: int) -> None:
     made = passed(SIX, worth(machines), minimum_saving=Fraction(least))
     assert [(order.node, order.saving) for order in made.orders] == [("n1", PRICE)]
-    assert {each for each in verdicts(made).values() if each[0] == "keep"} == {("keep", "saving_too_small")}
+    assert {verdict for verdict in verdicts(made).values() if verdict[0] == "keep"} == {("keep", "saving_too_small")}
 
 
 def test_a_node_that_will_save_nothing_does_not_wait_for_a_budget() -> None:

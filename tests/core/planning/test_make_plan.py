@@ -30,7 +30,7 @@ from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
 def test_every_node_stands_in_the_plan_exactly_once() -> None:
     made = plan(cluster([node("n1"), node("n2", pool="b"), node("n3", pool=""), node("n4", ready=False)]))
 
-    assert [each.name for each in made.decisions] == ["n1", "n2", "n3", "n4"]
+    assert [decision.name for decision in made.decisions] == ["n1", "n2", "n3", "n4"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_nodes_are_judged_by_their_own_pool() -> None:
     pools = {"a": PoolPolicy(enabled=True), "b": PoolPolicy(enabled=False)}
     made = plan(cluster([node("n1"), node("n2"), node("n3", pool="b")]), Policy(pools=pools))
 
-    assert [each.pool for each in made.decisions] == ["a", "a", "b"]
+    assert [decision.pool for decision in made.decisions] == ["a", "a", "b"]
     assert verdicts(made)["n3"] == ("keep", "pool_disabled")
     assert verdicts(made)["n1"][1] == "marked_recently"
 
@@ -135,8 +135,8 @@ def test_a_pool_that_the_policy_does_not_name_is_disabled_but_measured() -> None
 
     assert {verdict for verdict, _ in verdicts(made).values()} == {"keep"}
     assert made.orders == ()
-    assert [each.cpu_ratio for each in made.decisions] == [Fraction(1, 2)] * 2
-    assert [int(each.score or 0) for each in made.decisions] == [40] * 2
+    assert [decision.cpu_ratio for decision in made.decisions] == [Fraction(1, 2)] * 2
+    assert [int(decision.score or 0) for decision in made.decisions] == [40] * 2
     assert made.excess["a"] == 1
 
 
@@ -262,7 +262,7 @@ def test_a_pdb_without_room_keeps_the_node_and_its_mark() -> None:
     made = plan(picture)
 
     assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
-    assert [each.reason.value for each in made.decisions[0].blockers] == ["blocked_by_pod", "pdb_exhausted"]
+    assert [blocker.reason.value for blocker in made.decisions[0].blockers] == ["blocked_by_pod", "pdb_exhausted"]
     assert made.marks["a"].marks["uid-n1"].since == NOW
 
 
@@ -450,7 +450,7 @@ def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
     made = plan(picture, rules, marks=old)
 
     assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
-    assert [each.reason.value for each in made.decisions[0].blockers] == ["blocked_by_pod", expected]
+    assert [blocker.reason.value for blocker in made.decisions[0].blockers] == ["blocked_by_pod", expected]
     assert made.marks["a"] == old["a"]
     assert potential(Situation(picture, ClusterState(), rules), load()).nodes == ("n1",)
 

@@ -49,8 +49,8 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
         "nodes", "ready_nodes", "non_tainted_nodes", "unschedulable_nodes", "underutilized", "marked", "in_flight",
         "pods", "cost", "saving",
     ):  # fmt: skip
-        assert getattr(whole, name) == sum(getattr(each, name) for each in pools), name
-    assert whole.requested.cpu == sum(each.requested.cpu for each in pools)
+        assert getattr(whole, name) == sum(getattr(pool, name) for pool in pools), name
+    assert whole.requested.cpu == sum(pool.requested.cpu for pool in pools)
     assert whole.cost == plan.cost
     assert sum(cluster_metrics(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
 

@@ -7,7 +7,7 @@ import pytest
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.scheduling import SchedulerPacking, drained, tainted, with_announcement
+from shared.core.planning.scheduling import SchedulerPacking, count_taints, drain_nodes, with_announcement
 from tests.builders import cluster, node, our_taint, pod
 
 
@@ -25,7 +25,7 @@ def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str
         pod("l", on="large", cpu=8, memory=32),
         pod("s", on="small", cpu=1, memory=4),
     ]
-    later = drained(replace(cluster(nodes, pods), profile=profile), ["leaving"], ()).snapshot
+    later = drain_nodes(replace(cluster(nodes, pods), profile=profile), ["leaving"], ()).snapshot
 
     assert {each.name: each.node for each in later.pods}["p"] == expected
 
@@ -45,7 +45,7 @@ def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolera
         pod("f", on="fuller", cpu=3.5, owner="ReplicaSet/f"),
         pod("e", on="emptier", cpu=1, owner="ReplicaSet/e"),
     ]
-    later = drained(cluster(nodes, pods), ["leaving"], tainted).snapshot
+    later = drain_nodes(cluster(nodes, pods), ["leaving"], tainted).snapshot
 
     assert {each.name: each.node for each in later.pods}["p"] == expected
 
@@ -55,7 +55,7 @@ def test_each_pod_counts_for_the_next_of_its_workload() -> None:
     nodes = [node("leaving", zone="x"), node("roomy", zone="y"), node("other", zone="z")]
     own = [pod(f"p{n}", on="leaving") for n in range(2)]
     filled = pod("x", on="other", cpu=1, memory=4, owner="ReplicaSet/x")
-    later = drained(cluster(nodes, [*own, filled]), ["leaving"], ()).snapshot
+    later = drain_nodes(cluster(nodes, [*own, filled]), ["leaving"], ()).snapshot
 
     assert {each.node for each in later.pods if each.name != "x"} == {"roomy", "other"}
 
@@ -74,7 +74,7 @@ def test_of_two_nodes_with_as_much_room_that_is_taken_whose_cpu_and_memory_come_
         pod("c", on="by-cpu", cpu=2, memory=0, owner="ReplicaSet/c"),
         pod("m", on="by-memory", cpu=0, memory=8, owner="ReplicaSet/m"),
     ]
-    later = drained(cluster(nodes, pods), ["leaving"], ()).snapshot
+    later = drain_nodes(cluster(nodes, pods), ["leaving"], ()).snapshot
 
     assert {each.name: each.node for each in later.pods}["p"] == "by-cpu"
 
@@ -83,10 +83,10 @@ def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     nodes = [node("leaving", zone="a"), node("near", zone="b"), node("same", zone="b"), node("far", zone="c", cpu=3)]
     own = [pod("p", on="leaving"), pod("q", on="same")]
     given = [pod("x", on="far", cpu=1.2, owner="ReplicaSet/x")]
-    later = drained(cluster(nodes, [*own, *given]), ["leaving"], ()).snapshot
+    later = drain_nodes(cluster(nodes, [*own, *given]), ["leaving"], ()).snapshot
 
     assert {each.name: each.node for each in later.pods}["p"] == "far"
-    alone = drained(cluster(nodes, [pod("p", on="leaving"), *given]), ["leaving"], ()).snapshot
+    alone = drain_nodes(cluster(nodes, [pod("p", on="leaving"), *given]), ["leaving"], ()).snapshot
     assert {each.name: each.node for each in alone.pods}["p"] == "same"
 
 
@@ -106,18 +106,21 @@ def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
     others = [pod("x", on=name, cpu=cpu, memory=4 * cpu, owner="ReplicaSet/x") for name, cpu in filled.items()]
     seen = cluster(nodes, [pod("p", on="leaving", cpu=0.1, memory=0.4), *own, *others])
 
-    assert {each.name: each.node for each in drained(seen, ["leaving"], tainted).snapshot.pods}["p"] == expected
+    assert {each.name: each.node for each in drain_nodes(seen, ["leaving"], tainted).snapshot.pods}["p"] == expected
 
 
 def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> None:
     """A workload whose pods crowd the other nodes and their zone then goes where a single taint is."""
     keepers = [node(f"keeper{n}", zone="y") for n in range(3)]
     nodes = [node("leaving"), *keepers, node("once"), node("twice")]
-    pods = [pod("p", on="leaving"), *(pod(f"{each.name}-{n}", on=each.name) for each in keepers for n in range(6))]
+    pods = [
+        pod("p", on="leaving"),
+        *(pod(f"{keeper.name}-{n}", on=keeper.name) for keeper in keepers for n in range(6)),
+    ]
     arrays = ClusterArrays(cluster(nodes, pods))
 
     def target(*taints: tuple[str, ...]) -> str:
-        packing = SchedulerPacking(arrays, LEAST_ALLOCATED, tainted(arrays, *taints))
+        packing = SchedulerPacking(arrays, LEAST_ALLOCATED, count_taints(arrays, *taints))
         packing.close([arrays.index["leaving"]])
         packing.reserve([arrays.kind_of[pods[0].spec]], OUTSIDE)
         return arrays.nodes[packing.log[-1].target].name
@@ -130,7 +133,7 @@ def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> Non
 def test_each_pod_leaves_less_room_for_the_next(expected: tuple[str, ...], cpu: float) -> None:
     pods = [pod(f"p{number}", on="n", cpu=2, owner=f"ReplicaSet/{number}") for number in range(2)]
 
-    assert drained(cluster([node("n"), node("home", cpu=cpu)], pods), ["n"], ()).gone == expected
+    assert drain_nodes(cluster([node("n"), node("home", cpu=cpu)], pods), ["n"], ()).gone == expected
 
 
 @pytest.mark.parametrize(
@@ -141,4 +144,4 @@ def test_expendable_pods_end_with_a_node_that_the_autoscaler_removes(names: tupl
     balloon = pod("balloon", on="n", cpu=3, owner="ReplicaSet/balloon", priority=-11)
     seen = cluster([node("n"), node("home", cpu=1)], [balloon, pod("p", on="n", cpu=0.5)])
 
-    assert drained(seen, ["n"], (), by_autoscaler=names).gone == names
+    assert drain_nodes(seen, ["n"], (), by_autoscaler=names).gone == names

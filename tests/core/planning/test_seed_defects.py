@@ -120,7 +120,7 @@ def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int)
     nodes = [node(f"n{i}") for i in range(count)]
     where = count_nodes(nodes, {}, ClusterState(), policy(cluster_wide={"minimum_nodes": 2}), NOW)
 
-    assert [each.reason for each in claim_blockers(where, nodes[0], DrainReason.EMPTY)] == expected
+    assert [blocker.reason for blocker in claim_blockers(where, nodes[0], DrainReason.EMPTY)] == expected
 
 
 def test_n12_the_defaults_are_those_that_are_documented() -> None:

@@ -39,7 +39,7 @@ def test_unknown_pools_stand_in_the_order_of_their_names() -> None:
 
 
 def test_a_pool_that_the_policy_names_already_was_not_meant() -> None:
-    pools = {each: NodePool(each) for each in ("web-pool", "db")}
+    pools = {word: NodePool(word) for word in ("web-pool", "db")}
     (some,) = unknown_pools(named("batch-pool", "web-pool"), cluster([], pools=pools)).values()
     (none,) = unknown_pools(named("batch-pool", "web-pool", "db"), cluster([], pools=pools)).values()
     assert some.endswith("; there is db.")

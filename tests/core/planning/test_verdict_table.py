@@ -183,7 +183,7 @@ def test_a_node_that_stays_shows_the_word_of_what_keeps_it(word: Unremovable) ->
     assert kept.verdict in {Verdict.KEEP, Verdict.WAITING}
     assert kept.reason == word
     assert kept.name not in {order.node for order in made.orders}
-    assert {each.reason for each in kept.blockers if isinstance(each.reason, Unremovable)} == {word}
+    assert {blocker.reason for blocker in kept.blockers if isinstance(blocker.reason, Unremovable)} == {word}
 
 
 def test_without_anything_wrong_the_node_goes() -> None:
@@ -202,7 +202,7 @@ def test_a_budget_of_no_nodes_stops_its_pool_and_names_itself() -> None:
     made = make_plan(Situation(empty, ClusterState(last_pass=NOW), rules), {}, load())
 
     assert [order.node for order in made.orders] == ["m1"]
-    assert {each.name: each.reason for each in made.decisions if each.pool == "a"} == dict.fromkeys(
+    assert {decision.name: decision.reason for decision in made.decisions if decision.pool == "a"} == dict.fromkeys(
         ("n1", "n2", "n3"), Unremovable.BUDGET.value
     )
 
@@ -223,4 +223,4 @@ def test_what_placement_does_not_model_keeps_the_node_by_name_before_any_cordon(
 
     assert kept is not None
     assert kept.reason == Unremovable.BLOCKED_BY_POD
-    assert [each.reason.value for each in kept.blockers] == ["blocked_by_pod", expected]
+    assert [blocker.reason.value for blocker in kept.blockers] == ["blocked_by_pod", expected]

@@ -19,11 +19,11 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.waves import (
     WaveEnd,
-    between,
     ending,
-    left_of,
     most_held,
-    proved,
+    prove_wave,
+    remaining_nodes,
+    second_pass_delay,
     soft_taints,
     still_to_order,
     wave_after,
@@ -209,7 +209,7 @@ def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
 
     wave = living(N1, **{key: given[key] for key in ("deadline",) if key in given})
     assert ending(wave, situation) is expected
-    assert left_of(wave, situation) == (None if expected else ("n1",))
+    assert remaining_nodes(wave, situation) == (None if expected else ("n1",))
 
 
 def test_every_end_has_its_sentence() -> None:
@@ -220,7 +220,7 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
     nodes = [node("n1"), node("n2", taints=(our_taint("x"),)), node("n3")]
 
     situation = Situation(cluster(nodes), ClusterState(), OPEN)
-    assert left_of(living(nodes[2], nodes[1], nodes[0]), situation) == ("n3", "n1")
+    assert remaining_nodes(living(nodes[2], nodes[1], nodes[0]), situation) == ("n3", "n1")
 
 
 def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> Plan:
@@ -275,7 +275,7 @@ def test_what_a_second_pass_may_order(expected: tuple[str, ...], plan: Plan, rul
 
 
 def test_half_of_the_interval_passes_before_the_next_pass() -> None:
-    assert between(10 * MINUTE) == 5 * MINUTE
+    assert second_pass_delay(10 * MINUTE) == 5 * MINUTE
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
     own = [pod(f"p{name}", on=name, cpu=3 if name in "defj" else 1, owner=f"ReplicaSet/{name}") for name in names_of]
     keepers = [node(name, cpu=cpu) for name, cpu in room.items()]
     snapshot = cluster([*map(node, names_of), *keepers], own)
-    found, proof = proved(tuple(wanted), lambda wave: Simulation.of(snapshot, closed={*names_of, *wave}))
+    found, proof = prove_wave(tuple(wanted), lambda wave: Simulation.of(snapshot, closed={*names_of, *wave}))
 
     assert "".join(found) == expected
     assert proof.taken == (), "what is proved is taken only as it is ordered"
@@ -375,7 +375,7 @@ def test_each_part_of_a_proved_set_goes_in_any_order(snapshot: Snapshot, dice: A
     def closed(names_of: Any) -> Simulation:
         return Simulation.of(snapshot, departing, closed=names_of)
 
-    found, _ = proved(dice.sample(rest, len(rest) // 2), closed)
+    found, _ = prove_wave(dice.sample(rest, len(rest) // 2), closed)
     if found:
         part, trial = dice.sample(found, dice.randint(1, len(found))), closed(found)
         assert [trial.try_remove(name) for name in part] == [None] * len(part)

@@ -167,7 +167,7 @@ def test_every_setting_of_a_pool_arrives() -> None:
     )
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(Policy) if each.name != "hash"])
+@pytest.mark.parametrize("name", [field.name for field in fields(Policy) if field.name != "hash"])
 def test_an_empty_document_is_the_policy_of_defaults(name: str) -> None:
     assert getattr(parse(b"{}"), name) == getattr(Policy(), name)
 

@@ -31,11 +31,11 @@ IN_OTHER_WORDS = {
 
 
 def test_every_attribute_of_a_pool_is_declared() -> None:
-    assert list(POOL_FIELDS) == [each.name for each in fields(PoolPolicy)]
+    assert list(POOL_FIELDS) == [field.name for field in fields(PoolPolicy)]
 
 
 def test_every_attribute_of_the_policy_is_declared_or_no_setting() -> None:
-    assert {each.name for each in fields(Policy)} == {*CLUSTER_FIELDS, *NO_SETTINGS}
+    assert {field.name for field in fields(Policy)} == {*CLUSTER_FIELDS, *NO_SETTINGS}
 
 
 def test_what_a_claim_keeps_of_a_drain_is_declared_in_the_order_in_which_it_is_stored() -> None:

@@ -66,5 +66,7 @@ NIGHT = at("0 20 * * *", 8)
 def test_it_is_warned_about(expected: str, windows: tuple[Schedule, ...], ceiling: tuple[Budget, ...]) -> None:
     always = Budget(Limit(count=1))
     pool = PoolPolicy(enabled=True, windows=windows, budgets=(always, OFFICE))
-    said = [each for each in warnings(Policy(pools={"a": pool}, budgets=(always, *ceiling))) if "windows" in each]
-    assert [each.startswith(f"nodePools.a.{expected}") for each in said] == ([True] if expected else [])
+    said = [
+        warning for warning in warnings(Policy(pools={"a": pool}, budgets=(always, *ceiling))) if "windows" in warning
+    ]
+    assert [warning.startswith(f"nodePools.a.{expected}") for warning in said] == ([True] if expected else [])

@@ -168,7 +168,7 @@ def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
     after = settle_gone(before, gone, NOW)
 
     assert set(after.claims) == expected
-    assert sum(each.nodes for each in after.reclaimed) == 2 - len(expected)
+    assert sum(reclaimed.nodes for reclaimed in after.reclaimed) == 2 - len(expected)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def published(name: str = "n1", **changes: Any) -> Published:
 
 
 def state(*orders: Published, **changes: Any) -> ClusterState:
-    rows = {f"uid-{each.claim.node}": each for each in orders}
+    rows = {f"uid-{order.claim.node}": order for order in orders}
     return ClusterState(**{"published": rows, "last_pass": NOW - timedelta(minutes=4), **changes})
 
 

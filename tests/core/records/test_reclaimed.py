@@ -40,7 +40,7 @@ def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: 
     state = ClusterState(claims={"uid-n1": claim("n1")})
 
     once = settle(state, "uid-n1", why, NOW)
-    assert sum(each.nodes for each in once.reclaimed) == expected
+    assert sum(reclaimed.nodes for reclaimed in once.reclaimed) == expected
     assert settle(once, "uid-n1", why, NOW).reclaimed == once.reclaimed
 
 
@@ -81,10 +81,10 @@ def test_a_pass_accounts_for_the_time_since_the_last_an_hour_at_most(
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30 * 60), st.integers(0, 10**7)), max_size=20))
 def test_nothing_is_saved_that_was_not_removed(removals: list[tuple[str, int, int]]) -> None:
     saved: tuple[Reclaimed, ...] = ()
-    for pool, minute, cost in sorted(removals, key=lambda each: each[1]):
+    for pool, minute, cost in sorted(removals, key=lambda removal: removal[1]):
         saved = with_removed(saved, claim("n", pool=pool, cost_per_hour=cost), NOW + minute * MINUTE)
 
     left = still_saved(saved, [node("new", created=NOW + 3 * HOUR)], NOW, NOW + 30 * HOUR)
-    assert sum(each.nodes for each in left) <= sum(each.nodes for each in saved) == len(removals)
-    assert sum(each.cost_per_hour for each in left) <= sum(cost for _, _, cost in removals)
-    assert len({(each.pool, each.hour) for each in saved}) == len(saved)
+    assert sum(reclaimed.nodes for reclaimed in left) <= sum(reclaimed.nodes for reclaimed in saved) == len(removals)
+    assert sum(reclaimed.cost_per_hour for reclaimed in left) <= sum(cost for _, _, cost in removals)
+    assert len({(reclaimed.pool, reclaimed.hour) for reclaimed in saved}) == len(saved)

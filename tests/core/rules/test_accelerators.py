@@ -64,7 +64,7 @@ def test_busy_accelerators_keep_a_node_of_idle_cpu(expected: str, busy: int) -> 
 
     assert decision is not None
     assert (decision.reason, decision.accelerator_ratio) == (expected, Fraction(busy, 8))
-    details = [each.detail for each in decision.blockers]
+    details = [blocker.detail for blocker in decision.blockers]
     assert details == ([f"nvidia.com/gpu {busy / 8:.1%} (limit 75%)"] if busy > 5 else [])
 
 

@@ -23,7 +23,7 @@ from shared.core.rules.counts import count_nodes
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.gates import claim_blockers
 from shared.core.rules.nodes import judge_node
-from shared.core.rules.pods import judge, skipped
+from shared.core.rules.pods import judge, stays_with_node
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pdb, pod, policy, resources, taint
 
@@ -52,9 +52,9 @@ class Case(NamedTuple):
 
     def found(self) -> str | list[str]:
         context = DrainContext(self.budgets, PoolPolicy(**{"jobs": Jobs.MOVE, **self.settings}), NOW)
-        if skipped(self.subject, NOW):
+        if stays_with_node(self.subject, NOW):
             return SKIPPED
-        return [each.reason.value for each in judge(self.subject, context)] or MOVED
+        return [blocker.reason.value for blocker in judge(self.subject, context)] or MOVED
 
 
 def dying(seconds: int) -> Pod:
@@ -112,7 +112,7 @@ def kept(
     counts = count_nodes(nodes, snapshot.pools, state, policy(), NOW, minimum)
     judged = judge_node(n1, Situation(snapshot, state, policy()))
     found = (*judged, *claim_blockers(counts, n1, DrainReason.UNDERUTILIZED))
-    return [each.reason.value for each in found]
+    return [blocker.reason.value for blocker in found]
 
 
 NODE_RULES: Mapping[str, tuple[str, Mapping[str, Any]]] = {

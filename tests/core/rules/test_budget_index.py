@@ -30,4 +30,4 @@ def test_the_index_finds_what_comparing_each_finds(
     ]
     spec = pod("p", namespace=namespace, labels=labels).spec
 
-    assert BudgetIndex(budgets).matching(spec) == tuple(each for each in budgets if each.matches(spec))
+    assert BudgetIndex(budgets).matching(spec) == tuple(budget for budget in budgets if budget.matches(spec))

@@ -105,7 +105,7 @@ def test_a_schedule_that_cannot_be_read_allows_nothing_for_any_reason(reason: Dr
     ],
 )
 def test_a_rate_counts_the_starts_of_one_period(expected: int, minutes_ago: list[int]) -> None:
-    starts = [Start(NOW - timedelta(minutes=each), "a") for each in minutes_ago]
+    starts = [Start(NOW - timedelta(minutes=minute), "a") for minute in minutes_ago]
     assert starts_left(Rate(Limit(percent=20), timedelta(hours=1)), starts, 5, NOW) == expected
 
 

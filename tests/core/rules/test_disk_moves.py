@@ -31,4 +31,4 @@ def test_a_deadline_gives_for_disks_what_their_workload_needs_in_turn(expected: 
 
 
 def test_a_replacement_with_a_disk_may_start_that_much_later() -> None:
-    assert [disk_time(each) for each in (*disks(1), pod("web"))] == [timedelta(seconds=90), timedelta(0)]
+    assert [disk_time(disk) for disk in (*disks(1), pod("web"))] == [timedelta(seconds=90), timedelta(0)]

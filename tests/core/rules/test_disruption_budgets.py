@@ -26,7 +26,7 @@ THREE = {"expected_pods": 3, "current_healthy": 3}
 def found(subject: Pod, *budgets: PodDisruptionBudget, wanted: int | None = None) -> list[Any]:
     workloads = {subject.spec.workload: Workload("default/Deployment/web", wanted)} if wanted else {}
     context = DrainContext(budgets, PoolPolicy(), NOW, workloads)
-    return [each.reason for each in judge(subject, context)]
+    return [blocker.reason for blocker in judge(subject, context)]
 
 
 def at_least(count: int | None = None, percent: int | None = None, **status: Any) -> PodDisruptionBudget:
@@ -106,7 +106,7 @@ def test_a_budget_whose_pods_nobody_can_count_never_allows_a_disruption(
 ) -> None:
     workloads = {pod("p").spec.workload: Workload("default/Deployment/web", wanted)}
     context = DrainContext((budget,), PoolPolicy(), NOW, workloads)
-    assert [each.reason for each in judge(pod("p"), context)] == expected
+    assert [blocker.reason for blocker in judge(pod("p"), context)] == expected
 
 
 HEALTHY, SHORT = {"current_healthy": 2, "desired_healthy": 2}, {"current_healthy": 1, "desired_healthy": 2}
@@ -152,7 +152,7 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
     def kept(budget: PodDisruptionBudget) -> list[str]:
         snapshot = cluster([node("n1")], [pod("p", on="n1")], disruption_budgets=(budget,))
         situation = Situation(snapshot, ClusterState(), policy())
-        return [each.reason.value for each in judge_node(snapshot.nodes[0], situation, SAFETY_RULES)]
+        return [blocker.reason.value for blocker in judge_node(snapshot.nodes[0], situation, SAFETY_RULES)]
 
     assert kept(at_least(2, expected_pods=3)) == []
     assert kept(at_least(3, expected_pods=3)) == ["blocked_by_pod", "pdb_never_allows"]
@@ -175,4 +175,4 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
 )
 def test_the_plan_shows_how_a_budget_stands(expected: str, budget: PodDisruptionBudget) -> None:
     judged = judge(pod("p"), DrainContext((budget,), PoolPolicy(), NOW))
-    assert [each.detail for each in judged] == [expected]
+    assert [blocker.detail for blocker in judged] == [expected]

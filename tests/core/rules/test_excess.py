@@ -120,7 +120,7 @@ def test_whom_estafette_would_count_is_shown_about_each_node_whatever_else_keeps
 
     made = plan(cluster(nodes, pods))
 
-    told = {each.name: each.underutilized for each in made.decisions}
+    told = {decision.name: decision.underutilized for decision in made.decisions}
     assert told == {"full": False, "guarded": True, "idle": True, "other": False, "young": False}
 
 

@@ -41,7 +41,7 @@ def stand(
 
 
 def words(found: Iterable[Blocker]) -> list[str]:
-    return [str(each.reason) for each in found]
+    return [str(blocker.reason) for blocker in found]
 
 
 def test_an_open_policy_closes_no_gate() -> None:
@@ -305,7 +305,9 @@ def test_a_limit_that_so_small_a_pool_never_reaches_is_named(expected: list[bool
     settings = {"required_count": 1, "excess_threshold": Fraction(0), **changes}
     where = stand(policy(**settings)).with_measures({"a": PoolMeasure(4, resources(4, 99))})
     found = pass_blockers(where, N1, UNDERUTILIZED)
-    assert [each.detail.endswith("; the pool has 5 in all, so none goes until it grows") for each in found] == expected
+    assert [
+        blocker.detail.endswith("; the pool has 5 in all, so none goes until it grows") for blocker in found
+    ] == expected
 
 
 @pytest.mark.acceptance(56)
@@ -479,7 +481,7 @@ def test_no_namespace_loses_more_pods_in_a_period_than_may(
 
     found = claim_blockers(where, N1, reason)
 
-    assert [(str(each.reason), each.object, each.detail) for each in found] == (
+    assert [(str(blocker.reason), blocker.object, blocker.detail) for blocker in found] == (
         [("namespace_rate", "shop", expected)] if expected else []
     )
 

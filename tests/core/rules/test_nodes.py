@@ -21,8 +21,8 @@ GPU = taint("nvidia.com/gpu", value="present")
 
 
 def reasons(subject: Node, *others: Node | Pod, settings: Policy | None = None, **context: Any) -> list[str]:
-    nodes = [subject, *(each for each in others if isinstance(each, Node))]
-    pods = [each for each in others if isinstance(each, Pod)]
+    nodes = [subject, *(other for other in others if isinstance(other, Node))]
+    pods = [other for other in others if isinstance(other, Pod)]
     snapshot = cluster(nodes, pods, pools=context.pop("pools", None))
     state = context.pop("state", ClusterState())
     judged = judge_node(subject, Situation(snapshot, state, settings or policy()), **context)
@@ -176,7 +176,7 @@ def test_a_blocking_pod_blocks_the_node_and_is_named() -> None:
     ]
     snapshot = cluster([node("n1")], held)
     judged = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
-    assert [(each.reason, each.object) for each in judged] == [
+    assert [(blocker.reason, blocker.object) for blocker in judged] == [
         (Unremovable.BLOCKED_BY_POD, "default/bare"),
         (PodBlock.NOT_REPLICATED, "default/bare"),
         (PodBlock.NOT_SAFE_TO_EVICT, "default/held"),

@@ -13,7 +13,7 @@ from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.pods import judge, movable, skipped
+from shared.core.rules.pods import judge, movable, stays_with_node
 from tests.builders import NOW, pdb, pod
 
 SAFE = {names.SAFE_TO_EVICT: "true"}
@@ -27,10 +27,10 @@ def context(*budgets: PodDisruptionBudget, **policy: Any) -> DrainContext:
 
 def kind(subject: Pod) -> str:
     """Return in a word what becomes of the pod when its node is drained."""
-    if skipped(subject, NOW):
+    if stays_with_node(subject, NOW):
         return "stays"
     found = {blocker.reason for blocker in judge(subject, context())}
-    return "moves" if not found else "waits" if all(each.row.passes for each in found) else "blocks"
+    return "moves" if not found else "waits" if all(reason.row.passes for reason in found) else "blocks"
 
 
 def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[PodBlock]:
@@ -245,7 +245,7 @@ def test_a_toleration_of_the_template_that_would_bring_the_pod_back_is_named_so(
 def test_a_namespace_may_keep_its_pods(expected: list[PodBlock], labels: dict[str, str]) -> None:
     known = replace(context(), namespaces={"default": labels, "other": {names.EVICTIONS_LABEL: "never"}})
 
-    assert [each.reason for each in judge(pod("p"), known)] == expected
+    assert [blocker.reason for blocker in judge(pod("p"), known)] == expected
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_pod_that_names_who_answers_for_its_eviction_keeps_its_node(
 ) -> None:
     found = judge(pod("p", eviction_responders=responders), context())
 
-    assert [(each.reason, each.detail) for each in found] == expected
+    assert [(blocker.reason, blocker.detail) for blocker in found] == expected
 
 
 def test_all_blockers_are_kept_in_the_order_of_the_rules() -> None:
@@ -293,7 +293,7 @@ def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
     known = replace(context(**policy), drain=DrainSettings(max_grace=timedelta(seconds=most)))
 
     found = judge(pod("p", grace_seconds=grace), known)
-    assert [each.reason for each in found] == expected
+    assert [blocker.reason for blocker in found] == expected
     assert not found or found[0].detail == f"{grace} s of {most} s"
 
 
@@ -313,8 +313,8 @@ def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
 ) -> None:
     found = judge(pod("p", grace_seconds=480, deleting=NOW + left), context())
 
-    assert [each.reason for each in found] == expected
-    assert all(each.row.passes for each in expected)
+    assert [blocker.reason for blocker in found] == expected
+    assert all(block.row.passes for block in expected)
 
 
 @pytest.mark.parametrize(

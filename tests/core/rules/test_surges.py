@@ -38,7 +38,7 @@ def context(workload: Workload | None, setting: SingleReplicas = SURGE, **change
 
 
 def kept(given: DrainContext, *pods: Pod) -> list[str]:
-    return [each.reason.value for each in blockers(pods or (pod("p"),), given)]
+    return [blocker.reason.value for blocker in blockers(pods or (pod("p"),), given)]
 
 
 @pytest.mark.parametrize(

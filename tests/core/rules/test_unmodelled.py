@@ -9,7 +9,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.reasons import Finding, PodBlock
-from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
+from shared.core.rules.unmodelled import could_take, find_unmodelled, is_destination, pinned_to_one_node
 from tests.builders import node, our_taint, pod, pod_class, taint
 
 OUTSIDE_LABELS = (names.STANDBY_NODE, names.MANAGED_NODE)
@@ -42,7 +42,7 @@ def test_a_pod_that_names_one_node_is_known(expected: str | None, spec: dict[str
 
 
 def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
-    assert unmodelled(pod_class(unmodelled=("runtimeClass x",)), None) == (
+    assert find_unmodelled(pod_class(unmodelled=("runtimeClass x",)), None) == (
         Finding(PodBlock.UNMODELLED, "runtimeClass x"),
     )
 
@@ -62,10 +62,10 @@ def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
 )
 def test_what_a_template_adds_is_named_so(expected: str, spec: dict[str, Any]) -> None:
     adds = ("nodeName", "ports", "resourceClaims", "schedulerName", "schedulingGates", "volumes")
-    own = tuple(each for each in adds if each not in expected)
+    own = tuple(add for add in adds if add not in expected)
 
-    assert [each.detail for each in unmodelled(pod_class(template_adds=adds, **spec), None)] == [expected]
-    assert "template" not in unmodelled(pod_class(template_adds=own, **spec), None)[0].detail
+    assert [finding.detail for finding in find_unmodelled(pod_class(template_adds=adds, **spec), None)] == [expected]
+    assert "template" not in find_unmodelled(pod_class(template_adds=own, **spec), None)[0].detail
 
 
 @pytest.mark.parametrize(

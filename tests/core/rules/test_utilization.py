@@ -77,7 +77,7 @@ def test_a_container_without_requests_counts_nothing_and_is_still_a_pod_to_move(
 
 
 def test_same_named_pods_of_two_namespaces_both_count() -> None:
-    twins = [pod("redis-0", cpu=1, memory=4, namespace=each) for each in ("a", "b")]
+    twins = [pod("redis-0", cpu=1, memory=4, namespace=word) for word in ("a", "b")]
     assert ratios(*twins) == (Fraction(1, 2), Fraction(1, 2))
 
 

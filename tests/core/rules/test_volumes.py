@@ -38,7 +38,7 @@ def said(*rows: Row, volumes: tuple[Volume, ...] = mounts("data"), users: int = 
     """Return what keeps a pod with these volumes, where so many pods use its claim."""
     facts = VolumeFacts(storage(*rows, **known), {"default/data": users})
     found = volume_blocks(pod_class(volumes=volumes), facts)
-    return [f"{each.reason.value}: {each.detail}" for each in found]
+    return [f"{block.reason.value}: {block.detail}" for block in found]
 
 
 @pytest.mark.parametrize(

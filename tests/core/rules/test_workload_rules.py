@@ -9,7 +9,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.policy import Jobs, Limit, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.pods import avoided, judge
+from shared.core.rules.pods import goes_last, judge
 from tests.builders import NOW, pdb, pod
 
 WEB = "default/ReplicaSet/web"
@@ -22,9 +22,9 @@ def found(
 ) -> tuple[str, list[str]]:
     """Return in a word whether the pod moves, is waited for or blocks, and the words of all that keeps it."""
     known = {subject.spec.workload: workload} if workload else {}
-    reasons = [each.reason for each in judge(subject, DrainContext(budgets, PoolPolicy(**policy), NOW, known))]
-    kind = "moves" if not reasons else "waits" if all(each.row.passes for each in reasons) else "blocks"
-    return kind, [each.value for each in reasons]
+    reasons = [blocker.reason for blocker in judge(subject, DrainContext(budgets, PoolPolicy(**policy), NOW, known))]
+    kind = "moves" if not reasons else "waits" if all(reason.row.passes for reason in reasons) else "blocks"
+    return kind, [reason.value for reason in reasons]
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,10 @@ def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
     rolling = Workload(NAME, 3, 3, rolling=True)
     found = judge(pod("p"), DrainContext((), PoolPolicy(), NOW, {WEB: rolling}))
 
-    assert all(each.reason.row.passes for each in found)
-    assert [(each.reason.value, each.object, each.detail) for each in found] == [("rolling_out", "default/p", NAME)]
+    assert all(blocker.reason.row.passes for blocker in found)
+    assert [(blocker.reason.value, blocker.object, blocker.detail) for blocker in found] == [
+        ("rolling_out", "default/p", NAME)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_what_waits_and_blocks_at_once_is_a_block() -> None:
 
 def test_only_a_policy_that_avoids_single_replicas_sends_their_node_to_the_end() -> None:
     def last(*pods: Pod, **policy: Any) -> bool:
-        return avoided(pods, DrainContext((), PoolPolicy(**policy), NOW, {WEB: Workload(NAME, 1)}))
+        return goes_last(pods, DrainContext((), PoolPolicy(**policy), NOW, {WEB: Workload(NAME, 1)}))
 
     assert last(pod("p"), single_replicas=SingleReplicas.AVOID)
     assert not last(pod("p"), single_replicas=SingleReplicas.MOVE)

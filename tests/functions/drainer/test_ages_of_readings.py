@@ -13,7 +13,7 @@ from functions.drainer.observe import Observer
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
 from shared.core.draining.drain import Observation, OtherDrains, Proof
-from shared.core.draining.evicting import stands_until
+from shared.core.draining.evicting import expires_at
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Terminal
@@ -153,8 +153,7 @@ def test_a_drain_proves_again_on_a_snapshot_of_after_its_last_proof() -> None:
     ebb.pass_time(seconds=6)
 
     assert (
-        reads.prove(ebb.ports, drain, ebb.cluster.nodes["n1"], stands_until(Proof(NOW, NOW))).taken_at
-        == ebb.clock.now()
+        reads.prove(ebb.ports, drain, ebb.cluster.nodes["n1"], expires_at(Proof(NOW, NOW))).taken_at == ebb.clock.now()
     )
 
 

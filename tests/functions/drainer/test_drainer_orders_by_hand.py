@@ -34,7 +34,7 @@ def test_words_that_the_policy_does_not_let_count_are_named_in_the_log_and_in_th
     assert said in ebb.log.of("drain_result")[0]["message"]
 
 
-@pytest.mark.parametrize("words", [["x" * 60_000], [f"w-{each}" for each in range(5_000)]], ids=["long", "many"])
+@pytest.mark.parametrize("words", [["x" * 60_000], [f"w-{number}" for number in range(5_000)]], ids=["long", "many"])
 def test_words_without_end_make_no_long_line(words: list[str]) -> None:
     ebb = fake_ebb()
 

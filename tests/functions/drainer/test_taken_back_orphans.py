@@ -81,7 +81,7 @@ def test_what_is_left_on_an_orphan_shows_whether_a_person_wants_it(
     found, backoffs = ebb.cluster.nodes["n1"], ebb.remembered().backoffs
     assert (found.unschedulable, found.drain_taint, names.OUR_ANNOTATION in found.annotations) == (False, None, False)
     assert ebb.log.of("drain_result")[-1]["reason"] == expected
-    left_alone = {uid: (each.node, each.why, each.delay) for uid, each in backoffs.items()}
+    left_alone = {uid: (backoff.node, backoff.why, backoff.delay) for uid, backoff in backoffs.items()}
     assert left_alone == ({"uid-n1": ("n1", "overruled", OVERRULED_FOR)} if expected == "overruled" else {})
 
 

@@ -153,6 +153,6 @@ def test_a_plan_takes_no_two_nodes_whose_pods_may_not_be_away_together(expected:
 
     ebb.tick()
 
-    assert [each.node for each in ebb.bus.drains] == expected
-    kept = {line["node"]: [each["reason"] for each in line["blockers"]] for line in ebb.log.of("node_decision")}
+    assert [drain.node for drain in ebb.bus.drains] == expected
+    kept = {line["node"]: [blocker["reason"] for blocker in line["blockers"]] for line in ebb.log.of("node_decision")}
     assert kept["n2"] == [] if "n2" in expected else kept["n2"] == ["workload_moving"]

@@ -29,8 +29,8 @@ def deliver_and_remove(ebb: FakeEbb) -> None:
     while ebb.bus.published:
         assert ebb.deliver(ebb.bus.published.pop(0)) is PushReply.DONE
     drained = [each for each in ebb.cluster.nodes.values() if each.drain_taint and not ebb.cluster.pods_on(each.name)]
-    for each in drained:
-        del ebb.cluster.nodes[each.name]
+    for emptied in drained:
+        del ebb.cluster.nodes[emptied.name]
 
 
 def reschedule(ebb: FakeEbb) -> None:

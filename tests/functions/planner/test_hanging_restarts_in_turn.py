@@ -43,7 +43,7 @@ def test_each_has_its_turn_within_the_hour_and_a_pass_publishes_a_few() -> None:
         ebb.tick()
         ebb.pass_time(seconds=300)
         releases = [each for each in ebb.bus.published[before:] if each.kind is OrderKind.RELEASE]
-        published.append({each.order_id for each in releases})
+        published.append({release.order_id for release in releases})
 
     assert set().union(*published) == set(known)
     assert all(len(each) <= MOST for each in published)

@@ -25,7 +25,7 @@ def test_calls_that_get_no_answer_one_after_another_are_an_outage(
     outages, found = Outages(), False
     for fault in calls:
         if fault is None:
-            outages.answered()
+            outages.note_success()
             found = False
         else:
             found = outages.is_one(fault)

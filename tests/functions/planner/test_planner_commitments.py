@@ -140,7 +140,7 @@ def test_the_list_replaces_the_families_and_keeps_the_rest_of_the_policy() -> No
     made.tick()
     kept = made.state.get(COMMITMENTS_KEY).value or CommitmentReading()
     paid = kept.applied_to(reading().commitments, "europe-west4", made.clock.now())
-    assert [each.family for each in paid.families] == ["n2"]
+    assert [family.family for family in paid.families] == ["n2"]
     assert paid.elsewhere == {"n2": Capacity(Fraction(8))}
     assert (
         kept.applied_to(reading().commitments, "europe-west4", made.clock.now() + timedelta(hours=25)) == Commitments()

@@ -412,7 +412,7 @@ def test_a_drain_is_returned_once_when_others_fail_and_no_release_is_void() -> N
         ebb.tick()
         published, ebb.bus.published = ebb.bus.published, []
         releases = [each for each in published if each.kind is OrderKind.RELEASE]
-        released += [each.why for each in releases if ebb.deliver(each) is PushReply.DONE]
+        released += [release.why for release in releases if ebb.deliver(release) is PushReply.DONE]
 
     assert (released, ebb.remembered().claims) == (["breaker"], {})
     assert not any("void" in str(line["message"]) for line in ebb.log.of("drain_step"))

@@ -14,9 +14,9 @@ def test_a_child_is_awaited_and_ends_with_its_holder(tmp_path: Path) -> None:
     [port] = free_ports(1)
     child = Child("server", ["-c", LISTEN, str(port)], tmp_path, {})
     child.wait_until(lambda: listens(port), "it did not listen")
-    assert not child.ended()
+    assert not child.has_ended()
     child.close()
-    assert (child.ended(), listens(port)) == (True, False)
+    assert (child.has_ended(), listens(port)) == (True, False)
 
 
 def test_a_child_that_ends_at_its_start_is_shown_with_its_last_lines(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.strategies import PACKED
-from shared.core.planning.waves import proved
+from shared.core.planning.waves import prove_wave
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.real.scheduler_filters.program import Cluster, Manifest
@@ -54,14 +54,14 @@ def fits(picture: Snapshot) -> Mapping[str, frozenset[str]]:
 
 def _takers(arrays: ClusterArrays, packing: Packing, pod: Pod) -> frozenset[str]:
     kind = arrays.kind_of[pod.spec]
-    taking = [] if arrays.fixed(kind) else packing.taking(kind).nonzero()[0].tolist()
+    taking = [] if arrays.lasting_findings(kind) else packing.taking(kind).nonzero()[0].tolist()
     return frozenset(arrays.nodes[place].name for place in taking)
 
 
 def kept(picture: Snapshot) -> Mapping[str, str]:
     """Return by pod key the first rule by which a pod is never moved, however much room there is."""
     arrays = ClusterArrays(picture)
-    found = ((pod.key, arrays.fixed(arrays.kind_of[pod.spec])) for pod in arrays.pending)
+    found = ((pod.key, arrays.lasting_findings(arrays.kind_of[pod.spec])) for pod in arrays.pending)
     return {pod: findings[0].reason.value for pod, findings in found if findings}
 
 
@@ -77,7 +77,7 @@ def witness(picture: Snapshot) -> Sequence[Step]:
     """Return the proof of a whole plan as it grew: every node is tried, those with least on them first."""
     simulation = Simulation.of(picture)
     arrays = simulation.arrays
-    rows = sorted(picture.nodes, key=lambda each: (arrays.load(arrays.index[each.name]), each.name))
+    rows = sorted(picture.nodes, key=lambda node: (arrays.load(arrays.index[node.name]), node.name))
     return _steps(simulation, [node.name for node in rows if _may_go(node)])
 
 
@@ -91,7 +91,7 @@ def parts_of_a_wave(picture: Snapshot, dice: Random, parts: int) -> list[tuple[S
         return Simulation.of(picture, closed=names)
 
     free = [node.name for node in picture.nodes if _may_go(node)]
-    wave = proved(dice.sample(free, len(free) // 2), closed)[0]
+    wave = prove_wave(dice.sample(free, len(free) // 2), closed)[0]
     drawn = [dice.sample(wave, dice.randint(1, len(wave))) for _ in range(parts)] if wave else []
     found = [_steps(closed(wave), part) for part in drawn]
     return [(steps, len(part) - len(steps)) for steps, part in zip(found, drawn, strict=True)]

@@ -118,7 +118,9 @@ class StorageGenerator:
         """Return a claim that pods of the namespace share; most can be mounted on several nodes."""
         dice, space = self._dice, pod["metadata"]["namespace"]
         name = dice.one("common", "common", "common-once", "common-pod")
-        if not any(each["metadata"]["name"] == name and each["metadata"]["namespace"] == space for each in self.claims):
+        if not any(
+            claim["metadata"]["name"] == name and claim["metadata"]["namespace"] == space for claim in self.claims
+        ):
             mode = {"common": "ReadWriteMany", "common-once": "ReadWriteOnce", "common-pod": "ReadWriteOncePod"}[name]
             self.claims.append(_claim(space, name, DEFAULT, [mode]))
             self._bind(self.claims[-1], self._disk(f"{name}-{space}", [mode]))

@@ -60,11 +60,11 @@ def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
     """Return what any plan leaves at least."""
     rows = [_Row.of(node, snapshot) for node in snapshot.nodes]
     leaving = departing_nodes(snapshot, state)
-    fixed = np.array([each.stays and each.node.name not in leaving for each in rows], np.bool_)
-    room, demand = np.array([each.room for each in rows]), np.array([each.demand for each in rows])
+    fixed = np.array([row.stays and row.node.name not in leaving for row in rows], np.bool_)
+    room, demand = np.array([row.room for row in rows]), np.array([row.demand for row in rows])
     parts = [_NodePart.of(part, room, demand, fixed) for part in _parts(snapshot)]
-    prices = np.array([bill.prices.of(each.node).per_hour for each in rows], np.float64)
-    amounts = np.array([bill.amounts(each.node) for each in rows], np.float64)
+    prices = np.array([bill.prices.of(row.node).per_hour for row in rows], np.float64)
+    amounts = np.array([bill.amounts(row.node) for row in rows], np.float64)
 
     def least(costs: _Floats) -> float:
         return sum(part.least(costs) * (1 - _ERROR) for part in parts)
@@ -83,7 +83,7 @@ def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Float
 
     @cache
     def of(weights: tuple[float, ...]) -> int:
-        each = bill.weighed(weights)
+        each = bill.weigh_axes(weights)
         costs = prices - amounts[:, 0] + amounts[:, 1:] @ np.array(each.rates)
         return floor(least(costs) - each.covered) - 1 + bill.fees  # the bill is rounded down
 
@@ -188,8 +188,10 @@ def _parts(snapshot: Snapshot) -> Iterator[NDArray[np.int64]]:
 def _least(costs: _Floats, room: _Floats, demand: _Floats, fixed: NDArray[np.bool_]) -> float:
     scale = np.maximum(demand, 1.0)
     share, left = room[~fixed] / scale, (demand - room[fixed].sum(axis=0)) / scale
-    weights = (np.array(each) for each in product(_WEIGHTS, repeat=len(_AXES)) if max(each) == 1)
-    return float(costs[fixed].sum()) + max(_cover(costs[~fixed], share @ each, float(left @ each)) for each in weights)
+    weights = (np.array(path) for path in product(_WEIGHTS, repeat=len(_AXES)) if max(path) == 1)
+    return float(costs[fixed].sum()) + max(
+        _cover(costs[~fixed], share @ weight, float(left @ weight)) for weight in weights
+    )
 
 
 def _cheapest(costs: _Floats, fixed: NDArray[np.bool_], count: int) -> float:

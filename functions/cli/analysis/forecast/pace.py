@@ -100,16 +100,16 @@ class Pace:
 
     def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
         """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
-        shut = {each.node.name: word for each in drains if (word := self._shut_for_good(each))}
+        shut = {drain.node.name: word for drain in drains if (word := self._shut_for_good(drain))}
         self.never.update(shut)
-        waiting = [each for each in drains if each.node.name not in shut]
-        never = [each for each in drains if each.node.name in shut]
+        waiting = [drain for drain in drains if drain.node.name not in shut]
+        never = [drain for drain in drains if drain.node.name in shut]
         while waiting:
             begun, held = self._pass(waiting)
-            waiting = [each for each in waiting if each.node.name not in begun]
+            waiting = [drain for drain in waiting if drain.node.name not in begun]
             later = self._next(waiting) if waiting else until
             if later is None:
-                names = (each.node.name for each in waiting)
+                names = (drain.node.name for drain in waiting)
                 self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
                 return _let_go(drains, [*waiting, *never], never=[*waiting, *never])
             if later >= until:
@@ -139,15 +139,15 @@ class Pace:
         self._moments.clear()
         closed: dict[tuple[str, DrainReason], Reason] = {}
         """By pool (empty: all of them) and the reason of the drain: a budget may hold for some reasons only."""
-        for each in waiting:
-            word = closed.get(("", each.reason)) or closed.get((each.node.pool, each.reason)) or self._ask(each)
+        for drain in waiting:
+            word = closed.get(("", drain.reason)) or closed.get((drain.node.pool, drain.reason)) or self._ask(drain)
             if word is None:
-                begun.add(each.node.name)
+                begun.add(drain.node.name)
                 continue
-            held[each.node.name] = word
+            held[drain.node.name] = word
             closes = GATE_OF[word].closes if word in GATE_OF else Closes.NODE
             if closes is not Closes.NODE:
-                closed["" if closes is Closes.CLUSTER else each.node.pool, each.reason] = word
+                closed["" if closes is Closes.CLUSTER else drain.node.pool, drain.reason] = word
         return frozenset(begun), held
 
     def _ask(self, drain: PacedDrain) -> Reason | None:
@@ -174,7 +174,7 @@ class Pace:
         self._idle = 0 if begun else self._idle + 1
         if self._idle > MOST_IDLE:
             return None
-        times = [*self._moments, *(each.ripe for each in waiting), *(row[0] for row in self._under_way[:1])]
+        times = [*self._moments, *(drain.ripe for drain in waiting), *(row[0] for row in self._under_way[:1])]
         times += [now + self._interval] if begun else []
         times += [self._changes] if self._changes is not None else []
         later = min((time for time in times if time > now), default=None)
@@ -202,17 +202,17 @@ class Pace:
         pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
         while self._under_way and self._under_way[0][0] <= later:
             ended = heapq.heappop(self._under_way)
-            pools[ended.pool] = _without(pools[ended.pool], ended)
+            pools[ended.pool] = _without_drains(pools[ended.pool], ended)
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools, state=state)
 
 
 def _let_go(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:
-    left = frozenset(each.node.name for each in waiting)
-    begun = frozenset(each.node.name for each in drains) - left
-    return LetGo(begun, frozenset(each.node.name for each in never))
+    left = frozenset(drain.node.name for drain in waiting)
+    begun = frozenset(drain.node.name for drain in drains) - left
+    return LetGo(begun, frozenset(drain.node.name for drain in never))
 
 
-def _without(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
+def _without_drains(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
     freed = replace(pool, in_use=pool.in_use - {ended.uid})
     if not ended.is_deleted:
         return freed
@@ -247,7 +247,7 @@ def _next_change(schedule: Schedule, now: datetime) -> datetime:
 
 def _schedules(policy: Policy, pools: Iterable[str]) -> Iterator[Schedule]:
     settings = [policy.pool(name) for name in pools]
-    for budgets in (policy.budgets, *(each.budgets for each in settings)):
+    for budgets in (policy.budgets, *(setting.budgets for setting in settings)):
         yield from (budget.schedule for budget in budgets if budget.schedule is not None)
-    for each in settings:
-        yield from each.windows or ()
+    for setting in settings:
+        yield from setting.windows or ()

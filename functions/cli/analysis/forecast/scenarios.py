@@ -7,7 +7,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, find_steady_state, left_alone, reached
+from functions.cli.analysis.forecast.steady_state import (
+    PolicyAtRest,
+    Rest,
+    find_steady_state,
+    left_alone,
+    removed_nodes,
+)
 from functions.cli.analysis.forecast.what_if import DoneOf, Freed, find_relaxations, no_progress, try_relaxations
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
@@ -91,7 +97,7 @@ class Scenarios:
     @property
     def reached(self) -> Reached:
         """What goes by the policy and the autoscaler, and where its pods lie then."""
-        return reached(self.order, self.left) if self.left is not None else NOTHING_REACHED
+        return removed_nodes(self.order, self.left) if self.left is not None else NOTHING_REACHED
 
     @property
     def common(self) -> Mapping[ScenarioKind, Scenario]:
@@ -128,7 +134,7 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
         alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
-        relaxed=tuple(_relaxed(freed, base, bill) for freed in found.freed[:MOST_RELAXED] if freed.saving),
+        relaxed=tuple(_relaxed_scenario(freed, base, bill) for freed in found.freed[:MOST_RELAXED] if freed.saving),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost, bill=least.bill),
         by=rest.by,
         held_up=rest.held_up,
@@ -165,7 +171,7 @@ def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     )
 
 
-def _relaxed(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
+def _relaxed_scenario(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
     anyway = _scenario(ScenarioKind.RELAXED, base.anyway, bill)
     return replace(
         anyway,

@@ -28,10 +28,10 @@ from shared.core.planning.autoscaler import DELETION, soonest
 from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
-from shared.core.planning.scheduling import SCORING, Drained, announced, drained
+from shared.core.planning.scheduling import SCORING, Drained, drain_nodes, with_announced
 from shared.core.planning.scheduling import beginning as scheduling_of
 from shared.core.planning.selection import departing_nodes
-from shared.core.planning.waves import between
+from shared.core.planning.waves import second_pass_delay
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
@@ -71,9 +71,11 @@ class Rest:
         """What the autoscaler would announce to remove, in order."""
         return self.workings.unneeded(self.snapshot)
 
-    def drained(self, leaving: Iterable[str], avoided: Collection[str], by_autoscaler: Collection[str] = ()) -> Drained:
+    def drain_nodes(
+        self, leaving: Iterable[str], avoided: Collection[str], by_autoscaler: Collection[str] = ()
+    ) -> Drained:
         """Return what comes of these drains; those `by_autoscaler` are its own."""
-        return drained(self.snapshot, leaving, avoided, self.workings.arrays_of, by_autoscaler=by_autoscaler)
+        return drain_nodes(self.snapshot, leaving, avoided, self.workings.arrays_of, by_autoscaler=by_autoscaler)
 
     def after(self, step: Drained) -> "Rest":
         """Return the same with these drains, too."""
@@ -95,11 +97,11 @@ class Effort:
 def beginning(situation: Situation, workings: Workings) -> Rest:
     """Return the cluster as it stands once what is on its way out has left."""
     leaving = departing_nodes(situation.snapshot, situation.state)
-    rest = Rest(announced(situation.snapshot, ()), workings=workings)
-    return rest.after(rest.drained(sorted(leaving), leaving)) if leaving else rest
+    rest = Rest(with_announced(situation.snapshot, ()), workings=workings)
+    return rest.after(rest.drain_nodes(sorted(leaving), leaving)) if leaving else rest
 
 
-def reached(order: tuple[str, ...], left: Snapshot) -> Reached:
+def removed_nodes(order: tuple[str, ...], left: Snapshot) -> Reached:
     """Return the nodes that went until a rest, with where their pods lie then."""
     return Reached(order, {pod.key: pod.node for pod in left.pods})
 
@@ -119,7 +121,7 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
     while rounds < effort.rounds and not is_rest:
         rounds += 1
         names = rest.unneeded
-        drains = passes(announced(rest.snapshot, names))
+        drains = passes(with_announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
         going = [drain.node.name for drain in drains if drain.node.name in started.begun]
@@ -127,7 +129,7 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
-        step = rest.drained([*going, *taken], {*going, *names, *passes.wave}, taken)
+        step = rest.drain_nodes([*going, *taken], {*going, *names, *passes.wave}, taken)
         passes.keep(
             drain.node for drain in drains if drain.node.name in started.never.union(going).difference(step.gone)
         )
@@ -171,7 +173,7 @@ class _Turns:
 def pace_of(situation: Situation) -> Pace:
     """Return the clock of the situation, which begins now."""
     counts = situation.counts(situation.snapshot.nodes)
-    interval, gates = (between(INTERVAL), WAVE_GATES) if situation.policy.wave else (INTERVAL, GATES)
+    interval, gates = (second_pass_delay(INTERVAL), WAVE_GATES) if situation.policy.wave else (INTERVAL, GATES)
     return Pace(counts, interval, _under_way(counts, situation.snapshot), gates)
 
 

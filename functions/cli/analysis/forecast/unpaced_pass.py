@@ -17,7 +17,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import KEPT, ClusterArrays, SnapshotMemo
 from shared.core.planning.autoscaler import DELETION
-from shared.core.planning.autoscaler_look import unneeded
+from shared.core.planning.autoscaler_look import nodes_unneeded
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
@@ -40,7 +40,7 @@ class Workings:
 
     def __init__(self, keeps: int = KEPT, *, scales_down: bool = True) -> None:
         self.arrays_of = SnapshotMemo(ClusterArrays, _are_alike, keeps)
-        self.unneeded = SnapshotMemo(self._unneeded if scales_down else _nothing, is_, keeps)
+        self.unneeded = SnapshotMemo(self._find_unneeded if scales_down else _nothing, is_, keeps)
         """What the autoscaler would announce to remove, in order."""
         self._keeps = keeps
         self._first: Situation | None = None
@@ -51,9 +51,9 @@ class Workings:
         self._first = (self._first or fresh) if self._keeps else fresh
         return self._first.changed(snapshot, state, policy)
 
-    def _unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
+    def _find_unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
         context = self.situation(snapshot, ClusterState(), Policy()).drain_context("")
-        return unneeded(snapshot, context, self.arrays_of)
+        return nodes_unneeded(snapshot, context, self.arrays_of)
 
 
 def _nothing(_: Snapshot) -> tuple[str, ...]:
@@ -101,9 +101,9 @@ class UnpacedPass:
         times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
         rows = ((snapshot.node_by_name[order.node], order.reason) for order in plan.orders[:most])
-        return tuple(self._paced(snapshot, node, reason, times[node.name].most) for node, reason in rows)
+        return tuple(self._pace_drain(snapshot, node, reason, times[node.name].most) for node, reason in rows)
 
-    def _paced(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
+    def _pace_drain(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
         watched = moves + (MIN_WATCHDOG if moves else NO_TIME)
         return PacedDrain(
             node, reason, self._earliest_removal(node, reason), watched, moves + _deletion(snapshot, node)

@@ -75,9 +75,9 @@ def find_relaxations(base: PolicyAtRest) -> FoundRelaxations:
         if left:
             only_now[key] = left
     settings = {key: [*at_rest.get(key, ()), *only_now[key]] for key in only_now if key[0].policy}
-    tried = [_held(key, rows, savings) for key, rows in at_rest.items() if key not in settings]
-    tried += [replace(_held(key, rows, savings), from_now=True) for key, rows in settings.items()]
-    passing = (_held(key, rows, savings) for key, rows in only_now.items() if key not in {**settings, **at_rest})
+    tried = [_held_change(key, rows, savings) for key, rows in at_rest.items() if key not in settings]
+    tried += [replace(_held_change(key, rows, savings), from_now=True) for key, rows in settings.items()]
+    passing = (_held_change(key, rows, savings) for key, rows in only_now.items() if key not in {**settings, **at_rest})
     return FoundRelaxations(_by_money(tried), _by_money(passing))
 
 
@@ -85,7 +85,7 @@ def _by_money(held: Iterable[Held]) -> tuple[Held, ...]:
     return tuple(sorted(held, key=lambda one: (-one.cost, one.relaxation.reason.value, one.relaxation.object)))
 
 
-def _held(key: _Key, rows: Sequence[tuple[Relaxation, Node]], savings: Savings) -> Held:
+def _held_change(key: _Key, rows: Sequence[tuple[Relaxation, Node]], savings: Savings) -> Held:
     """Return the change with its most frequent reason; its object is the pool if it is about only one."""
     (reason, _), *_ = Counter(relaxation.reason for relaxation, _ in rows).most_common(1)
     first, *others = {relaxation.object for relaxation, _ in rows}
@@ -256,18 +256,18 @@ def no_progress(_done: int, _of_all: int) -> None:
 def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
     """Return what single relaxations free beyond a steady state; `most` are tried."""
     found = try_relaxations(base, find_relaxations(base), most, base.size.in_all, progress)
-    return replace(found, recommended=_recommended(base))
+    return replace(found, recommended=_try_recommended(base))
 
 
-def _recommended(base: PolicyAtRest) -> AsRecommended | None:
-    from functions.cli.analysis.recommendations import as_recommended, oversized
+def _try_recommended(base: PolicyAtRest) -> AsRecommended | None:
+    from functions.cli.analysis.recommendations import as_recommended, find_oversized
 
-    workloads = oversized(base.rest.snapshot, base.prices)
+    workloads = find_oversized(base.rest.snapshot, base.prices)
     if not workloads:
         return None
     rounds = min(max(base.size.in_all // _PART, base.size.onward), MOST_ROUNDS)
     found = base.onward(base.situation.policy, as_recommended(base.rest.snapshot), rounds)
-    return AsRecommended(workloads, *_gained(base, found), found.is_rest)
+    return AsRecommended(workloads, *_count_gain(base, found), found.is_rest)
 
 
 def try_relaxations(
@@ -290,7 +290,7 @@ def try_relaxations(
         if held.from_now and whole:
             whole -= 1
             again = base.from_now(held.relaxation.apply(base.situation).policy)
-            onward = max(onward, _freed(base, held, again), key=_saving)
+            onward = max(onward, _freed_by(base, held, again), key=_saving)
         first.append(onward)
         progress(number, len(tried))
     freed = _follow(base, first, rounds, progress)
@@ -331,16 +331,16 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
 def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
     """Return what a relaxation frees within so many rounds from the steady state on."""
     changed = held.relaxation.apply(base.standing)
-    return _freed(base, held, base.onward(changed.policy, changed.snapshot, rounds))
+    return _freed_by(base, held, base.onward(changed.policy, changed.snapshot, rounds))
 
 
-def _freed(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
-    nodes, saving = _gained(base, found)
+def _freed_by(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
+    nodes, saving = _count_gain(base, found)
     listed = base.prices.of_all(base.anyway.snapshot.nodes) - base.prices.of_all(found.snapshot.nodes) if saving else 0
     return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions, listed)
 
 
-def _gained(base: PolicyAtRest, found: Rest) -> tuple[int, int]:
+def _count_gain(base: PolicyAtRest, found: Rest) -> tuple[int, int]:
     """Return how many nodes go beyond the steady state, and what that saves."""
     anyway, cost = base.anyway, base.bill.of_all
     saving = max(cost(anyway.snapshot.nodes) - cost(found.snapshot.nodes), 0)

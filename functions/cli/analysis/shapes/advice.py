@@ -122,7 +122,7 @@ def advise(
     return _advice(study, proof, steady)
 
 
-def booked(snapshot: Snapshot) -> float:
+def booked_share(snapshot: Snapshot) -> float:
     """Return the share of all CPU or memory that pods book, whichever is more."""
     return _booked_of(snapshot, _most_offered([snapshot]))
 
@@ -142,11 +142,11 @@ def _also_for(study: Study, other: Snapshot, proof: ProvedWorld, found: SearchEn
     """Return the proof with the nodes added that another snapshot needs; nodes that stay and are not in it come new."""
     known = {node.name for node in other.nodes}
     missing = Counter(_group(node) for node in study.snapshot.nodes if node.name in proof.kept - known)
-    there = study.prover.proved(other, proof.kept & known, Counter(proof.new) + missing, {})
+    there = study.prover.prove_world(other, proof.kept & known, Counter(proof.new) + missing, {})
     needed = Counter(there.new) - missing - Counter(proof.new)
     if not needed:
         return proof
-    return study.prover.proved(study.snapshot, proof.kept, Counter(proof.new) + needed, found.meant)
+    return study.prover.prove_world(study.snapshot, proof.kept, Counter(proof.new) + needed, found.meant)
 
 
 def _group(node: Node) -> NewGroup:
@@ -157,7 +157,7 @@ def _advice(study: Study, proof: ProvedWorld, steady: int) -> Advice:
     bill, nodes = study.bill, study.snapshot.nodes
     pools = tuple(_pools(study, proof))
     now, proposed = bill.of_all(nodes), bill.of_all(proof.world.nodes)
-    return Advice(pools, len(nodes), now, steady, proposed, booked(study.snapshot), proof)
+    return Advice(pools, len(nodes), now, steady, proposed, booked_share(study.snapshot), proof)
 
 
 def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:

@@ -81,7 +81,7 @@ class Exchange(Rearrangement):
     def is_new(self, node: int) -> bool:
         return node in self._new
 
-    def bought(self) -> list[int]:
+    def nodes_in_use(self) -> list[int]:
         """Return the new nodes that are in use."""
         return self.in_use(node for nodes in self.new.values() for node in nodes)
 
@@ -101,7 +101,7 @@ class Exchange(Rearrangement):
         } - {own_type}  # fmt: skip
         return group.machine in {own_type, *others} or len(others) < MOST_TYPES
 
-    def held(self, group: NewGroup) -> Iterator[int]:
+    def nodes_to_buy(self, group: NewGroup) -> Iterator[int]:
         """Yield the new nodes of the group that may still be bought."""
         return (node for node in self.new[group] if node in self)
 

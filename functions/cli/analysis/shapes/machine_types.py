@@ -90,12 +90,12 @@ def allocatable(machine: MachineType) -> Resources:
     """
     cpu = round(machine.size.vcpu * 1000)
     memory = round(machine.size.gib * GIB)
-    own = _OF_A_SHARED_CORE if machine.name in SHARED_CORE else cpu - _reserved(cpu, _CPU_TIERS)
-    kept = _OF_LESS_THAN_A_GIB if memory < GIB else _reserved(memory, _MEMORY_TIERS)
+    own = _OF_A_SHARED_CORE if machine.name in SHARED_CORE else cpu - _reserved_amount(cpu, _CPU_TIERS)
+    kept = _OF_LESS_THAN_A_GIB if memory < GIB else _reserved_amount(memory, _MEMORY_TIERS)
     return Resources.of({CPU: own, MEMORY: max(memory - kept - _EVICTION, 0)})
 
 
-def _reserved(amount: int, tiers: Sequence[tuple[int | None, int | Fraction]]) -> int:
+def _reserved_amount(amount: int, tiers: Sequence[tuple[int | None, int | Fraction]]) -> int:
     reserved = Fraction(0)
     for size, share in tiers:
         part = amount if size is None else min(amount, size)

@@ -226,7 +226,7 @@ class NewNodes:
             for number in range(count):
                 new = self.node(group, number)
                 nodes.append(new)
-                pods += [_copied(pod, new) for pod in self.snapshot.pods_by_node[like.name] if _is_static(pod)]
+                pods += [_copy_pod(pod, new) for pod in self.snapshot.pods_by_node[like.name] if _is_static(pod)]
                 if attaching:
                     csi[new.name] = _attaching(attaching, group.machine)
         return replace(
@@ -263,7 +263,7 @@ def _is_static(pod: Pod) -> bool:
     return is_mirror(pod.spec) and not pod.phase.finished
 
 
-def _copied(pod: Pod, node: Node) -> Pod:
+def _copy_pod(pod: Pod, node: Node) -> Pod:
     return structs.replace(pod, name=f"{pod.name}-{node.name}", uid=f"{pod.uid}-{node.name}", node=node.name)
 
 

@@ -48,7 +48,7 @@ class Prover:
     fill: int
     """In percent."""
 
-    def proved(
+    def prove_world(
         self, seen: Snapshot, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces
     ) -> ProvedWorld:
         """Return the world of a snapshot with these nodes, and with those added that pods need besides."""
@@ -56,7 +56,7 @@ class Prover:
         useless: set[NewGroup] = set()
         found = self._world(seen, kept, counts, meant)
         for _ in range(_ROUNDS):
-            group = self._wanted(found.homeless, useless)
+            group = self._best_choice(found.homeless, useless)
             if group is None:
                 break
             more = self._world(seen, kept, counts + Counter([group]), meant)
@@ -66,7 +66,7 @@ class Prover:
                 useless.add(group)
         return found
 
-    def _wanted(self, homeless: Sequence[Pod], useless: Collection[NewGroup]) -> NewGroup | None:
+    def _best_choice(self, homeless: Sequence[Pod], useless: Collection[NewGroup]) -> NewGroup | None:
         """Return the best choice that takes one of the pods when it is empty."""
         for pod in homeless:
             for group in self.choices:
@@ -87,7 +87,7 @@ class Prover:
         }
         packing = GuidedPacking(start, places)
         packing.reserve(PACKED.order(arrays, [arrays.kind_of[pod.spec] for pod in waiting]), OUTSIDE)
-        named = _named(waiting, packing)
+        named = _places_by_pod(waiting, packing)
         pods = tuple(structs.replace(pod, node=named[pod.key]) if pod.key in named else pod for pod in world.pods)
         homeless = tuple(pod for pod in waiting if pod.key not in named)
         return ProvedWorld(replace(world, pods=pods), frozenset(kept), dict(new), named, homeless)
@@ -115,7 +115,7 @@ def _indices(arrays: ClusterArrays, nodes: Sequence[str]) -> list[int]:
     return [arrays.index[name] for name in nodes if name in arrays.index]
 
 
-def _named(pods: Sequence[Pod], packing: Packing) -> dict[str, str]:
+def _places_by_pod(pods: Sequence[Pod], packing: Packing) -> dict[str, str]:
     """Return by pod key the node that it was given; pods of one class are alike."""
     waiting: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:

@@ -49,7 +49,7 @@ class ShapeSearch:
 
     def seat(self, kinds: Sequence[int]) -> None:
         """Give pods that wait a place, on new nodes if need be, as far as there is any."""
-        self._place(self._ordered(kinds))
+        self._place(self._order_kinds(kinds))
         self.exchange.keep()
 
     def remove_alone(self) -> None:
@@ -65,7 +65,7 @@ class ShapeSearch:
         """Take all nodes of a pool that may go away at once and place their pods again, if that is better."""
         exchange, before = self.exchange, self.exchange.worth.value
         nodes = [node for node in exchange.in_use(self._candidates) if exchange.kind_of(node)[0] == pool]
-        if self._exchanged(nodes) or exchange.worth.value >= before:
+        if self._exchange_nodes(nodes) or exchange.worth.value >= before:
             exchange.roll_back(0)
         exchange.keep()
 
@@ -78,7 +78,7 @@ class ShapeSearch:
                 break
             progress(trial, trials)
             self._trials, mark = self._trials + 1, exchange.mark()
-            homeless = self._restored() if self._trials % 4 == 0 else self._exchanged(self._chosen())
+            homeless = self._restore_nodes() if self._trials % 4 == 0 else self._exchange_nodes(self._choose_nodes())
             most = best + round(best * _WORSE * (1 - trial / trials))
             since += 1
             if homeless or exchange.worth.value > most:
@@ -91,13 +91,13 @@ class ShapeSearch:
                 since = 0
         exchange.roll_back(0)
 
-    def _exchanged(self, nodes: Sequence[int]) -> list[int]:
+    def _exchange_nodes(self, nodes: Sequence[int]) -> list[int]:
         """Take nodes away and place their pods again; return those that have no place."""
-        return self._place(self._ordered([kind for node in nodes for kind in self.exchange.vacate(node)]))
+        return self._place(self._order_kinds([kind for node in nodes for kind in self.exchange.vacate(node)]))
 
-    def _chosen(self) -> list[int]:
+    def _choose_nodes(self) -> list[int]:
         """Return some nodes to take away: of three that the dice name, the one that carries least for its price."""
-        rows = [*self.exchange.in_use(self._candidates), *self.exchange.bought()]
+        rows = [*self.exchange.in_use(self._candidates), *self.exchange.nodes_in_use()]
         if not rows:
             return []
         if self._trials % _OF_ONE_KIND == 1:
@@ -111,23 +111,23 @@ class ShapeSearch:
         kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
         return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
 
-    def _restored(self) -> list[int]:
+    def _restore_nodes(self) -> list[int]:
         """Put one or two nodes back that went, with all that was on them, and take new ones away for them."""
         exchange = self.exchange
         gone = [node for node in self._candidates if node in exchange and exchange.own_of(node)]
-        new = exchange.bought()
+        new = exchange.nodes_in_use()
         if not gone or not new:
             return []
         for place in sorted(set(self._dice.integers(len(gone), size=1 + self._trials % 2).tolist())):
             exchange.put_back(gone[place])
-        return self._exchanged(sorted(new, key=lambda node: (-self._waste(node), node))[: 1 + self._trials % 3])
+        return self._exchange_nodes(sorted(new, key=lambda node: (-self._waste(node), node))[: 1 + self._trials % 3])
 
     def _waste(self, node: int) -> float:
         """Return what a node costs for all that its pods are worth."""
         kinds = [*self.exchange.own_of(node), *self.exchange.guests(node)]
         return self.exchange.worth.price_of_one_more(node) / max(float(self._worth[kinds].sum()), 1.0)
 
-    def _ordered(self, kinds: Sequence[int]) -> list[int]:
+    def _order_kinds(self, kinds: Sequence[int]) -> list[int]:
         """Return classes, the most worth first, blurred in trials."""
         distinct = list(dict.fromkeys(kinds))
         blurred = dict(zip(distinct, self._worth[distinct] * self._blurs(len(distinct)), strict=True))
@@ -152,7 +152,7 @@ class ShapeSearch:
         while offers := list(self._offers(useless)):
             pods = Pods(self.exchange.arrays, Counter(kinds), self._worth)
             nodes = [node for _, node in offers]
-            carried, values = pods.carried(nodes, self.exchange.free_of(nodes))
+            carried, values = pods.carry_pods(nodes, self.exchange.free_of(nodes))
             prices = np.array([self.exchange.worth.price_of_one_more(node) for node in nodes])
             ratios = self._blurs(len(nodes)) * values / prices
             for at in np.argsort(-ratios, kind="stable").tolist():
@@ -160,14 +160,14 @@ class ShapeSearch:
                 if ratios[at] > 0:
                     mark = self.exchange.mark()
                     self.exchange.buy(node)
-                    rest = self._filled(node, kinds, pods.by_class(carried[at]))
+                    rest = self._fill_node(node, kinds, pods.by_class(carried[at]))
                     if len(rest) < len(kinds):
                         return rest
                     self.exchange.roll_back(mark)
                 useless.add(group)
         return None
 
-    def _filled(self, node: int, kinds: Sequence[int], first: Mapping[int, int]) -> list[int]:
+    def _fill_node(self, node: int, kinds: Sequence[int], first: Mapping[int, int]) -> list[int]:
         """Put pods on a node, those first that it is meant for; return the classes of those that are not there."""
         left = Counter(kinds)
         refused: set[int] = set()
@@ -191,7 +191,7 @@ class ShapeSearch:
             for kind in offer.types:
                 groups = (NewGroup(offer.pool, kind.name, zone) for zone in zones)
                 ready = (group for group in groups if group in exchange.new and group not in useless)
-                rows = ((group, node) for group in ready for node in exchange.held(group))
+                rows = ((group, node) for group in ready for node in exchange.nodes_to_buy(group))
                 found = next(rows, None)
                 if found is not None and exchange.may_come(found[0], offer.machine):
                     yield found
@@ -211,7 +211,7 @@ class Pods:
         self._counts = np.array(most, np.float64)
         self._admitting = [arrays.admitting(kind) for kind in self._kinds]
 
-    def carried(self, nodes: Sequence[int], free: Floats) -> tuple[Floats, Floats]:
+    def carry_pods(self, nodes: Sequence[int], free: Floats) -> tuple[Floats, Floats]:
         """Return how many pods of each class each node should carry (node x class), and what they are worth.
 
         One after another those that are worth most for their share of what is still free: so pods go where their

@@ -98,7 +98,7 @@ class Study:
         for end in ends:
             if found and min(value for value, *_ in found) <= end.value:
                 break
-            proof = self.prover.proved(self.snapshot, end.kept, end.new, end.meant)
+            proof = self.prover.prove_world(self.snapshot, end.kept, end.new, end.meant)
             gone = (node for node in self.snapshot.nodes if node.name in self.may_go - proof.kept)
             moved = sum(map(self.moving_pods, gone))
             found.append((self.bill.of_all(proof.world.nodes) + self.moving * moved, end, proof))
@@ -147,14 +147,16 @@ class Study:
         places = [arrays.index[self.new_nodes.node(group, 0).name] for group in every]
         worth, demand = self._worth(arrays, places), self._demand(arrays)
         pods = Pods(arrays, {kind: int(count) for kind, count in enumerate(demand) if count}, worth)
-        carried = dict(zip(every, pods.carried(places, self._room(arrays)[places])[1].tolist(), strict=True))
+        carried = dict(zip(every, pods.carry_pods(places, self._room(arrays)[places])[1].tolist(), strict=True))
         zones = {offer.pool: len(offer.zones) for offer in self.offered}
         return {
             group: min(ceil(_SPARE * float(demand @ worth) / carried[group] / zones[group.pool]) + 1, _MOST_COPIES)
-            for group in self._liked({group: carried[group] / self._price(group) for group in every if carried[group]})
+            for group in self._best_groups(
+                {group: carried[group] / self._price(group) for group in every if carried[group]}
+            )
         }
 
-    def _liked(self, ratio: Mapping[NewGroup, float]) -> Iterator[NewGroup]:
+    def _best_groups(self, ratio: Mapping[NewGroup, float]) -> Iterator[NewGroup]:
         """Yield the groups of each pool's own type and of the best few of each shape, the best first."""
         shapes: dict[tuple[str, str], list[str]] = {}
         best = {offer.pool: max((ratio[group] for group in ratio if group.pool == offer.pool), default=0)
@@ -206,4 +208,4 @@ def waiting(arrays: ClusterArrays) -> list[int]:
     """Return the classes of pods that wait for a place and may be given one, and of the chunks of buffers."""
     pods = [arrays.kind_of[pod.spec] for pod in arrays.pending if not pod.node and not pod.spec.stays]
     chunks = [arrays.kind_of[chunk.spec] for chunk, number in arrays.chunks for _ in range(number)]
-    return [kind for kind in (*pods, *chunks) if not arrays.fixed(kind)]
+    return [kind for kind in (*pods, *chunks) if not arrays.lasting_findings(kind)]

@@ -157,7 +157,7 @@ class ScaleDown:
         """As after any failure: the node is open again, and passed over for a while."""
         world = self._world
         del self._leaving[name]
-        world.change_node(_kept(world.nodes[name]))
+        world.change_node(_keep_node(world.nodes[name]))
         self._not_before = world.now + self._loop.after_failure
         self._parked[name] = world.now + self._loop.recheck, world.revision
 
@@ -183,7 +183,7 @@ def _deleting(node: Node) -> Node:
     return replace(with_announcement(node, wanted=False), unschedulable=True, taints=(*node.taints, taint))
 
 
-def _kept(node: Node) -> Node:
+def _keep_node(node: Node) -> Node:
     taints = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_DELETING_TAINT)
     return replace(node, unschedulable=False, taints=taints)
 

@@ -40,7 +40,7 @@ class ControlledPods:
         self._wanted[controller] = replicas
         self._counted.pop(controller, None)
 
-    def wanted(self, controller: str) -> int:
+    def count_wanted(self, controller: str) -> int:
         """Return how many pods a controller wants; as many as it has where nobody knows it."""
         return self._wanted.get(controller, len(self.of(controller)))
 
@@ -52,7 +52,7 @@ class ControlledPods:
 
     def lacks(self, controller: str) -> bool:
         """Whether a controller has fewer pods than it wants."""
-        return bool(controller) and len(self.of(controller)) < self.wanted(controller)
+        return bool(controller) and len(self.of(controller)) < self.count_wanted(controller)
 
     def restart(self, deployment: str, stamp: str) -> None:
         """Stamp a Deployment's template."""
@@ -69,7 +69,7 @@ class ControlledPods:
         known = self._known.get(controller)
         if known is None and controller.split("/")[1:2] not in [[kind] for kind in _COUNTED]:
             return None
-        living, wanted = self.of(controller), self.wanted(controller)
+        living, wanted = self.of(controller), self.count_wanted(controller)
         ready = sum(pod.ready for pod in living.values())
         before = known or Workload()
         return replace(
@@ -154,7 +154,7 @@ class BudgetCounts:
         if budget.fault:
             return budget
         living, ready = (sum(counts[spec] for spec in classes) for counts in (self._living, self._ready))
-        expected = living if _counts_pods(budget) else self._expected(classes)
+        expected = living if _counts_pods(budget) else self._count_expected(classes)
         must_stay = budget.must_stay(expected)
         return replace(
             budget,
@@ -165,9 +165,9 @@ class BudgetCounts:
             observed=True,
         )
 
-    def _expected(self, classes: Iterable[PodClass]) -> int:
+    def _count_expected(self, classes: Iterable[PodClass]) -> int:
         """Return how many pods the controllers of these classes want; those without one count in no share."""
-        return sum(map(self._controlled.wanted, {spec.workload for spec in classes} - {""}))
+        return sum(map(self._controlled.count_wanted, {spec.workload for spec in classes} - {""}))
 
 
 def _counts_pods(budget: PodDisruptionBudget) -> bool:

@@ -43,11 +43,11 @@ from shared.core.draining.drain import (
     OtherDrains,
     Proof,
     Prove,
-    RecordPhase,
     Restart,
     ReturnNode,
     Settle,
     Step,
+    WritePhase,
 )
 from shared.core.draining.evicting import counted_at
 from shared.core.draining.next_step import next_step
@@ -104,11 +104,11 @@ class Drains:
     @property
     def records(self) -> dict[str, DrainRecord]:
         """The drains' records, by order id."""
-        return {each.order_id: each.record for each in self.under_way.values()}
+        return {name.order_id: name.record for name in self.under_way.values()}
 
     def write(self, after: ClusterState) -> None:
         """Write the cluster's document."""
-        self._world.onlooker.remembered(self._world, self.state, after)
+        self._world.onlooker.note_memory(self._world, self.state, after)
         self.state = after
 
     # the claim
@@ -178,7 +178,7 @@ class Drains:
             workloads=self._workloads(controllers),
             workloads_at=world.now,
             other_claims=other_claims(self.state.claims, uid),
-            working=sum(not each.drained for each in self.state.claims.values()),
+            working=sum(not claim.drained for claim in self.state.claims.values()),
             unbound=self._waiting_for_a_place(drain, pods),
             deletion_begun_at=world.deletion_begun.get(drain.node),
             policy=self._policy,
@@ -187,7 +187,7 @@ class Drains:
         )
 
     def _workloads(self, controllers: set[str]) -> dict[str, Workload]:
-        found = ((each, self._world.controlled.workload(each)) for each in sorted(controllers))
+        found = ((controller, self._world.controlled.workload(controller)) for controller in sorted(controllers))
         return {key: each for key, each in found if each is not None}
 
     def _waiting(self) -> tuple[Pod, ...]:
@@ -200,7 +200,7 @@ class Drains:
         return tuple(waiting_for_a_place(pod, held, drain.record.claims_held_at) for pod in self._waiting())
 
     def _with_others(self, drain: DrainUnderWay, observed: Observation) -> Observation:
-        drains = tuple(OtherDrain(each.since, each.record) for each in self.under_way.values() if each is not drain)
+        drains = tuple(OtherDrain(name.since, name.record) for name in self.under_way.values() if name is not drain)
         theirs = self._workloads({controller for each in drains for controller in each.record.before})
         others = OtherDrains(drains, tuple(self.state.backoffs.values()), self._world.snapshot())
         return replace(observed, others=others, workloads={**theirs, **observed.workloads})
@@ -214,7 +214,7 @@ class Drains:
                 return pause
             case Cordon(node):
                 self._cordon(drain, node)
-            case RecordPhase(phase):
+            case WritePhase(phase):
                 self._reach(drain, phase)
             case Prove():
                 drain.proof = self._prove(drain)
@@ -251,8 +251,8 @@ class Drains:
         snapshot, state, node = self._world.snapshot(), self.state, self._world.nodes[drain.node]
         against = lost_place(node, snapshot, state, [claim.node for claim in state.claims.values()])
         if against:
-            others = [each for each in self.under_way.values() if each is not drain]
-            against = lost_place(node, snapshot, state, [each.node for each in others if may_move(each.record)])
+            others = [name for name in self.under_way.values() if name is not drain]
+            against = lost_place(node, snapshot, state, [other.node for other in others if may_move(other.record)])
         return Proof(self._world.now, self._world.now, against)
 
     def _evict(self, drain: DrainUnderWay, observed: Observation, pods: tuple[Pod, ...]) -> None:

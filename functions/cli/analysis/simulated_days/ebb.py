@@ -24,7 +24,7 @@ from shared.core.placement.demand import as_returned
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
-from shared.core.planning.waves import between, left_of, soft_taints, still_to_order, wave_after
+from shared.core.planning.waves import remaining_nodes, second_pass_delay, soft_taints, still_to_order, wave_after
 from shared.core.policy import Policy
 from shared.core.records.claims import with_breakers, without_past
 from shared.core.records.state import PoolMarks, Wave
@@ -55,7 +55,7 @@ class Ebb:
         world.agenda.note(world.now + world.delays.interval, self._pass)
         self._make_one()
         if self._still_to_order:
-            world.agenda.note(world.now + between(world.delays.interval), self._make_one)
+            world.agenda.note(world.now + second_pass_delay(world.delays.interval), self._make_one)
 
     def _make_one(self) -> None:
         world, drains = self._world, self._drains
@@ -110,7 +110,7 @@ class Ebb:
 
     def _order(self, situation: Situation) -> None:
         world, wave = self._world, self._wave
-        left = left_of(wave, situation)
+        left = remaining_nodes(wave, situation)
         plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
         self._marks = plan.marks
         self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
@@ -125,7 +125,9 @@ class Ebb:
     def _write_soft_taints(self, nodes: Iterable[Node]) -> None:
         found = soft_taints(nodes, self._drains.state, self._wave)
         for node in (*found.hold, *found.let_go):
-            self._world.change_node(_held(self._world.nodes[node.name], held=node in found.hold), detail=True)
+            self._world.change_node(
+                _with_soft_taint(self._world.nodes[node.name], held=node in found.hold), detail=True
+            )
 
     def _one_of_each_pool(self) -> Iterable[Node]:
         return {node.pool: node for node in self._world.nodes.values()}.values()
@@ -155,7 +157,7 @@ class Ebb:
             yield from (pod.created + age for pod in self._world.pods.values() if pod.created is not None)
 
 
-def _held(node: Node, *, held: bool) -> Node:
+def _with_soft_taint(node: Node, *, held: bool) -> Node:
     """Return the node with the soft taint of a wave, or without."""
     others = tuple(taint for taint in node.taints if taint.key != names.HELD_TAINT)
     return replace(node, taints=(*others, SOFT_TAINT) if held else others)

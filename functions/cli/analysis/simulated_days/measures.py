@@ -69,7 +69,7 @@ class Measures:
     planned: int = 0
     """Passes that made a plan: before the others nothing had changed."""
 
-    def evicted(self, by: Actor, *, before: int) -> None:
+    def note_eviction(self, by: Actor, *, before: int) -> None:
         """Count an eviction of a pod that had been moved so often before."""
         self.evictions[by] += 1
         self.twice += before > 0

@@ -74,11 +74,13 @@ class Curve:
         """Return how much of the range is wanted at a time, from 0 to 1."""
         local = at.astimezone(self.zone)
         hour = Fraction(local.hour * 60 + local.minute, 60)
-        share = Fraction(next(_between(one, two, hour) for one, two in pairwise(self.points) if hour <= two[0])) / 100
+        share = (
+            Fraction(next(_interpolate(one, two, hour) for one, two in pairwise(self.points) if hour <= two[0])) / 100
+        )
         return share * self.weekend / 100 if local.weekday() >= _SATURDAY else share
 
 
-def _between(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Fraction:
+def _interpolate(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Fraction:
     return one[1] + (two[1] - one[1]) * (hour - one[0]) / (two[0] - one[0])
 
 
@@ -88,7 +90,7 @@ def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts:
     def wanted(limits: Range, at: datetime) -> int:
         return limits.at(curve.share(at))
 
-    return by_steps({key: partial(wanted, each) for key, each in ranges.items()}, begins, lasts)
+    return by_steps({key: partial(wanted, range_) for key, range_ in ranges.items()}, begins, lasts)
 
 
 def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timedelta, zone: tzinfo = UTC) -> Demand:

@@ -26,7 +26,7 @@ def create(world: World, spec: PodClass, *, move: Move | None = None, node: str 
     world.add_pod(pod)
     if node:
         _start(world, pod)
-    world.changed(node)
+    world.note_change(node)
     return pod
 
 
@@ -37,7 +37,7 @@ def bind(world: World, key: str, node: str) -> None:
     pod = structs.replace(world.pods[key], node=node, unschedulable_since=None, started=world.now)
     world.change_pod(pod)
     _start(world, pod)
-    world.changed(node)
+    world.note_change(node)
 
 
 def found_no_place(world: World, key: str) -> None:
@@ -45,13 +45,13 @@ def found_no_place(world: World, key: str) -> None:
     pod = world.pods[key]
     if pod.unschedulable_since is None:
         world.change_pod(structs.replace(pod, unschedulable_since=world.now))
-        world.changed("")
+        world.note_change("")
 
 
 def evict(world: World, pod: Pod, by: Actor, most: timedelta = timedelta.max) -> None:
     """Evict a pod with its grace, at most so long, and let its controller make another in its place."""
     move = _count_move(world, pod, by)
-    world.onlooker.evicted(world, pod, by)
+    world.onlooker.note_eviction(world, pod, by)
     end(world, pod, most)
     if is_of_replica_set(pod.spec) and not pod.spec.replaced_at_end:
         _replace(world, pod, move)
@@ -68,7 +68,7 @@ def surge(world: World, pod: Pod) -> None:
 def _count_move(world: World, pod: Pod, by: Actor) -> Move:
     """Count a move, and return it as that of the pod that takes its place."""
     before = world.moves[pod.key].times if pod.key in world.moves else 0
-    world.measures.evicted(by, before=before)
+    world.measures.note_eviction(by, before=before)
     return Move(before + 1, by)
 
 
@@ -91,7 +91,7 @@ def end(world: World, pod: Pod, most: timedelta = timedelta.max) -> None:
     ending = structs.replace(pod, deleting=ends)
     world.announce_end(pod, ending)
     world.agenda.note(ends, lambda: world.delete_pod(ending))
-    world.changed(pod.node, detail=True)
+    world.note_change(pod.node, detail=True)
 
 
 def movers(pods: Iterable[Pod]) -> Iterator[Pod]:
@@ -173,7 +173,7 @@ class ReplicaControl:
 
     def _want_more(self, controller: str, pods: int) -> None:
         controlled = self._world.controlled
-        controlled.want(controller, controlled.wanted(controller) + pods)
+        controlled.want(controller, controlled.count_wanted(controller) + pods)
 
     def _watch(self, pod: Pod, lasts: timedelta) -> None:
         self._watched.add(pod.key)

@@ -19,7 +19,7 @@ from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
 from shared.core.planning.autoscaler import as_seen, is_expendable
-from shared.core.planning.scheduling import SCORING, SchedulerPacking, tainted
+from shared.core.planning.scheduling import SCORING, SchedulerPacking, count_taints
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
 
@@ -45,7 +45,7 @@ class Scheduler:
         held = {node.name for node in snapshot.nodes if node.held}
         announced = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
         scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
-        packing = SchedulerPacking(arrays, scoring, tainted(arrays, held, announced))
+        packing = SchedulerPacking(arrays, scoring, count_taints(arrays, held, announced))
         for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
             if not packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
                 bind(world, pod.key, arrays.nodes[packing.log[-1].target].name)
@@ -109,10 +109,10 @@ class NodeTemplates:
 
     def daemons(self, node: Node) -> tuple[PodClass, ...]:
         """Return what DaemonSets run on a node of that pool, pinned to this one."""
-        return tuple(_pinned(spec, node.name) for _, spec in sorted(self._daemons.get(node.pool, {}).items()))
+        return tuple(_pin_daemon(spec, node.name) for _, spec in sorted(self._daemons.get(node.pool, {}).items()))
 
 
-def _pinned(spec: PodClass, node: str) -> PodClass:
+def _pin_daemon(spec: PodClass, node: str) -> PodClass:
     """Return the class of a DaemonSet's pod for another node."""
     pin = Requirement(_PINS, "In", (node,))
     if spec.node_terms is None:
@@ -129,7 +129,7 @@ class ScaleUp:
 
     def __init__(self, world: World, templates: NodeTemplates) -> None:
         self._world, self._templates = world, templates
-        self._bought = 0
+        self._choose_machine = 0
 
     def step(self) -> None:
         """Buy what the waiting pods need."""
@@ -144,13 +144,13 @@ class ScaleUp:
 
     def _buy(self, group: NodeGroup) -> None:
         world = self._world
-        self._bought += 1
+        self._choose_machine += 1
         pool, zone = group
-        node = self._templates.node(group, f"{pool}-{zone[-1:]}-s{self._bought:05d}", world.now)
+        node = self._templates.node(group, f"{pool}-{zone[-1:]}-s{self._choose_machine:05d}", world.now)
         world.add_node(node)
-        world.agenda.note(world.now + world.delays.boot, lambda: self._booted(node.name))
+        world.agenda.note(world.now + world.delays.boot, lambda: self._boot_node(node.name))
 
-    def _booted(self, name: str) -> None:
+    def _boot_node(self, name: str) -> None:
         world = self._world
         node = world.nodes.get(name)
         if node is None:
@@ -199,7 +199,7 @@ class _ScaleUpLook:
         for spec in self._homeless(pods):
             fitting = (own for own in machines if own.takes(spec) and self._admits(spec, own.group))
             home = next(fitting, None)
-            if home is None and (home := self._bought(spec)) is not None:
+            if home is None and (home := self._choose_machine(spec)) is not None:
                 machines.append(home)
             if home is not None:
                 home.put(spec)
@@ -212,7 +212,7 @@ class _ScaleUpLook:
         packing = Packing(arrays, FIRST_FIT)
         return [arrays.classes[kind] for kind in packing.reserve([arrays.kind_of[pod.spec] for pod in pods], -1)]
 
-    def _bought(self, spec: PodClass) -> _Machine | None:
+    def _choose_machine(self, spec: PodClass) -> _Machine | None:
         for zones in self._pools:
             for group in sorted(zones, key=lambda group: (self._sizes[group], group)):
                 machine = _Machine(group, self._free(group))

@@ -48,10 +48,10 @@ class Onlooker:
 
     def pod(self, world: "World", before: Pod | None, after: Pod | None) -> None: ...
 
-    def evicted(self, world: "World", pod: Pod, by: Actor) -> None:
+    def note_eviction(self, world: "World", pod: Pod, by: Actor) -> None:
         """An eviction is granted, and nothing has changed yet."""
 
-    def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
+    def note_memory(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
 
 
 NO_ONLOOKER: Final = Onlooker()
@@ -135,13 +135,13 @@ class World:
         """Add a machine that was bought: it counts from now on, and boots."""
         self._add(node)
         self.measures.bought.append((self.now, node.pool))
-        self.changed(node.name)
+        self.note_change(node.name)
 
     def change_node(self, node: Node, *, detail: bool = False) -> None:
         """Write a node's new state; a `detail` makes no difference to anyone who looks for room."""
         self.onlooker.node(self, self.nodes[node.name], node)
         self.nodes[node.name] = node
-        self.changed(node.name, detail=detail)
+        self.note_change(node.name, detail=detail)
 
     def delete_node(self, name: str) -> None:
         """Remove a node with its machine and the pods that are left on it."""
@@ -153,7 +153,7 @@ class World:
             self.delete_pod(pod)
         self.onlooker.node(self, node, None)
         self.measures.removed.append((self.now, node.pool))
-        self.changed(name, detail=True)
+        self.note_change(name, detail=True)
 
     # pods
 
@@ -212,7 +212,7 @@ class World:
         self.bought_for.pop(known.key, None)
         self.on.get(known.node, {}).pop(known.key, None)
         self._pods_of.pop(known.node, None)
-        self.changed(known.node, detail=known.node not in self.nodes)
+        self.note_change(known.node, detail=known.node not in self.nodes)
 
     def _bind(self, pod: Pod) -> None:
         self.on[pod.node][pod.key] = pod
@@ -229,14 +229,14 @@ class World:
 
     def sample(self) -> None:
         """Note how many nodes there are, if that is news."""
-        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending), self._paid())
+        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending), self._bill_now())
         series = self.measures.series
         if not series or series[-1][1:] != row[1:]:
             if series and series[-1].at == self.now:
                 series.pop()
             series.append(row)
 
-    def _paid(self) -> int | None:
+    def _bill_now(self) -> int | None:
         """Return the bill, worked out again once nodes have changed or a commitment has ended."""
         ended = bool(self._ends) and self._ends[0] <= self.now
         if self.commitments and (ended or not self._bill_is_known):
@@ -266,7 +266,7 @@ class World:
             self._pods_of[node] = NodePods(pod for _, pod in sorted(self.on[node].items()))
         return self._pods_of[node]
 
-    def changed(self, node: str, *, detail: bool = False) -> None:
+    def note_change(self, node: str, *, detail: bool = False) -> None:
         """Note that something is new; while pods wait, everything may be news to them."""
         self.versions[node] += 1
         if detail and not self.pending:

@@ -11,10 +11,10 @@ from functions.cli.policy.importing.writing import (
     Imported,
     Noted,
     configuration,
-    imported,
     objects,
     others,
     part,
+    write_imported,
 )
 from shared.core.policy.field import path_text
 from shared.errors import BadPolicy
@@ -49,7 +49,7 @@ def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> 
     """
     if given is not None:
         return Noted(f"{given}s", which.variable)
-    found = {each.value: each for thing in things for each in _of_variable(which, thing)}
+    found = {noted.value: noted for thing in things for noted in _of_variable(which, thing)}
     if len(found) > 1:
         raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
     assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
@@ -123,7 +123,7 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
         BadPolicy: the file holds no such configuration, or one that estafette would not have read either.
     """
     things = objects(data)
-    pools, notes, faults = _written(things), [*_ALWAYS], []
+    pools, notes, faults = _written_pools(things), [*_ALWAYS], []
     rows: dict[str, Any] = {}
     for name, settings in pools.items():
         where = path_text(("nodePools", str(name)))
@@ -140,11 +140,13 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
         "defaults": _defaults(timer(MARKED, marked_seconds, things), timer(AGE, age_seconds, things)),
         "nodePools": rows,
     }
-    left_out = others((each for each in things if _configuration(each) is None and not has_timers(each)), "compaction")
-    return imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
+    left_out = others(
+        (thing for thing in things if _configuration(thing) is None and not has_timers(thing)), "compaction"
+    )
+    return write_imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
 
 
-def _written(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
+def _written_pools(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
     found = [each for each in map(_configuration, things) if each is not None]
     if len(found) != 1:
         raise BadPolicy(
@@ -187,7 +189,7 @@ def _pool(where: str, settings: Mapping[str, Any], notes: list[str]) -> dict[str
     strange = sorted(map(str, settings.keys() - _FIELDS))
     notes += [f"{path_text((where, field))}: estafette knows no such field; it is left out." for field in strange]
     limit, needed = settings.get(_LIMIT, 0), settings.get(_COUNT, 0)
-    row = {"enabled": _enabled(where, settings, limit, notes)}
+    row = {"enabled": _enabled_setting(where, settings, limit, notes)}
     if limit > 0:
         row[_LIMIT] = Noted(min(limit, 1), "as written" if limit <= 1 else "it was above 1, which is all of a node")
     if needed > 0:
@@ -199,7 +201,7 @@ def _pool(where: str, settings: Mapping[str, Any], notes: list[str]) -> dict[str
     return row
 
 
-def _enabled(where: str, settings: Mapping[str, Any], limit: Decimal, notes: list[str]) -> Noted:
+def _enabled_setting(where: str, settings: Mapping[str, Any], limit: Decimal, notes: list[str]) -> Noted:
     if "enabled" not in settings:
         return Noted(value=False, because="it was not written, and false is estafette's default")
     if settings["enabled"] and limit <= 0:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
 from shared.core.policy.field import path_text
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.scalars import LIMIT_PATTERN
@@ -49,7 +49,7 @@ def from_karpenter(data: bytes) -> Imported:
     """
     found, notes, faults = objects(data), [*_ALWAYS], []
     rows: dict[str, Any] = {}
-    for pool in (each for each in found if each.get("kind") == "NodePool"):
+    for pool in (thing for thing in found if thing.get("kind") == "NodePool"):
         fault = _fault(pool, rows)
         if fault:
             faults.append(fault)
@@ -62,8 +62,8 @@ def from_karpenter(data: bytes) -> Imported:
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "nodePools": rows,
     }
-    left_out = others((each for each in found if each.get("kind") != "NodePool"), "disruption")
-    return imported("From Karpenter's NodePools.", policy, [*notes, *left_out])
+    left_out = others((thing for thing in found if thing.get("kind") != "NodePool"), "disruption")
+    return write_imported("From Karpenter's NodePools.", policy, [*notes, *left_out])
 
 
 def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
@@ -97,12 +97,12 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             "does not end in time ends with its node uncordoned (drain.timeout)."
         )
     version = str(pool["apiVersion"])
-    notes += [*_of_block(name, version, block), *_refused(name, version, spec)]
-    after = _given(block, "consolidateAfter", _CONSOLIDATE_AFTER[version])
+    notes += [*_of_block(name, version, block), *_refused_by_origin(name, version, spec)]
+    after = _given_or_default(block, "consolidateAfter", _CONSOLIDATE_AFTER[version])
     expiry = _expiry(version, block, template)
     notes += _written_out(name, {"consolidateAfter": after, "expireAfter": expiry})
     return {
-        "enabled": _enabled(name, spec, notes),
+        "enabled": _enabled_setting(name, spec, notes),
         "disruption": {
             "consolidationPolicy": _policy(block),
             "consolidateAfter": after,
@@ -123,7 +123,7 @@ _UNDISTURBED: Final[tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...]]
 )
 
 
-def _enabled(name: str, spec: Mapping[str, Any], notes: list[str]) -> Noted:
+def _enabled_setting(name: str, spec: Mapping[str, Any], notes: list[str]) -> Noted:
     """Leave alone what Karpenter left alone."""
     because = next((why for holds, why in _UNDISTURBED if holds(spec)), "")
     if not because:
@@ -153,17 +153,17 @@ def _budgets_of(path: str, block: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
 
 def _without_effect(where: str, reasons: Any) -> Iterator[str]:
     """Yield what of a budget's reasons Ebb reads otherwise, or removes no node for."""
-    known = [str(each) for each in reasons] if isinstance(reasons, list) else []
+    known = [str(reason) for reason in reasons] if isinstance(reasons, list) else []
     idle = [each for each in known if each.lower() in KARPENTERS_REASONS]
     if reasons == []:
         yield f"{where}.reasons: the list is empty, which in Ebb means every reason."
     elif idle and len(idle) == len(known):
-        yield f"{where}: it binds {_listed(idle)} alone, for which Ebb removes no node; it has no effect here."
+        yield f"{where}: it binds {_list_words(idle)} alone, for which Ebb removes no node; it has no effect here."
     elif idle:
-        yield f"{where}.reasons: Ebb removes no node for {_listed(idle)}; the others bind."
+        yield f"{where}.reasons: Ebb removes no node for {_list_words(idle)}; the others bind."
 
 
-def _listed(words: Iterable[str]) -> str:
+def _list_words(words: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(words))
 
 
@@ -184,7 +184,7 @@ _BUDGET: Final = {"nodes", "schedule", "duration", "reasons"}
 _SUNDAY_AS_7: Final = re.compile(r"(.*[,-])?0*7([-,/].*)?", re.ASCII)
 
 
-def _refused(name: str, version: str, spec: Mapping[str, Any]) -> Iterator[str]:
+def _refused_by_origin(name: str, version: str, spec: Mapping[str, Any]) -> Iterator[str]:
     """Yield what of a NodePool's disruption Karpenter would have refused, where a policy may hold it."""
     block, path = part(spec, "disruption"), _path(name, "disruption")
     aged = (f"{_path(name)}.template.spec", part(spec, "template", "spec")) if version == V1 else (path, block)
@@ -237,7 +237,7 @@ def _short(value: Any) -> str:
     return repr(str(value)[:40])
 
 
-def _given(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
+def _given_or_default(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
     if field in block:
         return Noted(block[field], f"{where}{field}" if where else "as written")
     return Noted(default, f"{where}{field}{_DEFAULT}")
@@ -252,18 +252,18 @@ def _written_out(name: str, timers: Mapping[str, Noted]) -> Iterator[str]:
 
 
 def _policy(block: Mapping[str, Any]) -> Noted:
-    found = _given(block, "consolidationPolicy", "WhenUnderutilized")
+    found = _given_or_default(block, "consolidationPolicy", "WhenUnderutilized")
     return Noted("WhenUnderutilized", "it was Balanced") if found.value == "Balanced" else found
 
 
 def _expiry(version: str, block: Mapping[str, Any], template: Mapping[str, Any]) -> Noted:
     if version == V1:
-        return _given(template, "expireAfter", _EXPIRE_AFTER, "template.spec.")
-    return _given(block, "expireAfter", _EXPIRE_AFTER)
+        return _given_or_default(template, "expireAfter", _EXPIRE_AFTER, "template.spec.")
+    return _given_or_default(block, "expireAfter", _EXPIRE_AFTER)
 
 
 def _budgets(block: Mapping[str, Any]) -> Noted:
-    found = _given(block, "budgets", "")
+    found = _given_or_default(block, "budgets", "")
     if "budgets" not in block:
         return Noted([{"nodes": "10%"}], found.because)
     if isinstance(found.value, list):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadInput, BadPolicy
@@ -89,7 +89,7 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
         BadPolicy: the file holds no such ConfigMap, or values that node-refiner would not have read either.
     """
     things = objects(data)
-    written = _written(things)
+    written = _written_settings(things)
     policy: dict[str, Any] = {
         "": {},
         "cluster": {},
@@ -104,13 +104,13 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     if faults:
         raise BadPolicy(*faults)
     policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
-    left_out = others((each for each in things if not _is_configuration(each)), "draining")
+    left_out = others((thing for thing in things if not _is_configuration(thing)), "draining")
     notes = [*_unread(things), *_notes(written, pools), *left_out]
-    return imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
+    return write_imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
 
 
-def _written(things: list[dict[str, Any]]) -> dict[str, Any]:
-    found = [each for each in things if _is_configuration(each)]
+def _written_settings(things: list[dict[str, Any]]) -> dict[str, Any]:
+    found = [thing for thing in things if _is_configuration(thing)]
     if len(found) != 1:
         raise BadPolicy(
             f"file: it holds {len(found) or 'no'} configurations of node-refiner; give the one ConfigMap {CONFIG_MAP}."
@@ -120,7 +120,7 @@ def _written(things: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _unread(things: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield what node-refiner, or the API server before it, would not have read, and Ebb does."""
-    found = next(each for each in things if _is_configuration(each))
+    found = next(thing for thing in things if _is_configuration(thing))
     name = part(found, "metadata").get("name", CONFIG_MAP)
     if name not in _NAMES:
         yield f"{str(name)[:40]!r}: node-refiner reads no ConfigMap of that name, only {CONFIG_MAP}; Ebb reads it."

@@ -19,7 +19,7 @@ def objects(data: bytes) -> list[dict[str, Any]]:
         BadPolicy: the file cannot be read.
     """
     try:
-        return [each for document in read_each(data) for each in _items(document)]
+        return [item for document in read_each(data) for item in _items(document)]
     except BadPolicy as error:
         raise _of("file", error) from error
 
@@ -56,12 +56,12 @@ def _items(document: Any) -> Iterator[dict[str, Any]]:
         return
     items, kind = document.get("items"), str(document.get("kind", ""))
     if kind.endswith("List") and isinstance(items, list):
-        yield from (_typed(each, document, kind) for each in items if isinstance(each, dict))
+        yield from (_with_kind(item, document, kind) for item in items if isinstance(item, dict))
     else:
         yield document
 
 
-def _typed(item: dict[str, Any], listed: dict[str, Any], kind: str) -> dict[str, Any]:
+def _with_kind(item: dict[str, Any], listed: dict[str, Any], kind: str) -> dict[str, Any]:
     """In a list of one kind, as `kubectl get --raw` prints it, the items name neither kind nor version."""
     if kind == "List":
         return item
@@ -98,7 +98,7 @@ class Noted:
     because: str
 
 
-def imported(head: str, policy: Mapping[str, Any], notes: list[str]) -> Imported:
+def write_imported(head: str, policy: Mapping[str, Any], notes: list[str]) -> Imported:
     """Write the policy down.
 
     Raises:

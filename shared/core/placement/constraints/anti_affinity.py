@@ -71,7 +71,7 @@ class AntiAffinityState(ConstraintState):
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, -pods)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         barred: NodeMask | None = None
         for terms, counts in ((self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)):
             for term in terms:

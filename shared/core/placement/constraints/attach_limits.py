@@ -51,8 +51,8 @@ class AttachLimits(Constraint):
             for driver, most in storage.csi_nodes[node.name].limits.items() if node.name in storage.csi_nodes else ():
                 self.limits[self.drivers[driver], place] = most
         self._numbers: dict[Disk, int] = {}
-        self.brings = [self._brought(spec, storage) if limited else () for spec in given.classes]
-        self.attached = tuple(self._attached(given.snapshot))
+        self.brings = [self._volumes_of_class(spec, storage) if limited else () for spec in given.classes]
+        self.attached = tuple(self._attached_volumes(given.snapshot))
 
     def concerns(self, kind: int) -> bool:
         """Whether pods of the class bring any volume of a driver with a limit."""
@@ -61,7 +61,7 @@ class AttachLimits(Constraint):
     def state(self) -> "AttachLimitsState":
         return AttachLimitsState(self)
 
-    def _brought(self, spec: PodClass, storage: Storage) -> tuple[Brought, ...]:
+    def _volumes_of_class(self, spec: PodClass, storage: Storage) -> tuple[Brought, ...]:
         disks = [disk for volume in spec.volumes if (disk := _disk(spec, volume, storage))]
         shared = dict.fromkeys(disk for disk in disks if disk[1])
         found = []
@@ -75,14 +75,14 @@ class AttachLimits(Constraint):
     def _number(self, disk: Disk) -> int:
         return self._numbers.setdefault(disk, len(self._numbers))
 
-    def _attached(self, snapshot: Snapshot) -> Iterable[tuple[int, int, int]]:
+    def _attached_volumes(self, snapshot: Snapshot) -> Iterable[tuple[int, int, int]]:
         """Yield node, driver and volume of what is attached; only CSI's own volumes are counted so."""
         storage = snapshot.storage
         for place, node in enumerate(snapshot.nodes):
-            for each in storage.attachments.get(node.name, ()):
-                disk = storage.volumes.get(each.volume)
-                if disk is not None and disk.kind == "csi" and each.driver in self.drivers:
-                    yield place, self.drivers[each.driver], self._number((each.driver, disk.handle))
+            for attachment in storage.attachments.get(node.name, ()):
+                disk = storage.volumes.get(attachment.volume)
+                if disk is not None and disk.kind == "csi" and attachment.driver in self.drivers:
+                    yield place, self.drivers[attachment.driver], self._number((attachment.driver, disk.handle))
 
 
 class AttachLimitsState(ConstraintState):
@@ -92,16 +92,16 @@ class AttachLimitsState(ConstraintState):
         self._of = limits
         self._counts = np.zeros(limits.limits.shape, np.int64)
         self._users: dict[int, Mapping[int, int]] = {}
-        self._attached: frozenset[tuple[int, int]] = frozenset()
+        self._attached_volumes: frozenset[tuple[int, int]] = frozenset()
         if not empty:
-            self._attached = frozenset((volume, node) for node, _, volume in limits.attached)
+            self._attached_volumes = frozenset((volume, node) for node, _, volume in limits.attached)
             for node, driver, _ in set(limits.attached):
                 self._counts[driver, node] += 1
 
     def copy(self) -> "AttachLimitsState":
         twin = AttachLimitsState(self._of, empty=True)
         twin._counts[...] = self._counts
-        twin._users, twin._attached = dict(self._users), self._attached
+        twin._users, twin._attached_volumes = dict(self._users), self._attached_volumes
         return twin
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
@@ -117,11 +117,11 @@ class AttachLimitsState(ConstraintState):
         if not users[node]:
             del users[node]
         self._users[volume] = users
-        if (volume, node) in self._attached:
+        if (volume, node) in self._attached_volumes:
             return 0
         return (before + pods > 0) - (before > 0)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         return all_of([self._taking(brought) for brought in self._of.brings[kind]])
 
     def _taking(self, brought: Brought) -> NodeMask:

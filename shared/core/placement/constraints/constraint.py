@@ -97,7 +97,7 @@ class ConstraintState(Protocol):
         """Take back `close`."""
         del node
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         """Return the nodes that may take one more pod of the class as the pods lie now; None = all.
 
         Asked for every pod placed: a few passes of NumPy over the nodes, never a loop over them. A node where no pod
@@ -107,10 +107,10 @@ class ConstraintState(Protocol):
 
     def allows(self, kind: int, node: int) -> bool:
         """Whether a node is one of those that `allowed` returns. A rule that knows it much sooner answers by itself."""
-        mask = self.allowed(kind)
+        mask = self.allowed_nodes(kind)
         return mask is None or bool(mask[node])
 
-    def misplaced(self) -> int | None:
+    def find_misplaced(self) -> int | None:
         """Return a class of which a pod that was placed could not come back to its place if it left it now, or None.
 
         Asked when all that leaves a node has its place. A rule that what lies elsewhere can only make harder has no
@@ -118,12 +118,12 @@ class ConstraintState(Protocol):
         """
         return None
 
-    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+    def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:
         """Return those of the nodes by whose choice other pods are least likely to become misplaced."""
         del kind
         return nodes
 
-    def accept(self) -> None:
+    def accept_misplaced(self) -> None:
         """What is misplaced now is not named again: it was not the packing's to choose."""
         return
 
@@ -164,7 +164,7 @@ class Constraints:
         self._members = tuple(make(given) for make in makers)
         kinds = range(len(given.classes))
         self.concerning = tuple(
-            tuple(place for place, each in enumerate(self._members) if each.concerns(kind)) for kind in kinds
+            tuple(place for place, member in enumerate(self._members) if member.concerns(kind)) for kind in kinds
         )
         """By class, the places of those that concern it."""
 
@@ -178,7 +178,7 @@ class Constraints:
 
     def states(self, kinds: Codes, nodes: Codes) -> "ConstraintStates":
         """Return the counts with one pod of each of these classes on its node."""
-        found = ConstraintStates(self.concerning, [each.state() for each in self._members])
+        found = ConstraintStates(self.concerning, [member.state() for member in self._members])
         concerned = np.fromiter(map(bool, self.concerning), np.bool_, len(self.concerning))[kinds]
         for kind, node in zip(kinds[concerned].tolist(), nodes[concerned].tolist(), strict=True):
             found.add(kind, node)
@@ -224,8 +224,8 @@ class ConstraintStates(ConstraintState):
         for state in self._states:
             state.reopen(node)
 
-    def allowed(self, kind: int) -> NodeMask | None:
-        return all_of([self._states[place].allowed(kind) for place in self._concerning[kind]])
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
+        return all_of([self._states[place].allowed_nodes(kind) for place in self._concerning[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
         for place in self._concerning[kind]:  # noqa: SIM110 - asked of every pod placed, for which a generator is slow
@@ -236,19 +236,19 @@ class ConstraintStates(ConstraintState):
     def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
         """Yield what each that concerns the class allows by itself, with its place in the tuple."""
         for place in self._concerning[kind]:
-            yield place, self._states[place].allowed(kind)
+            yield place, self._states[place].allowed_nodes(kind)
 
-    def misplaced(self) -> int | None:
-        return next((kind for state in self._states if (kind := state.misplaced()) is not None), None)
+    def find_misplaced(self) -> int | None:
+        return next((kind for state in self._states if (kind := state.find_misplaced()) is not None), None)
 
-    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+    def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:
         for place in self._concerning[kind]:
-            nodes = self._states[place].preferred(kind, nodes)
+            nodes = self._states[place].preferred_nodes(kind, nodes)
         return nodes
 
-    def accept(self) -> None:
+    def accept_misplaced(self) -> None:
         for state in self._states:
-            state.accept()
+            state.accept_misplaced()
 
     def unfollow(self) -> None:
         for state in self._states:

@@ -116,7 +116,7 @@ class DomainCounts:
         bound = spare + (self.least(domains) if domains else 0)
         exact = self._exactly(spare, domains) if self._leaving or self._passing else {}
         if self._array is None and len(self._all) * _DENSE > self._domains + _DENSE * _DENSE:
-            self._array = self._counted()
+            self._array = self._count_by_domain()
         if self._array is None:
             crowded = {domain for domain, pods in self._all.items() if pods > bound}
             crowded.difference_update(exact)
@@ -138,11 +138,11 @@ class DomainCounts:
         """Return which of some nodes lie in domains with the fewest pods; `nodes` holds the domain of each."""
         if not among.any():
             return among
-        counts = self._counted()[nodes]
+        counts = self._count_by_domain()[nodes]
         found: NodeMask = among & (counts == counts[among].min())
         return found
 
-    def _counted(self) -> NDArray[np.int64]:
+    def _count_by_domain(self) -> NDArray[np.int64]:
         found = np.zeros(self._domains + 1, np.int64)
         found[list(self._all)] = list(self._all.values())
         return found
@@ -191,7 +191,7 @@ class TopologyDomains:
         chosen[NOWHERE] = False
         return chosen[self._codes]
 
-    def keyed(self) -> NodeMask:
+    def nodes_with_key(self) -> NodeMask:
         """Return the nodes that lie in any domain."""
         keyed: NodeMask = self._codes != NOWHERE
         return keyed

@@ -53,7 +53,7 @@ class HostPortsState(ConstraintState):
         for port in self._of.takes[kind]:
             count(self._takers.mine(port), node, pods)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         barring = [counts for port in self._of.barred_by[kind] if (counts := self._takers[port])]
         if not barring:
             return None

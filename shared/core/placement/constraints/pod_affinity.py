@@ -90,7 +90,7 @@ class RequiredAffinity(Constraint):
 
     def admits(self, kind: int) -> NodeMask | None:
         rule = self.rules.rule_of[kind]
-        return None if rule is None else _all(domains.keyed() for domains in self.rules.domains[rule])
+        return None if rule is None else _all(domains.nodes_with_key() for domains in self.rules.domains[rule])
 
     def state(self) -> "RequiredAffinityState":
         found = RequiredAffinityState(self)
@@ -125,7 +125,7 @@ class RequiredAffinityState(ConstraintState):
         return twin
 
     def _nobody(self) -> RuleCounts:
-        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), _copied)
+        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), _copy_counts)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule in self._rules.meant_by[kind]:
@@ -163,12 +163,12 @@ class RequiredAffinityState(ConstraintState):
     def reopen(self, node: int) -> None:
         self._shift(node, -1)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         rule = self._rules.rule_of[kind]
         company = None if rule is None else self._company(rule, kind, self._left[rule])
         if rule is None or company is None:
             return None
-        return _all(each.nodes_in(found) for each, found in zip(self._rules.domains[rule], company, strict=True))
+        return _all(domain.nodes_in(found) for domain, found in zip(self._rules.domains[rule], company, strict=True))
 
     def allows(self, kind: int, node: int) -> bool:
         rule = self._rules.rule_of[kind]
@@ -178,11 +178,11 @@ class RequiredAffinityState(ConstraintState):
         own = (domains.of[node] for domains in self._rules.domains[rule])
         return all(domain != NOWHERE and domain in found for domain, found in zip(own, company, strict=True))
 
-    def misplaced(self) -> int | None:
+    def find_misplaced(self) -> int | None:
         return self._places.lost(self._holds)
 
-    def accept(self) -> None:
-        self._places.accept(self._holds)
+    def accept_misplaced(self) -> None:
+        self._places.accept_misplaced(self._holds)
 
     def _company(self, rule: int, kind: int, left: Sequence[Counts]) -> Sequence[Collection[int]] | None:
         """Return by key the domains in which a pod has the companion it asks for; None: it is the first of its group.
@@ -224,7 +224,7 @@ class RequiredAffinityState(ConstraintState):
             self._places.reopen(node)
 
 
-def _copied(keys: tuple[Counts, ...]) -> tuple[Counts, ...]:
+def _copy_counts(keys: tuple[Counts, ...]) -> tuple[Counts, ...]:
     return tuple(dict(counts) for counts in keys)
 
 
@@ -274,19 +274,19 @@ class FollowedPlaces:
 
     def lost(self, holds: Holds) -> int | None:
         """Return a class of which a pod could not come back to its place."""
-        found = next((kind for _, kind, _ in self._lost(holds)), None)
+        found = next((kind for _, kind, _ in self._lost_ones(holds)), None)
         if found is None:
             self._changed.clear()
         return found
 
-    def accept(self, holds: Holds) -> None:
+    def accept_misplaced(self, holds: Holds) -> None:
         """Name what is lost now no more."""
-        self._accepted.update(self._lost(holds))
+        self._accepted.update(self._lost_ones(holds))
         self._changed.clear()
 
-    def _lost(self, holds: Holds) -> Iterator[Follower]:
+    def _lost_ones(self, holds: Holds) -> Iterator[Follower]:
         for rule in sorted(self._changed):
-            yield from (each for each in self._by_rule[rule] if each not in self._accepted and not holds(*each))
+            yield from (number for number in self._by_rule[rule] if number not in self._accepted and not holds(*number))
 
     def _count(self, follower: Follower, pods: int) -> None:
         count(self._by_rule.setdefault(follower[0], {}), follower, pods)

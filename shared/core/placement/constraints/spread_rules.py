@@ -14,7 +14,7 @@ import numpy as np
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerated
+from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerates_all
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, by_class, count
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
@@ -24,7 +24,7 @@ class Topology:
 
     def __init__(self, place: int, codes: Codes, keyed: NodeMask, included: NodeMask) -> None:
         self.place = place
-        self.keyed = keyed
+        self.nodes_with_key = keyed
         """The nodes that have every key of the pod; on no other may it run."""
         _, codes = np.unique(np.where(included, codes, NOWHERE), return_inverse=True)
         self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
@@ -68,18 +68,18 @@ class SpreadRules:
         self._topologies: dict[tuple[object, ...], Topology] = {}
         self._rules: dict[tuple[object, ...], SpreadRule] = {}
         self._all: dict[tuple[object, ...], Asked] = {}
-        self.spreads = [tuple(self._asked(spec, each) for each in spec.hard_spread) for spec in classes]
+        self.spreads = [tuple(self._ask_rule(spec, constraint) for constraint in spec.hard_spread) for spec in classes]
         self.rules = tuple(self._rules.values())
         self.topologies = tuple(self._topologies.values())
         self.asking = {each: kind for kind, spread in enumerate(self.spreads) for each in spread}
         """By constraint, one of the classes that ask for it."""
         self.counting = _counting(classes, self.rules, matches)
 
-    def _asked(self, spec: PodClass, given: SpreadConstraint) -> Asked:
-        selector = _merged(given, spec)
+    def _ask_rule(self, spec: PodClass, given: SpreadConstraint) -> Asked:
+        selector = _merge_match_keys(given, spec)
         topology = self._topology(spec, given)
         known = (spec.namespace, selector, topology.place)
-        honours = given.honours_taints and not tolerated((Taint(OUR_TAINT, NO_SCHEDULE),), spec.tolerations)
+        honours = given.honours_taints and not tolerates_all((Taint(OUR_TAINT, NO_SCHEDULE),), spec.tolerations)
         rule = self._rules.setdefault(
             (*known, honours), SpreadRule(len(self._rules), spec.namespace, selector, topology, honours)
         )
@@ -88,15 +88,15 @@ class SpreadRules:
         return self._all.setdefault(asked, Asked(rule, *asked[1:]))
 
     def _topology(self, spec: PodClass, given: SpreadConstraint) -> Topology:
-        keys = tuple(sorted({each.topology_key for each in spec.hard_spread}))
+        keys = tuple(sorted({constraint.topology_key for constraint in spec.hard_spread}))
         selected = (tuple(sorted(spec.node_selector.items())), spec.node_terms) if given.honours_affinity else None
         tolerations = spec.tolerations if given.honours_taints else None
         known = (given.topology_key, keys, selected, tolerations)
         if known not in self._topologies:
-            keyed = np.logical_and.reduce([self._filters.labelled(key) for key in keys])
+            keyed = np.logical_and.reduce([self._filters.nodes_with_label(key) for key in keys])
             included = keyed.copy()
             if given.honours_affinity:
-                included &= self._filters.selected(spec)
+                included &= self._filters.selected_nodes(spec)
             if given.honours_taints:
                 included &= self._filters.tolerating(spec.tolerations)
             codes = self._filters.label(given.topology_key).codes
@@ -104,11 +104,11 @@ class SpreadRules:
         return self._topologies[known]
 
 
-def _merged(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
+def _merge_match_keys(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
     """Return the selector with matchLabelKeys' labels of the pod in it; keys that it does not have are passed over."""
     if given.selector is None:
         return None
-    return given.selector.narrowed({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
+    return given.selector.with_labels({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
 
 
 def _counting(
@@ -150,8 +150,8 @@ class SpreadPlaces:
 
     def copy(self) -> "SpreadPlaces":
         twin = SpreadPlaces()
-        twin._by_rule = {rule: _copied(places) for rule, places in self._by_rule.items()}
-        twin._on = {node: _copied(places) for node, places in self._on.items()}
+        twin._by_rule = {rule: _copy_places(places) for rule, places in self._by_rule.items()}
+        twin._on = {node: _copy_places(places) for node, places in self._on.items()}
         twin._closed, twin._accepted = set(self._closed), set(self._accepted)
         twin._changed.update((rule, set(domains)) for rule, domains in self._changed.items())
         twin._least.update((topology, dict(least)) for topology, least in self._least.items())
@@ -170,7 +170,7 @@ class SpreadPlaces:
         self._closed.remove(node)
         self._count_all(node, 1)
 
-    def changed(self, rule: SpreadRule, domain: int) -> None:
+    def note_change(self, rule: SpreadRule, domain: int) -> None:
         """The rule counts more or fewer pods in the domain."""
         if rule.place in self._by_rule:
             self._changed[rule.place].add(domain)
@@ -183,17 +183,19 @@ class SpreadPlaces:
 
     def lost(self, skews: Skews) -> Asked | None:
         """Return a constraint that would no longer let one of its pods come back to its place."""
-        found = next((spread for spread, domain in self._lost(skews) if (spread, domain) not in self._accepted), None)
+        found = next(
+            (spread for spread, domain in self._lost_ones(skews) if (spread, domain) not in self._accepted), None
+        )
         if found is None:
             self._changed.clear()
         return found
 
-    def accept(self, skews: Skews) -> None:
+    def accept_misplaced(self, skews: Skews) -> None:
         """Take the places that are lost by now as given."""
-        self._accepted.update(self._lost(skews))
+        self._accepted.update(self._lost_ones(skews))
         self._changed.clear()
 
-    def _lost(self, skews: Skews) -> Iterator[tuple[Asked, int]]:
+    def _lost_ones(self, skews: Skews) -> Iterator[tuple[Asked, int]]:
         for rule, changed in self._changed.items():
             for spread, places in self._by_rule.get(rule, {}).items():
                 known, least = self._least[spread.rule.topology.place], skews.least(spread)
@@ -231,14 +233,14 @@ class NoPlaces(SpreadPlaces):
     def reopen(self, node: int) -> None:
         """Keep nothing."""
 
-    def changed(self, rule: SpreadRule, domain: int) -> None:
+    def note_change(self, rule: SpreadRule, domain: int) -> None:
         """Keep nothing."""
 
     def domains_changed(self, topologies: Iterable[Topology]) -> None:
         """Keep nothing."""
 
 
-def _copied(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
+def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
     return {spread: dict(counts) for spread, counts in places.items()}
 
 
@@ -252,7 +254,7 @@ class _Nodes:
 
     def copy(self) -> "_Nodes":
         twin = _Nodes(self._topologies)
-        twin._by_domain, twin.filled = [dict(each) for each in self._by_domain], list(self.filled)
+        twin._by_domain, twin.filled = [dict(counts) for counts in self._by_domain], list(self.filled)
         return twin
 
     def count(self, node: int, by: int) -> list[Topology]:

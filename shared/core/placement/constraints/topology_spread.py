@@ -53,7 +53,7 @@ class TopologySpread(Constraint):
 
     def admits(self, kind: int) -> NodeMask | None:
         spread = self.rules.spreads[kind]
-        return np.logical_and.reduce([each.rule.topology.keyed for each in spread]) if spread else None
+        return np.logical_and.reduce([each.rule.topology.nodes_with_key for each in spread]) if spread else None
 
     def state(self) -> "TopologySpreadState":
         found = TopologySpreadState(self)
@@ -96,7 +96,7 @@ class TopologySpreadState(ConstraintState):
             self.presume(kind, node)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
-        for rule, domain in self._counted(kind, node):
+        for rule, domain in self._counting_rules(kind, node):
             count(self._mine_on(node), rule.place, pods)
             self._book(rule, domain, node, pods)
 
@@ -110,7 +110,7 @@ class TopologySpreadState(ConstraintState):
     def presume(self, kind: int, node: int) -> None:
         """It keeps no domain from being the emptiest."""
         if not self._going.may_go(node):
-            for rule, domain in self._counted(kind, node):
+            for rule, domain in self._counting_rules(kind, node):
                 self._counts.mine(rule.place).add(domain, 0, lasting=-1)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
@@ -118,7 +118,7 @@ class TopologySpreadState(ConstraintState):
         self.evict(kind, node, -pods)
 
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
-        for rule, domain in self._counted(kind, node):
+        for rule, domain in self._counting_rules(kind, node):
             if not rule.honours_taints:
                 self._counts.mine(rule.place).leave(domain, -pods)
 
@@ -133,36 +133,36 @@ class TopologySpreadState(ConstraintState):
         self._rebook(node, self._going.reopen)
         self._places.reopen(node)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         return all_of([self._taking(spread) for spread in self._of.spreads[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
         for spread in self._of.spreads[kind]:
             domain = spread.rule.topology.domain_of[node]
             counts, spare = self._counts[spread.rule.place], spread.max_skew - spread.matches_itself
-            if domain != NOWHERE and not counts.takes(spare, self._compared(spread), domain):
+            if domain != NOWHERE and not counts.takes(spare, self._most_domains(spread), domain):
                 return False
         return True
 
-    def misplaced(self) -> int | None:
+    def find_misplaced(self) -> int | None:
         found = self._places.lost(self)
         return None if found is None else self._of.asking[found]
 
-    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+    def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:
         """Return the nodes in the emptiest domains."""
         for spread in self._of.spreads[kind]:
             nodes = self._counts[spread.rule.place].emptiest(spread.rule.topology.domains, nodes)
         return nodes
 
-    def accept(self) -> None:
-        self._places.accept(self)
+    def accept_misplaced(self) -> None:
+        self._places.accept_misplaced(self)
 
     def unfollow(self) -> None:
         self._places = NoPlaces()
 
     def least(self, spread: Asked) -> int:
         """Return how many pods the emptiest domain of a constraint holds for good."""
-        domains = self._compared(spread)
+        domains = self._most_domains(spread)
         return self._counts[spread.rule.place].least(domains) if domains else 0
 
     def unsure(self, spread: Asked) -> KeysView[int]:
@@ -171,10 +171,10 @@ class TopologySpreadState(ConstraintState):
 
     def skew(self, spread: Asked, domain: int) -> int:
         """Return the skew of a pod that left its place in the domain and came back to it."""
-        counts, domains = self._counts[spread.rule.place], self._compared(spread)
+        counts, domains = self._counts[spread.rule.place], self._most_domains(spread)
         return counts.at(domain) - (counts.least(domains, but=domain) if domains else 0)
 
-    def _counted(self, kind: int, node: int) -> Iterator[tuple[SpreadRule, int]]:
+    def _counting_rules(self, kind: int, node: int) -> Iterator[tuple[SpreadRule, int]]:
         for rule in self._of.counting[kind]:
             domain = rule.topology.domain_of[node]
             if domain != NOWHERE:
@@ -192,7 +192,7 @@ class TopologySpreadState(ConstraintState):
         if self._going.is_closed(node) and rule.honours_taints:
             return
         self._counts.mine(rule.place).add(domain, pods, lasting=0 if self._going.may_go(node) else pods)
-        self._places.changed(rule, domain)
+        self._places.note_change(rule, domain)
 
     def _rebook(self, node: int, turn: Callable[[int], list[Topology]]) -> None:
         here = [(self._of.rules[place], pods) for place, pods in self._on.get(node, {}).items()]
@@ -205,9 +205,9 @@ class TopologySpreadState(ConstraintState):
     def _taking(self, spread: Asked) -> NodeMask | None:
         """Return the nodes that may take one more by one constraint; None = all."""
         spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
-        return self._counts[spread.rule.place].taking(spare, self._compared(spread), nodes)
+        return self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes)
 
-    def _compared(self, spread: Asked) -> int:
+    def _most_domains(self, spread: Asked) -> int:
         """Return how many domains there may be; 0 if they may be too few for the constraint, and the least is 0."""
         topology = spread.rule.topology
         if self._going.fewest(topology) < spread.min_domains:

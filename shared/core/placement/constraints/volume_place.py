@@ -85,10 +85,10 @@ class VolumePlace(Constraint):
 
     def _mask(self, place: Place) -> NodeMask:
         if place not in self._masks:
-            self._masks[place] = self._made(place)
+            self._masks[place] = self._make_mask(place)
         return self._masks[place]
 
-    def _made(self, place: Place) -> NodeMask:
+    def _make_mask(self, place: Place) -> NodeMask:
         match place:
             case DiskAffinity(terms):
                 return self._filters.meeting(terms)
@@ -122,7 +122,7 @@ class Unchanging(ConstraintState):
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         del kind, node, pods
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         del kind
         return None
 
@@ -167,7 +167,7 @@ def _by_labels(disk: PersistentVolume) -> Terms | None:
 
 
 def _zones(value: str) -> tuple[str, ...]:
-    return tuple(sorted({each.strip() for each in value.split(_SEVERAL)}))
+    return tuple(sorted({word.strip() for word in value.split(_SEVERAL)}))
 
 
 def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
@@ -175,7 +175,7 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
 
     Source: csi-translation-lib, plugins/in_tree_volume.go (translateTopologyFromInTreeToCSI).
     """
-    label_keys = {each.key for term in terms or () for each in term.expressions}
+    label_keys = {expression.key for term in terms or () for expression in term.expressions}
     zone = _zone_key(disk, label_keys)
     renamed = {zone: GCE_ZONE} | ({BETA_REGION: names.REGION_LABEL} if zone == BETA_ZONE else {})
     zones = tuple(each for each in _zones(disk.labels.get(zone, "")) if each)
@@ -183,7 +183,10 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
     if terms is None and not added:
         return None
     base = (NodeTerm(),) if terms is None else terms
-    kept = [[replace(each, key=renamed.get(each.key, each.key)) for each in term.expressions] for term in base]
+    kept = [
+        [replace(expression, key=renamed.get(expression.key, expression.key)) for expression in term.expressions]
+        for term in base
+    ]
     return tuple(NodeTerm((*expressions, *added)) for expressions in kept)
 
 
@@ -233,7 +236,7 @@ class OnePodClaimsState(ConstraintState):
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, -pods)
 
-    def allowed(self, kind: int) -> NodeMask | None:
+    def allowed_nodes(self, kind: int) -> NodeMask | None:
         used = any(self._users.get(claim, 0) > 0 for claim in self._of.uses[kind])
         return self._of.nowhere if used else None
 

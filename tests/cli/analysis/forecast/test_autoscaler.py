@@ -22,7 +22,7 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.autoscaler import soonest
-from shared.core.planning.autoscaler_look import unneeded
+from shared.core.planning.autoscaler_look import nodes_unneeded
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -44,7 +44,7 @@ def one_node(*pods: Pod, **changes: Any) -> Snapshot:
 
 
 def found(snapshot: Snapshot) -> tuple[str, ...]:
-    return unneeded(snapshot, Situation(snapshot, ClusterState(), Policy()).drain_context(""))
+    return nodes_unneeded(snapshot, Situation(snapshot, ClusterState(), Policy()).drain_context(""))
 
 
 @pytest.mark.parametrize(

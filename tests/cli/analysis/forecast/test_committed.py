@@ -86,7 +86,9 @@ def test_a_steady_state_has_its_own_use() -> None:
 def nearly_empty() -> Snapshot:
     """Six nodes whose pods have room on two; none is used so little that the autoscaler takes it."""
     pods = [
-        pod(f"p{each}-{at}", on=f"n{each}", cpu=0.7, owner=f"ReplicaSet/w{at}") for each in range(6) for at in range(3)
+        pod(f"p{number}-{at}", on=f"n{number}", cpu=0.7, owner=f"ReplicaSet/w{at}")
+        for number in range(6)
+        for at in range(3)
     ]
     return cluster([node(f"n{number}") for number in range(6)], pods)
 

@@ -259,10 +259,10 @@ def test_passes_in_vain_are_counted_from_the_last_drain_on() -> None:
 def test_rounds_of_one_drain_each_are_paced_as_one_round_of_all(gap: int, minutes: list[int]) -> None:
     """In a cluster of ten nodes each round has one; its end is not a pass that began nothing."""
     pace = paced(policy(cluster_wide={"time_gap": gap * MINUTE}))
-    for each in drains(3, lasts=60 * MINUTE):
-        pace.let_go([each], FAR)
+    for drain in drains(3, lasts=60 * MINUTE):
+        pace.let_go([drain], FAR)
 
-    assert [at - NOW for at in pace.begins.values()] == [each * MINUTE for each in minutes]
+    assert [at - NOW for at in pace.begins.values()] == [minute * MINUTE for minute in minutes]
 
 
 def test_the_pass_after_a_drain_is_looked_at_although_nothing_ends_before_it() -> None:

@@ -71,8 +71,8 @@ def test_the_next_pass_does_not_wait_for_all_that_the_autoscaler_has_announced()
         pod("full", on="home", cpu=40, owner="ReplicaSet/full"),
         *(pod(f"p{each.name}", on=each.name, cpu=2.1) for each in own),
         *(
-            pod(f"p{each.name}", on=each.name, cpu=0.5, owner=f"ReplicaSet/{each.name}", volumes=local)
-            for each in others
+            pod(f"p{other.name}", on=other.name, cpu=0.5, owner=f"ReplicaSet/{other.name}", volumes=local)
+            for other in others
         ),
     ]
     seen = cluster([node("home", cpu=64, memory=256, pool="b"), *own, *others], pods, pools=FIXED)

@@ -52,8 +52,8 @@ def picture(roll: Random, seed: int) -> Snapshot:
     plain = snapshot_of(generated(roll.choice((6, 12, 20, 30)), mix, fill=fill, pods_a_node=8, seed=seed))
     profile = roll.choice(("BALANCED", "OPTIMIZE_UTILIZATION"))
     nodes, pods = (
-        tuple(_node(each, roll) for each in plain.nodes),
-        tuple(_pod(each, plain, roll) for each in plain.pods),
+        tuple(_node(node, roll) for node in plain.nodes),
+        tuple(_pod(pod, plain, roll) for pod in plain.pods),
     )
     buffers = held(buffer("b", 2, cpu=0.5, memory=0.5)) if roll.random() < 0.2 else plain.buffers
     return replace(plain, nodes=nodes, pods=pods, profile=profile, buffers=buffers)

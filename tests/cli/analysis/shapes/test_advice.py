@@ -35,7 +35,7 @@ MONTH = HOURS_PER_MONTH / MICRO
 
 def advice(*snapshots: Snapshot, bill: Bill | None = None, **asked: Any) -> Advice:
     given = {"trials": 60, "fill": 100, **asked}
-    situations = [Situation(each, ClusterState(), EVERY_POOL) for each in snapshots]
+    situations = [Situation(snapshot, ClusterState(), EVERY_POOL) for snapshot in snapshots]
     return advise(situations, bill or Bill(PRICES), ShapeRequest(**given))
 
 
@@ -53,9 +53,9 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     assert proof.homeless == ()
     assert found.proposed + found.moved * 5 / MONTH <= found.now + 1
     assert found.proposed <= found.now
-    assert found.saving == sum(each.saving for each in found.pools)
-    assert all(len({group.zone for group in each.new}) + each.kept >= min(3, each.after) for each in found.pools)
-    assert all(len(each.types) <= 3 for each in found.pools)
+    assert found.saving == sum(pool.saving for pool in found.pools)
+    assert all(len({group.zone for group in pool.new}) + pool.kept >= min(3, pool.after) for pool in found.pools)
+    assert all(len(pool.types) <= 3 for pool in found.pools)
 
 
 def _unplaced(each: Any, places: Any) -> Any:
@@ -92,10 +92,10 @@ def test_a_pod_that_moves_must_pay_what_it_is_worth() -> None:
 def test_no_node_is_filled_beyond_what_was_asked() -> None:
     found = advice(drawn(SMALL["memory-bound"], 0.6), fill=70)
     world = found.proof.world
-    for each in world.nodes:
-        if each.name.startswith("new-"):
-            booked = world.pods_by_node[each.name].booked
-            assert all(booked.get(axis) <= 0.7 * each.allocatable.get(axis) for axis in (CPU, MEMORY))
+    for machine in world.nodes:
+        if machine.name.startswith("new-"):
+            booked = world.pods_by_node[machine.name].booked
+            assert all(booked.get(axis) <= 0.7 * machine.allocatable.get(axis) for axis in (CPU, MEMORY))
 
 
 def test_the_pods_of_every_snapshot_fit_and_more_is_proposed_for_two_than_for_the_emptier() -> None:
@@ -170,7 +170,7 @@ EDGES = {
 @pytest.mark.parametrize(("seen", "after"), EDGES.values(), ids=EDGES)
 def test_clusters_with_little_to_decide(seen: Snapshot, after: int) -> None:
     found = advice(seen)
-    assert sum(each.after for each in found.pools) == after
+    assert sum(pool.after for pool in found.pools) == after
     assert found.proof.homeless == ()
 
 

@@ -32,13 +32,13 @@ def offer(nodes: list[Node], *families: str) -> PoolOffer:
 
 
 def types(found: PoolOffer) -> set[str]:
-    return {each.name for each in found.types}
+    return {type_.name for type_ in found.types}
 
 
 def test_a_pool_is_offered_the_sizes_and_shapes_of_its_own_family() -> None:
     found = offer(pool_of())
     assert {"n2-standard-4", "n2-highmem-8", "n2-highcpu-8"} < types(found)
-    assert {each.family for each in found.types} == {"n2"}
+    assert {type_.family for type_ in found.types} == {"n2"}
     assert found.unknown == ()
 
 
@@ -81,13 +81,13 @@ def test_some_pools_keep_their_type_and_it_is_named_why(changes: Any, expected: 
 @pytest.mark.parametrize("label", [names.SPOT_LABELS[0], "cloud.google.com/requested-min-cpu-platform"])
 def test_spot_and_a_minimum_cpu_platform_keep_the_family_even_if_others_are_asked_for(label: str) -> None:
     found = offer(pool_of(labels={label: "true"}), "e2")
-    assert {each.family for each in found.types} == {"n2"}
+    assert {type_.family for type_ in found.types} == {"n2"}
     assert len(found.unknown) == 1
 
 
 def test_other_families_come_only_when_asked_for_and_never_with_other_processors() -> None:
     found = offer(pool_of(), "n2d", "t2a")
-    assert {each.family for each in found.types} == {"n2", "n2d"}
+    assert {type_.family for type_ in found.types} == {"n2", "n2d"}
     assert [each.split()[0] for each in found.unknown] == ["n2d", "t2a"]
 
 
@@ -95,7 +95,7 @@ def test_families_of_other_disks_are_left_out_where_pods_have_volumes() -> None:
     """N4 attaches Hyperdisk alone."""
     free, disks = pod("x", on="n0"), pod("x", on="n0", volumes=(Volume("data", CLAIM, "data"),))
     plain, kept = (offers(filled(pool_of(), each), PRICES, ("n4",))[0] for each in (free, disks))
-    assert ({each.family for each in plain.types}, {each.family for each in kept.types}) == ({"n2", "n4"}, {"n2"})
+    assert ({type_.family for type_ in plain.types}, {type_.family for type_ in kept.types}) == ({"n2", "n4"}, {"n2"})
     assert "volumes" in kept.unknown[0]
 
 

@@ -30,7 +30,7 @@ class Recorded(Onlooker):
         row = {
             "ready": thing.ready,
             "unschedulable": thing.unschedulable,
-            "taints": [f"{each.key}={each.value}:{each.effect}" for each in thing.taints],
+            "taints": [f"{taint.key}={taint.value}:{taint.effect}" for taint in thing.taints],
             "pool": thing.pool,
             "zone": thing.zone,
         }
@@ -51,7 +51,7 @@ class Recorded(Onlooker):
         }
         self._change(world, "pods", before, after, "others", name=thing.name, uid=thing.key, **row)
 
-    def evicted(self, world: World, pod: Pod, by: Actor) -> None:
+    def note_eviction(self, world: World, pod: Pod, by: Actor) -> None:
         entry = {
             "actor": EBB if by is Actor.EBB else "cluster-autoscaler",
             "namespace": pod.spec.namespace,
@@ -63,7 +63,7 @@ class Recorded(Onlooker):
         }
         self._add(world, "eviction", entry)
 
-    def remembered(self, world: World, before: ClusterState, after: ClusterState) -> None:
+    def note_memory(self, world: World, before: ClusterState, after: ClusterState) -> None:
         sight = {"verb": "GET", "code": 200, "user_agent": EBB, "path": "/api/v1/nodes"}
         self._add(world, "request", sight)
         at = world.now.timestamp()

@@ -116,7 +116,7 @@ def test_a_job_that_runs_in_the_snapshot_ends_after_the_same_time(
     picture = cluster([node("n")], [pod("j", on="n", owner=owner)])
     found = with_cron_jobs(Demand(), [cron_job(suspended=suspended)], picture, DAY, HALF_HOUR)
 
-    assert found.changes == tuple(ReplicaChange(NOW + HALF_HOUR, each, 0) for each in expected)
+    assert found.changes == tuple(ReplicaChange(NOW + HALF_HOUR, name, 0) for name in expected)
 
 
 def test_a_node_that_only_a_running_job_needs_goes_once_it_has_ended() -> None:

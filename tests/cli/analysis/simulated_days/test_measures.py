@@ -67,7 +67,7 @@ def test_waits_at_the_ramp_are_those_that_began_in_it() -> None:
 def test_a_pod_that_is_moved_again_is_counted() -> None:
     measures = Measures([Moment(NOW, 1, 1, 0)])
     for before in (0, 1, 2):
-        measures.evicted(Actor.EBB, before=before)
+        measures.note_eviction(Actor.EBB, before=before)
 
     assert measures.twice == 2
 

@@ -122,4 +122,4 @@ def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_boot
     let_pass(world, NOW + DELAYS.boot)
 
     assert world.nodes[new].ready
-    assert [each.spec.workload for each in world.on[new].values()] == ["default/DaemonSet/agent"]
+    assert [name.spec.workload for name in world.on[new].values()] == ["default/DaemonSet/agent"]

@@ -85,7 +85,7 @@ def test_of_what_happens_in_one_moment_only_its_end_is_sampled() -> None:
     seen.delete_node("n1")
     seen.sample()
 
-    assert [(each.at, each.nodes) for each in seen.measures.series] == [(NOW, 1)]
+    assert [(moment.at, moment.nodes) for moment in seen.measures.series] == [(NOW, 1)]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_eviction_api_asks_the_budgets_of_a_pod(
 def test_while_a_pod_waits_every_change_is_news_to_the_scheduler() -> None:
     waiting, idle = world(pod("p")), world()
     for each in (waiting, idle):
-        each.changed("n1", detail=True)
+        each.note_change("n1", detail=True)
 
     assert (waiting.revision, waiting.details) == (1, 0)
     assert (idle.revision, idle.details) == (0, 1)
