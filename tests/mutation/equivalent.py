@@ -85,12 +85,6 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     ): "a mask that catches up is the mask made anew, only later",
     (_AT_REST, "kept_by_the_autoscaler", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
     (_AT_REST, "_measures", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
-    (
-        "shared/core/planning/autoscaler_look.py",
-        "unneeded",
-        "0",
-        "1",
-    ): "where the search for room begins throws the dice; one throw is as good as another",
     (_BILL, "", "1000", "1001"): _UNIT,
     (_BILL, "", "1000", "999"): _UNIT,
     (_BILL, "Bill.amounts", "if kind not in self._known", "if True"): "worked out again they are the same amounts",
@@ -113,7 +107,12 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (_PLAN, "_orders", "if not selection.taken", "if False"): "saves the simulation; what is not taken has no order",
     (_SCHEDULER, "_balance", "zip(free, sizes, strict=True)", "zip(free, sizes)"): _AS_MANY,
     (_SELECTION, "", "2", "3"): "of the ranks of reasons only the order counts",
-    (_SELECTION, "Selection._hold", "if self.taken", "if True"): "saves the simulation; what is not taken moves no pod",
+    (
+        _SELECTION,
+        "Selection._hold_softly",
+        "if self.taken",
+        "if True",
+    ): "saves the simulation; what is not taken moves no pod",
     (
         _SELECTION,
         "Selection._ask_or_keep",

@@ -39,8 +39,8 @@ class Live:
 
     def forget(self) -> None:
         """Let each function of ours that remembers its answers find them again."""
-        for cach in self._caches:
-            cach.cache_clear()
+        for memo in self._caches:
+            memo.cache_clear()
 
     def swap(self, mutant: Mutant | None) -> None:
         """Put the mistake into the functions of this process; None is no mistake.

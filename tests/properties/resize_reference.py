@@ -124,5 +124,5 @@ def _most(*given: Amounts) -> dict[str, int]:
 
 
 def _plus(mine: Amounts, theirs: Mapping[str, Any]) -> dict[str, int]:
-    other = _in_milli(theirs) if any(isinstance(their, str) for their in theirs.values()) else theirs
+    other = _in_milli(theirs) if any(isinstance(written, str) for written in theirs.values()) else theirs
     return {name: mine.get(name, 0) + other.get(name, 0) for name in {*mine, *other}}

@@ -113,7 +113,7 @@ def _with(spec: PodClass, attribute: str, value: object, *named: str) -> PodClas
 
 def _union(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what any of both has; the very same object where the first has all."""
-    missing = tuple(their for their in theirs if their not in mine)
+    missing = tuple(row for row in theirs if row not in mine)
     return (*mine, *missing) if missing else mine
 
 
@@ -137,7 +137,7 @@ def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Tolerati
     """Keep what the template has, and what admission adds again; of what it alone has, what would bring a pod back."""
     mine, theirs = spec.tolerations, template.tolerations
     kept = tuple(toleration for toleration in mine if toleration in theirs or _is_added(toleration, spec, own))
-    found = _union(kept, tuple(their for their in theirs if their.tolerates(DRAIN_TAINT)))
+    found = _union(kept, tuple(toleration for toleration in theirs if toleration.tolerates(DRAIN_TAINT)))
     return mine if found == mine else found
 
 

@@ -34,9 +34,7 @@ def lists(cluster: BenchCluster) -> Mapping[str, list[Json]]:
     return {
         "nodes": [_node(node) for node in cluster.nodes],
         "namespaces": [{"metadata": {"name": name, "labels": {}}} for name in ("default", "kube-system")],
-        "poddisruptionbudgets": [
-            _budget(workload, replicas[workload.name]) for workload in living if workload.budget
-        ],
+        "poddisruptionbudgets": [_budget(workload, replicas[workload.name]) for workload in living if workload.budget],
         "replicasets": [_controller(deployment, replicas[deployment.name], "ReplicaSet") for deployment in deployments],
         "deployments": [_controller(deployment, replicas[deployment.name], "Deployment") for deployment in deployments],
         "statefulsets": [

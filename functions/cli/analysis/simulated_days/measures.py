@@ -20,7 +20,7 @@ class Actor(StrEnum):
     EBB = "ebb"
 
 
-class Move(NamedTuple):
+class PodMove(NamedTuple):
     """How often a pod, and those whose place it takes, were moved; who moved the last one."""
 
     times: int

@@ -11,13 +11,13 @@ from functools import partial
 
 from msgspec import structs
 
-from functions.cli.analysis.simulated_days.measures import Actor, Move, PodWait
+from functions.cli.analysis.simulated_days.measures import Actor, PodMove, PodWait
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster.pod import Phase, Pod, PodClass, is_daemon, is_mirror, is_of_replica_set
 from shared.core.rules.pod_costs import deletion_cost
 
 
-def create(world: World, spec: PodClass, *, move: Move | None = None, node: str = "") -> Pod:
+def create(world: World, spec: PodClass, *, move: PodMove | None = None, node: str = "") -> Pod:
     """A controller makes a pod; `move` is that of the one whose place it takes."""
     name = world.new_name(spec)
     pod = Pod(name=name, uid=name, spec=spec, node=node, phase=Phase.PENDING, ready=False, created=world.now)
@@ -65,11 +65,11 @@ def surge(world: World, pod: Pod) -> None:
     world.replaces[new.key] = pod
 
 
-def _count_move(world: World, pod: Pod, by: Actor) -> Move:
+def _count_move(world: World, pod: Pod, by: Actor) -> PodMove:
     """Count a move, and return it as that of the pod that takes its place."""
     before = world.moves[pod.key].times if pod.key in world.moves else 0
     world.measures.note_eviction(by, before=before)
-    return Move(before + 1, by)
+    return PodMove(before + 1, by)
 
 
 def steer(world: World, pod: Pod, cost: int | None) -> None:
@@ -129,7 +129,7 @@ def _finish_surge(world: World, key: str) -> None:
         end(world, known)
 
 
-def _replace(world: World, pod: Pod, move: Move) -> None:
+def _replace(world: World, pod: Pod, move: PodMove) -> None:
     """Make a pod in place of one that was evicted, unless fewer are wanted by now."""
     if world.controlled.lacks(pod.spec.workload):
         create(world, pod.spec, move=move)

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Final
 
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
-from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment, Move
+from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment, PodMove
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import NodePods, Snapshot
@@ -97,7 +97,7 @@ class World:
     """By node, the pods that are bound to it, by key."""
     pending: dict[str, datetime] = field(default_factory=dict)
     """Pods without a node, and since when."""
-    moves: dict[str, Move] = field(default_factory=dict)
+    moves: dict[str, PodMove] = field(default_factory=dict)
     """By pod that takes the place of one that was evicted."""
     replaces: dict[str, Pod] = field(default_factory=dict)
     """By pod that a rollout has made, the one that ends once it is available."""
