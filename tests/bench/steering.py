@@ -83,7 +83,7 @@ class Seen(Onlooker):
         del world
         self.writes += before is not None and after is not None and before.steered != after.steered
 
-    def evicted(self, world: World, pod: Pod, by: Actor) -> None:
+    def note_eviction(self, world: World, pod: Pod, by: Actor) -> None:
         del world, pod
         self.evictions[by] += 1
 

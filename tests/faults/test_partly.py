@@ -70,7 +70,7 @@ def _nothing(*_: Any) -> None:
         pytest.param(
             "carries the soft taint",
             failing("all pools", 900.0, Ending.FAULT),
-            swapped(plan_pass, "let_go_of_late", _nothing),
+            swapped(plan_pass, "release_expired_wave", _nothing),
             id="a pass that dies frees no late wave",
         ),
         pytest.param(
