@@ -107,12 +107,6 @@ def test_an_autopilot_cluster_is_refused_with_a_sentence(addresses: dict[str, An
     assert "Traceback" not in shown.stderr
 
 
-def test_usage_that_the_cluster_does_not_show_is_a_note_and_no_fault(addresses: dict[str, Any]) -> None:
-    shown = _ebb(addresses, "explain", _names(addresses)[0])
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "Usage is unknown (Kubernetes API, list nodes.metrics.k8s.io: " in shown.stdout
-
-
 @pytest.mark.parametrize("command", [("explain", "NODE"), ("why-not",)])
 def test_the_marks_of_an_installation_in_reach_are_used(
     command: tuple[str, ...], addresses: dict[str, Any], tmp_path: Path

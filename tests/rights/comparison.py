@@ -13,11 +13,9 @@ OF_PEOPLE = frozenset(
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         Right("get", "rbac.authorization.k8s.io", "clusterroles"),
         Right("get", "rbac.authorization.k8s.io", "clusterrolebindings"),
-        Right("list", "metrics.k8s.io", "nodes"),
-        Right("list", "metrics.k8s.io", "pods"),
     }
 )
-"""What only a person asks for, with rights of his own: `ebb doctor` and `ebb explain`."""
+"""What only a person asks for, with rights of his own: `ebb doctor`."""
 _FILE = f"{FILE.parent.name}/{FILE.name}"
 
 

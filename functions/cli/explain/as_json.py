@@ -1,7 +1,4 @@
-"""`ebb explain --output json`: nodes, pods and workloads with keys that tools may rely on (docs/orders.md).
-
-Every key is always there, null where there is nothing; nodes are named, all of them.
-"""
+"""`ebb explain --output json`: every key is always there, null where there is nothing (docs/orders.md)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -10,7 +7,6 @@ from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, NodeWorth, PodPlace
 from functions.cli.analysis.openings import Closed
 from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
-from functions.cli.explain.usage import ShownUsage
 from functions.cli.output.format import dollars, rfc3339
 from functions.cli.plan import as_json as plan_json
 from functions.cli.plan.view import PlanView
@@ -33,20 +29,17 @@ def document(view: PlanView, explained: Iterable[dict[str, Any]]) -> dict[str, A
     }
 
 
-def explain_one(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> dict[str, Any]:
+def explain_one(view: PlanView, explainer: Explainer, what: Meant) -> dict[str, Any]:
+    rows = rows_of(explainer, what.pods)
     if what.workload:
-        return _workload(view, what.workload, rows_of(explainer, what.pods))
-    if what.pods:
-        (pod,) = what.pods
-        return _pod(view, pod, *explainer.pod(pod), usage.pods.get(pod.key))
-    return _node(view, explainer.node(what.node), usage.nodes.get(what.node))
+        return _workload(view, what.workload, rows)
+    return _pod(view, *rows[0]) if rows else _node(view, explainer.node(what.node))
 
 
-def _node(view: PlanView, known: NodeExplanation, used: Resources | None) -> dict[str, Any]:
-    shown = view.node(known.decision.name)
+def _node(view: PlanView, known: NodeExplanation) -> dict[str, Any]:
     return {
         "kind": "node",
-        **plan_json.node(shown),
+        **plan_json.node(view.node(known.decision.name)),
         "blockers": [_blocker(blocker) for blocker in known.decision.blockers],
         "machine": known.node.machine or None,
         "zone": known.node.zone or None,
@@ -54,7 +47,6 @@ def _node(view: PlanView, known: NodeExplanation, used: Resources | None) -> dic
         **_worth(known.worth),
         "drain": plan_json.drain(known.takes) if known.takes.rounds else None,
         "closed": [_closed_gate(gate) for gate in known.closed],
-        "usage": _amounts(used),
         "pods": [{"pod": place.pod.key, **_place(place)} for place in known.pods],
         "staying_pods": known.staying,
         "refusal": known.refusal or None,
@@ -69,9 +61,7 @@ def _worth(worth: NodeWorth | None) -> dict[str, Any]:
     }
 
 
-def _pod(
-    view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None, used: Resources | None
-) -> dict[str, Any]:
+def _pod(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> dict[str, Any]:
     return {
         "kind": "pod",
         "name": pod.key,
@@ -81,7 +71,6 @@ def _pod(
         "needs_elsewhere": _amounts(pod.spec.requests),
         "raised_by": list(pod.spec.raised_by),
         "template_adds": list(pod.spec.template_adds),
-        "usage": _amounts(used),
         "stays_with_node": place is None,
         **_place(place),
         "budgets": [_budget(budget) for budget in place.budgets] if place else [],
@@ -156,5 +145,5 @@ def _choice(choice: NodeChoice) -> dict[str, Any]:
     }
 
 
-def _amounts(amounts: Resources | None) -> dict[str, int] | None:
-    return None if amounts is None else {"cpu_millis": amounts.cpu, "memory_bytes": amounts.memory}
+def _amounts(amounts: Resources) -> dict[str, int]:
+    return {"cpu_millis": amounts.cpu, "memory_bytes": amounts.memory}

@@ -8,12 +8,9 @@ from rich.console import Console
 
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain import as_json
-from functions.cli.explain.node_page import page as node_page
+from functions.cli.explain.pages import node_page, pod_page, workload_page
 from functions.cli.explain.parts import NodeNamer, PagePart, as_text, show
-from functions.cli.explain.pod_page import page as pod_page
-from functions.cli.explain.pod_page import workload_page
 from functions.cli.explain.resolve import Meant, resolve_name, rows_of
-from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
@@ -30,41 +27,35 @@ from shared.errors import BadInput
 class PageSource:
     view: PlanView
     explainer: Explainer
-    usage: ShownUsage
 
     def page(self, what: Meant, width: int, *, cut: bool = False) -> Iterator[PagePart]:
         """Return the page of one node, pod or workload; `cut` shortens the names of nodes."""
-        rows, usage = rows_of(self.explainer, what.pods), self.usage
+        rows = rows_of(self.explainer, what.pods)
         namer = NodeNamer({node.name: node.decision.pool for node in self.view.nodes}, cut=cut)
         if what.workload:
             return workload_page(self.view, what.workload, rows, namer, width)
         if rows:
-            return pod_page(self.view, rows[0], namer, usage.pods.get(rows[0][0].key))
-        return node_page(self.view, self.explainer.node(what.node), namer, width, usage.nodes.get(what.node))
+            return pod_page(self.view, rows[0], namer)
+        return node_page(self.view, self.explainer.node(what.node), namer, width)
 
 
 def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) -> None:
-    """Print a page for each word, and the notes below; unknown words are errors at the end.
-
-    Raises:
-        BadInput: words mean nothing in the cluster, or more than one thing: a sentence for each.
-    """
+    """Print a page for each word, and the notes below; BadInput at the end has a sentence for each unclear word."""
     inputs = gather(sources)
     past = recall_passes(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
-    found, refused = _each_meant(situation, words)
+    found, refused = _resolve_names(situation, words)
     if found:
-        wave, usage, notes = remaining_nodes(past.wave, situation), usage_of(sources), past.notes_of(inputs)
+        wave = remaining_nodes(past.wave, situation)
         plan = make_plan(situation, past.marks, inputs.prices, wave=wave)
-        notes = (*notes, usage.note) if usage.note else notes
-        view = view_of(plan, notes=notes, partial=inputs.partial)
-        _print(PageSource(view, Explainer(situation, plan), usage), found, output)
+        view = view_of(plan, notes=past.notes_of(inputs), partial=inputs.partial)
+        _print(PageSource(view, Explainer(situation, plan)), found, output)
     if refused:
         raise BadInput("\n".join(refused))
 
 
-def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Meant], Sequence[str]]:
-    """Return what is meant, and a sentence for each word that is not one thing; the others are explained anyway."""
+def _resolve_names(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Meant], Sequence[str]]:
+    """Return what is meant, and a sentence for each word that is not one thing."""
     found, refused = [], []
     for word in words:
         try:
@@ -84,7 +75,7 @@ def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> N
     if output is AnswerFormat.MARKDOWN:
         typer.echo(as_markdown(known, found))
     elif output is not AnswerFormat.TABLE:
-        explained = (as_json.explain_one(view, known.explainer, what, known.usage) for what in found)
+        explained = (as_json.explain_one(view, known.explainer, what) for what in found)
         print_document(as_json.document(view, explained), output, view.notes)
     else:
         with printing() as console:

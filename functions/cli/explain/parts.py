@@ -1,7 +1,4 @@
-"""What pages of explanations are made of: facts, causes, lists of nodes, pods with their places; each drawn twice.
-
-A page is a row of parts, drawn on a terminal and as markdown from the same values.
-"""
+"""What pages are made of: a page is a row of parts, drawn on a terminal and as markdown from the same values."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +46,7 @@ def show(console: Console, parts: Iterable[PagePart]) -> None:
         elif isinstance(part, Title | str):
             console.print(part if isinstance(part, str) else Text(part.name, style=BOLD))
         else:
-            console.print(facts(part.rows if isinstance(part, Facts) else _causes(part)))
+            console.print(facts(part.rows if isinstance(part, Facts) else _number_causes(part)))
         before = part
 
 
@@ -75,7 +72,7 @@ def _cause(word: str, own: Sequence[Blocker]) -> Iterator[str]:
     yield from (f"   - {text(line)}" for line in lines(own))
 
 
-def _causes(causes: Causes) -> Iterator[Fact]:
+def _number_causes(causes: Causes) -> Iterator[Fact]:
     for number, (reason, own) in enumerate(by_reason(causes.found).items(), start=1):
         yield f"{number}.", Text(reason, style=BOLD)
         yield from (("", line) for line in lines(own))
@@ -151,13 +148,11 @@ _WORDS: Final = frozenset({NOWHERE, NOT_SAID, NONE, WITH_ITS_NODE})
 def place_table(
     titles: Sequence[str], rows: Iterable[Sequence[str]], nodes: Sequence[int], namer: NodeNamer, width: int
 ) -> Table:
-    """Return one line for each row; `nodes` are the places of columns with names of nodes, which give way to width.
-
-    First they lose what all of them share, then what those of a pool share, with the pool in its place and without.
-    """
+    """Return one line for each row; names of nodes, in the columns `nodes`, are shortened until the table fits."""
     whole = Table.of([Column(title, code=True, wraps=True) for title in titles], rows)
     found = sorted({name for at in nodes for name in whole.columns[at].cells} - _WORDS)
     names = NodeNames({name: namer.pools.get(name, "") for name in found})
+    # First they lose what all of them share, then what those of a pool share, with the pool in its place and without.
     ways = (
         (names.short, names.lost_of_short),
         (lambda name: f"{namer.pools.get(name, '')} {names.tail(name)}".lstrip(), names.lost_of_tail),

@@ -32,11 +32,7 @@ _OF_FILES: Final = (".json", ".yaml", ".yml", ".gz", "/")
 
 
 def names_and_files(words: Iterable[str]) -> tuple[Sequence[str], Sequence[Path]]:
-    """Return the names to explain, and the dumps: what is a file here, or is called like a file or a folder.
-
-    Raises:
-        BadInput: there is no name.
-    """
+    """Return the names to explain, and the dumps: what is a file here, or is called like one. BadInput: no name."""
     names: list[str] = []
     files: list[Path] = []
     for word in words:
@@ -70,11 +66,7 @@ class Meant:
 
 
 def resolve_name(situation: Situation, word: str) -> Meant:
-    """Return what is meant.
-
-    Raises:
-        BadInput: nothing, or more than one thing.
-    """
+    """Return what is meant. BadInput: nothing, or more than one thing."""
     found = matches(situation, word)
     if len(found) > 1:
         raise BadInput(f"{word!r} may mean {some([one.name for one in found])}; write the whole name.")
@@ -86,9 +78,7 @@ def resolve_name(situation: Situation, word: str) -> Meant:
 def matches(situation: Situation, word: str) -> Sequence[Meant]:
     """Return the nodes, pods and workloads of that name, else nodes with that ending, else pods with it.
 
-    Static pods end with their node's name, so that a node's ending comes before a pod's.
-    A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
-    written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
+    They may be written as for kubectl (`node/NAME`, `deploy/NAME`), and with a namespace: `shop/Deployment/cart`.
     """
     nodes, pods = [Meant(node=node.name) for node in situation.snapshot.nodes], _bound_pods(situation)
     if whole := [Meant(pods=(pod,)) for pod in pods if pod.key == word]:
@@ -102,6 +92,7 @@ def matches(situation: Situation, word: str) -> Sequence[Meant]:
         return named
     word = f"{kind}/{name}" if kind else word
     exact = [*(one for one in nodes if one.node == word), *named, *_workloads(situation, word)]
+    # Static pods end with their node's name, so that a node's ending comes before a pod's.
     ends = exact or [one for one in nodes if one.node.endswith(word)]
     return ends or [Meant(pods=(pod,)) for pod in pods if pod.key.endswith(word)]
 
@@ -111,21 +102,19 @@ def _bound_pods(situation: Situation) -> Sequence[Pod]:
 
 
 def _workloads(situation: Situation, word: str) -> Iterator[Meant]:
-    for whole, pods in sorted(_behind(situation).items()):
+    for whole, pods in sorted(_pods_by_workload(situation).items()):
         namespace, kind, own = whole.split("/", 2)
         if word in {whole, own, f"{namespace}/{own}", f"{kind}/{own}", f"{kind.lower()}/{own}"}:
             yield Meant(workload=whole, pods=tuple(pods))
 
 
-def _behind(situation: Situation) -> Mapping[str, Sequence[Pod]]:
-    """Return the pods of each Deployment, or of their own controller if none is known.
-
-    A mirror pod has none: the owner that it names is its node.
-    """
+def _pods_by_workload(situation: Situation) -> Mapping[str, Sequence[Pod]]:
+    """Return the pods of each Deployment, or of their own controller if none is known."""
     found: dict[str, list[Pod]] = {}
     for pod in _bound_pods(situation):
         known = situation.snapshot.workloads.get(pod.spec.workload)
         name = known.name if known and known.name else pod.spec.workload
+        # A mirror pod has no controller: the owner that it names is its node.
         if name and not (pod.spec.owner is not None and pod.spec.owner.kind == "Node"):
             found.setdefault(name, []).append(pod)
     return found
@@ -144,7 +133,7 @@ def _unknown_word(situation: Situation, word: str) -> str:
     if any(budget == f"pdb/{name}" or budget.endswith(f"/{name}") for budget in budgets):
         return f"{name} is a PodDisruptionBudget; ebb why-not shows what it keeps, kubectl get pdb its status."
     pods = (pod.key for pod in _bound_pods(situation))
-    known = (*pools, *budgets, *snapshot.node_by_name, *pods, *_behind(situation))
+    known = (*pools, *budgets, *snapshot.node_by_name, *pods, *_pods_by_workload(situation))
     remedy = near(word, known) or "ebb plan -o wide lists them."
     return f"no node {word!r}, nor pod nor workload, among the {len(snapshot.nodes):,} nodes of the cluster; {remedy}"
 

@@ -213,11 +213,7 @@ PARTIAL = "why-not: the dump is partial ({why}), so what a change would free is 
 
 
 def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
-    """Print which single changes would free most money: for people with the notes, for tools with these on stderr.
-
-    Raises:
-        BadInput: the dump does not hold the whole cluster, or its machines have no price.
-    """
+    """Print which single changes would free most money. BadInput: a partial dump, or machines without a price."""
     inputs = gather(sources)
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))

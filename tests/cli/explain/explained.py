@@ -7,13 +7,11 @@ from rich.console import Console
 from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.explain.as_json import document, explain_one
-from functions.cli.explain.node_page import page
+from functions.cli.explain.pages import node_page
 from functions.cli.explain.parts import NodeNamer, show
 from functions.cli.explain.resolve import resolve_name
-from functions.cli.explain.usage import ShownUsage
 from functions.cli.plan.view import PlanView, view_of
 from shared.adapters.prices import load
-from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import UNKNOWN
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision
@@ -21,7 +19,7 @@ from shared.core.reasons import Blocker, PodBlock
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pdb, pod, policy, resources
+from tests.builders import cluster, node, pdb, pod, policy
 
 
 def explanation(decision: NodeDecision, **known: Any) -> NodeExplanation:
@@ -45,10 +43,10 @@ def place(
     return PodPlace(landing, tuple(Blocker(block, key) for block in blocks), (), UNKNOWN)
 
 
-def show_node(console: Console, view: PlanView, known: NodeExplanation, measured: Resources | None = None) -> None:
+def show_node(console: Console, view: PlanView, known: NodeExplanation) -> None:
     """Print the page of a node as the command does."""
     namer = NodeNamer({shown.name: shown.decision.pool for shown in view.nodes}, cut=console.is_terminal)
-    show(console, page(view, known, namer, console.width, measured))
+    show(console, node_page(view, known, namer, console.width))
 
 
 def everything_explained() -> dict[str, Any]:
@@ -61,7 +59,7 @@ def everything_explained() -> dict[str, Any]:
     ]
     snapshot = cluster(nodes, pods, disruption_budgets=(pdb("web", allowed=0),))
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
-    shown, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
-    explainer, usage = Explainer(situation, shown), ShownUsage({"n1": used}, {"default/web-0": used})
+    shown = make_plan(situation, {}, load())
+    explainer = Explainer(situation, shown)
     what = (resolve_name(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
-    return document(view_of(shown), [explain_one(view_of(shown), explainer, one, usage) for one in what])
+    return document(view_of(shown), [explain_one(view_of(shown), explainer, one) for one in what])

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.as_json import explain_one
 from functions.cli.explain.resolve import resolve_name
-from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
@@ -41,7 +40,7 @@ def test_a_pod_that_was_resized_asks_for_one_thing_here_and_another_elsewhere() 
     situation = Situation(snapshot, ClusterState(), policy())
     plan = make_plan(situation, {}, load())
 
-    told = explain_one(view_of(plan), Explainer(situation, plan), resolve_name(situation, "default/web"), ShownUsage())
+    told = explain_one(view_of(plan), Explainer(situation, plan), resolve_name(situation, "default/web"))
 
     assert (told["requests"]["cpu_millis"], told["needs_elsewhere"]["cpu_millis"]) == (2000, 1000)
 
@@ -50,11 +49,11 @@ KEPT = {"to", "runner_up", "not_modelled", "blockers", "restarts"}
 NODE = {
     *("kind", "name", "pool", "verdict", "reason", "blockers", "cost_per_hour", "cpu_ratio", "memory_ratio"),
     *("movable_cpu_ratio", "movable_memory_ratio", "accelerator_ratio", "score", "marked_since", "removable_at"),
-    *("drain", "machine", "zone", "spot", "closed", "usage", "pods", "staying_pods", "refusal"),
+    *("drain", "machine", "zone", "spot", "closed", "pods", "staying_pods", "refusal"),
     *("saves_per_hour", "covered_by", "saves_more_from", "removed_by"),
 }
 POD = {
-    *("kind", "name", "node", "verdict", "reason", "workload", "requests", "usage", "stays_with_node", "budgets"),
+    *("kind", "name", "node", "verdict", "reason", "workload", "requests", "stays_with_node", "budgets"),
     *("choice", "needs_elsewhere", "raised_by", "template_adds", *KEPT),
 }
 

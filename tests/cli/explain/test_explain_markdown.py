@@ -8,14 +8,13 @@ from typer.testing import CliRunner
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.compute import PageSource, as_markdown
 from functions.cli.explain.resolve import resolve_name
-from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
 from shared.core.planning.make_plan import make_plan
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pdb, pod, policy, resources
+from tests.builders import cluster, node, pdb, pod, policy
 from tests.cli import dumps
 
 
@@ -25,18 +24,15 @@ def _page(*words: str, name: str = "web-0") -> str:
     budget = pdb("web", allowed=0)
     snapshot = cluster(nodes, [*pods, pod("log-x1", on="n1", owner="DaemonSet/log")], disruption_budgets=(budget,))
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
-    plan, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
-    view, usage = view_of(plan, notes=("Without a policy*.",)), ShownUsage({"n1": used}, {})
-    return as_markdown(
-        PageSource(view, Explainer(situation, plan), usage), [resolve_name(situation, word) for word in words]
-    )
+    plan = make_plan(situation, {}, load())
+    view = view_of(plan, notes=("Without a policy*.",))
+    return as_markdown(PageSource(view, Explainer(situation, plan)), [resolve_name(situation, word) for word in words])
 
 
 @pytest.mark.parametrize(
     ("expected", "word"),
     [
         pytest.param("# <code>n1</code>\n\n- pool: ", "n1", id="a node"),
-        pytest.param("- uses: ", "n1", id="what it uses"),
         pytest.param("1. <code>pdb_exhausted</code>\n   - default/web-0 ", "n1", id="what keeps it, with its object"),
         pytest.param("| <code>paused</code> |", "n1", id="what is closed"),
         pytest.param("| <code>default/web-0</code> | <code>n", "n1", id="where its pods would land"),

@@ -8,11 +8,11 @@ from rich.console import Console
 from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.explanation import NodeWorth
 from functions.cli.analysis.openings import Closed
-from functions.cli.explain.node_page import facts_of
+from functions.cli.explain.pages import node_facts
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
-from tests.builders import NOW, resources
+from tests.builders import NOW
 from tests.cli.explain.explained import explanation, place, show_node
 from tests.cli.plan.plans import busy, decision, of_every_kind, plan
 
@@ -108,13 +108,6 @@ def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(
     assert ("…0001" in shown) == (width < 200)
 
 
-def test_what_is_used_stands_next_to_the_requests_and_decides_nothing() -> None:
-    view, pages = view_of(of_every_kind()), StringIO()
-    decision = view.node("gke-c-b-3d4c-0004").decision
-    show_node(Console(file=pages, width=160), view, explanation(decision), resources(cpu=1, memory=2))
-    assert "uses      1000m of 4000m CPU, 2,048 of 16,384 MiB (informs only)" in pages.getvalue()
-
-
 @pytest.mark.parametrize(
     ("expected", "worth"),
     [
@@ -146,4 +139,4 @@ def test_without_commitments_a_node_has_its_price_alone() -> None:
 
 def facts_with(worth: NodeWorth | None) -> dict[str, object]:
     view, known = view_of(plan(busy("n1"))), explanation(busy("n1"), worth=worth)
-    return dict(facts_of(view, view.node("n1"), known, None))
+    return dict(node_facts(view, view.node("n1"), known))

@@ -8,8 +8,7 @@ import pytest
 from rich.text import Text
 
 from functions.cli.analysis.explanation import Explainer
-from functions.cli.explain.node_page import facts_of
-from functions.cli.explain.pod_page import moving
+from functions.cli.explain.pages import describe_move, node_facts
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
@@ -164,8 +163,8 @@ def test_a_pods_page_and_its_nodes_show_how_it_leaves() -> None:
 
     known, place = explainer.pod(web)
 
-    assert moving(place).startswith(f"The pod leaves without a gap: {NAME} is restarted")
-    facts: dict[str, str | Text] = dict(facts_of(view, view.node("n1"), known, None))
+    assert describe_move(place).startswith(f"The pod leaves without a gap: {NAME} is restarted")
+    facts: dict[str, str | Text] = dict(node_facts(view, view.node("n1"), known))
     assert str(facts["restarts"]).startswith(NAME)
 
 
