@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from functions.cli.report.page import draw_report
+from functions.cli.report.compute import draw_report
 from tests.browser.chromium import locate
 from tests.browser.devtools import Page, opened
 from tests.cli.report import reports

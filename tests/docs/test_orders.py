@@ -14,8 +14,7 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_scenarios
 from functions.cli.policy import diff
-from functions.cli.policy.diff import Impact, PolicyChange, PolicyDiff
-from functions.cli.policy.real_drains import DrainsCompared, RealDrains
+from functions.cli.policy.diff import DrainsCompared, Impact, PolicyChange, PolicyDiff, RealDrains
 from functions.planner.commitments import UsedCommitments
 from functions.planner.pass_log import PassReport, summary
 from functions.planner.steer import Steered

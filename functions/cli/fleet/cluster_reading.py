@@ -1,7 +1,6 @@
 """One source read and planned in a process of its own; two readings of one cluster count once.
 
-Commitments that clusters share are divided by what each of them uses, so that their savings add up. Which part a
-cluster has is known when all are read. So these clusters are planned once more, with their part.
+Shared commitments are divided by use, which is known when all are read: such clusters are planned once more.
 """
 
 import copyreg
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from functions.cli.errors import message_of
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, parts_of
@@ -64,7 +63,7 @@ def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | N
 
 
 def share_commitments(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
-    """Return by cluster its share of each family and of all; without clusters that share with no other of these."""
+    """Return by cluster its share of each family and of all, for clusters that share with another of these."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name, use in uses.items():
         groups.setdefault((use.region, use.clusters), []).append(name)
@@ -128,12 +127,8 @@ class SourceResult:
     faults: tuple[str, ...] = ()
 
 
-def _freeze_rows(rows: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(rows)
-
-
 # Python itself sends no frozen mapping between processes; what a view holds of them goes as plain rows.
-copyreg.pickle(MappingProxyType, lambda frozen: (_freeze_rows, (dict(frozen),)))
+copyreg.pickle(MappingProxyType, lambda frozen: (MappingProxyType, (dict(frozen),)))
 
 
 def be_quiet() -> None:
@@ -143,7 +138,9 @@ def be_quiet() -> None:
 
 def read_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
     """Read and plan all clusters of one source in a process that does nothing else meanwhile."""
-    _use(source.environment)
+    for name in [variable for variable in os.environ if variable.startswith(_PREFIX)]:
+        del os.environ[name]
+    os.environ.update(source.environment)
     return plan_source(source, planning)
 
 
@@ -153,12 +150,6 @@ def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
         return SourceResult(source, tuple(_plan_reading(reading, source, planning) for reading in _readings(source)))
     except EbbError as failure:
         return SourceResult(source, faults=tuple(message_of(failure).splitlines()))
-
-
-def _use(environment: Mapping[str, str]) -> None:
-    for name in [variable for variable in os.environ if variable.startswith(_PREFIX)]:
-        del os.environ[name]
-    os.environ.update(environment)
 
 
 def _readings(source: ClusterSource) -> tuple[Reading, ...]:

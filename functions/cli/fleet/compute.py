@@ -1,7 +1,7 @@
 """`ebb fleet`: reads all sources in processes of their own, shows progress, prints one view."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import typer
 
 from functions.cli.errors import WRONG
-from functions.cli.fleet import for_tools, table
+from functions.cli.fleet import prints
 from functions.cli.fleet.cluster_reading import (
     SourceResult,
     be_quiet,
@@ -22,7 +22,6 @@ from functions.cli.fleet.cluster_reading import (
     share_commitments,
 )
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
-from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
@@ -33,7 +32,6 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.progress import LineOfProgress
 from functions.cli.output.terminal import printing
 from functions.cli.plan.compute import PlanOptions
-from shared.core.policy import Policy
 
 ReadResult = TypeVar("ReadResult", SourceResult, InstallationResult)
 Read = Callable[[ClusterSource], SourceResult]
@@ -44,17 +42,14 @@ MOST_JOBS: Final = 8
 
 
 def read_all(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
-    """Yield what became of each source as soon as it is known.
-
-    If a process is ended from outside, the cluster that caused it is unknown, so those that are not done are
-    read once more, each in a process of its own.
-    """
+    """Yield what became of each source as soon as it is known."""
     left: list[ClusterSource] = []
     for result in _round(sources, read, min(jobs, max(len(sources), 1))):
         if result.faults == (ENDED,):
             left.append(result.source)
         else:
             yield result
+    # Which cluster ended a process is unknown: those that were not done are read again, each in its own process.
     for source in left:
         yield from _round((source,), read, 1)
 
@@ -88,40 +83,30 @@ def show(view: FleetView, output: AnswerFormat, top: int | None) -> None:
     """Print the fleet; `top` chooses among the rows, and all sums stay those of the whole."""
     if output is AnswerFormat.TABLE:
         with printing() as console:
-            table.show(console, view, top)
+            prints.show(console, view, top)
     elif output is AnswerFormat.MARKDOWN:
-        typer.echo(table.page(view, top))
+        typer.echo(prints.write_markdown(view, top))
     else:
-        print_document(for_tools.document(view, top), output, view.notes)
+        print_document(prints.document(view, top), output, view.notes)
 
 
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
 
 def show_fleet(view: FleetView, output: AnswerFormat, top: int | None, out: Path | None = None) -> None:
-    """Print one row a cluster, and write the page where one was asked for; exit with 1 if one could not be read.
-
-    Raises:
-        BadInput: the page cannot be written.
-    """
+    """Print one row a cluster, and write the page where one was asked for; exit with 1 if one could not be read."""
     if out:
-        _write(out, draw_fleet(view))
+        text = prints.draw_fleet(view)
+        write_text(out, text, "--out")
+        size = f"{len(text.encode()) // 1024 + 1:,} KiB"
+        typer.echo(f"{out}: {size}, with the names of clusters and pools in it.", err=True)
     show(view, output, top)
     if view.not_read:
         raise typer.Exit(WRONG)
 
 
-def _write(out: Path, text: str) -> None:
-    write_text(out, text, "--out")
-    typer.echo(f"{out}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of clusters and pools in it.", err=True)
-
-
 def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
-    """Read and plan all that was named.
-
-    Raises:
-        BadInput: nothing was named, or what is not there. BadPolicy: the policy has faults.
-    """
+    """Read and plan all that was named. BadInput: nothing was named, or what is not there; BadPolicy."""
     check(request)
     load_prices(request.prices)
     planning = _planning(request)
@@ -131,7 +116,8 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
     with LineOfProgress(lambda done, last: f"Reading the fleet  {done} of {of}  {last}".rstrip(), after=0) as progress:
         progress.draw()
         states = list(_count_results(progress, read_installations(installations, ask_installation)))
-        planning = replace(planning, by_cluster=_policies(states))
+        known = {state.source.cluster: state.health.policy for state in states if state.health}
+        planning = replace(planning, by_cluster={name: policy for name, policy in known.items() if policy})
         results = list(_count_results(progress, read_all(sources, partial(read_source, planning=planning), jobs)))
         results = _plan_shares(results, planning, jobs)
     return view_of(results, states, sort)
@@ -149,10 +135,6 @@ def _planning(request: FleetRequest) -> FleetPlanning:
     policy = read_policy(request.policy) if request.policy else None
     committed = read_commitments(request.commitments) if request.commitments else None
     return FleetPlanning(request.prices, options, policy, committed=committed)
-
-
-def _policies(results: Iterable[InstallationResult]) -> Mapping[str, Policy]:
-    return {read.source.cluster: read.health.policy for read in results if read.health and read.health.policy}
 
 
 def _plan_shares(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:

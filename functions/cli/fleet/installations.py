@@ -1,7 +1,4 @@
-"""How the installations of a fleet are: in dry run, paused or live, and what fails. One read of state and policy each.
-
-What is wrong is what `ebb status` and `ebb doctor` show of one installation.
-"""
+"""How the installations of a fleet are: dry run, paused or live, and what fails, as `ebb status` shows it of one."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,10 +29,6 @@ class Mode(StrEnum):
     DRY_RUN = "dry_run"
     PAUSED = "paused"
 
-    @property
-    def in_words(self) -> str:
-        return self.value.replace("_", " ")
-
 
 class Trouble(StrEnum):
     """Why an installation does not do what its policy asks for."""
@@ -48,18 +41,40 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InstallationHealth:
-    """One installation by its state and its policy; `mode` is None if neither shows it."""
+    """One installation by its state, and its policy or the failure to read it."""
 
     name: str
-    cluster: str
-    mode: Mode | None
-    paused_for: str
-    troubles: tuple[tuple[Trouble, str], ...]
     status: InstallationStatus
-    saved_nodes: int
-    saved: int
+    policy_read: Policy | EbbError
+    saved_nodes: int = 0
+    saved: int = 0
     """Micro-dollars per hour that drains still save, as `ebb history` shows it."""
-    policy: Policy | None = None
+
+    @property
+    def policy(self) -> Policy | None:
+        return self.policy_read if isinstance(self.policy_read, Policy) else None
+
+    @property
+    def mode(self) -> Mode | None:
+        """None if neither state nor policy shows it."""
+        if self.status.paused or (self.policy and self.policy.paused):
+            return Mode.PAUSED
+        if self.policy is None:
+            return None
+        return Mode.DRY_RUN if self.policy.dry_run else Mode.LIVE
+
+    @property
+    def paused_for(self) -> str:
+        return self.status.pause_reason if self.status.paused else ""
+
+    @property
+    def troubles(self) -> tuple[tuple[Trouble, str], ...]:
+        return tuple(_troubles(self.status, self.policy_read))
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        paused = (f"Paused: {self.paused_for}",) if self.paused_for else ()
+        return (*paused, *(sentence for _, sentence in self.troubles))
 
     @property
     def is_failing(self) -> bool:
@@ -68,7 +83,7 @@ class InstallationHealth:
     @property
     def in_words(self) -> str:
         """Return `dry run, failing`."""
-        mode = self.mode.in_words if self.mode else ""
+        mode = self.mode.value.replace("_", " ") if self.mode else ""
         return ", ".join(part for part in (mode, "failing" if self.is_failing else "") if part)
 
 
@@ -100,12 +115,7 @@ def _ask_installation(source: InstallationSource, ask: Ask) -> InstallationResul
 
 
 def ask_installation(source: InstallationSource) -> InstallationHealth:
-    """Read state and policy of one installation.
-
-    Raises:
-        BadSettings: a variable of its profile is missing or wrong.
-        Retryable, Terminal: its state cannot be read.
-    """
+    """Read state and policy of one installation. BadSettings: of its profile; Retryable, Terminal: of its state."""
     settings = read_settings(source.environment)
     state, _, now = read_cluster(state_of(settings))
     status = status_of(settings.cluster, state, {}, {}, now, timedelta(seconds=settings.interval_seconds))
@@ -114,33 +124,7 @@ def ask_installation(source: InstallationSource) -> InstallationHealth:
         policy: Policy | EbbError = policy_of(settings).read()
     except EbbError as failure:
         policy = failure
-    return health_of(source.name, status, policy, kept.saved_nodes, kept.saved)
-
-
-def health_of(
-    name: str, status: InstallationStatus, policy: Policy | EbbError, saved_nodes: int = 0, saved: int = 0
-) -> InstallationHealth:
-    """Return how an installation is; instead of a policy there may be the failure to read it."""
-    known = policy if isinstance(policy, Policy) else None
-    return InstallationHealth(
-        name=name,
-        cluster=status.cluster,
-        mode=_mode(status, known),
-        paused_for=status.pause_reason if status.paused else "",
-        troubles=tuple(_troubles(status, policy)),
-        status=status,
-        saved_nodes=saved_nodes,
-        saved=saved,
-        policy=known,
-    )
-
-
-def _mode(status: InstallationStatus, policy: Policy | None) -> Mode | None:
-    if status.paused or (policy and policy.paused):
-        return Mode.PAUSED
-    if policy is None:
-        return None
-    return Mode.DRY_RUN if policy.dry_run else Mode.LIVE
+    return InstallationHealth(source.name, status, policy, kept.saved_nodes, kept.saved)
 
 
 def _troubles(status: InstallationStatus, policy: Policy | EbbError) -> Iterator[tuple[Trouble, str]]:

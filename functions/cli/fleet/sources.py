@@ -114,11 +114,7 @@ class FleetRequest:
 
 
 def check(request: FleetRequest) -> None:
-    """Refuse what names no cluster, or one that cannot be read in another process.
-
-    Raises:
-        BadInput: with what to write instead.
-    """
+    """Raise BadInput for what names no cluster, or one that cannot be read in another process."""
     if not (request.dumps or request.contexts or request.installations or request.every_installation):
         raise BadInput("Which clusters? Write --dump FOLDER, --context NAME, --cluster NAME or --installations.")
     if STDIN in request.dumps:
@@ -131,20 +127,16 @@ def check(request: FleetRequest) -> None:
 
 
 def installations_of(request: FleetRequest, environment: Mapping[str, str]) -> tuple[InstallationSource, ...]:
-    """Return the installations that were named; a profile that cannot be read is one with a fault.
-
-    Raises:
-        BadInput: there is no profile of that name, or none at all.
-    """
+    """Return the installations that were named; a profile that cannot be read is one with a fault. BadInput: none."""
     paths = [profile_path(name, environment) for name in request.installations]
     paths += profiles(environment) if request.every_installation else []
     if request.every_installation and not paths:
         where = profile_folder(environment) / "NAME.env"
         raise BadInput(f"--installations: there is no profile yet; write one: terraform output -raw cli > {where}")
-    return tuple(_installation(path) for path in dict.fromkeys(paths))
+    return tuple(_read_installation(path) for path in dict.fromkeys(paths))
 
 
-def _installation(path: Path) -> InstallationSource:
+def _read_installation(path: Path) -> InstallationSource:
     try:
         return InstallationSource(path.stem, read_profile(path))
     except BadInput as fault:
@@ -154,11 +146,7 @@ def _installation(path: Path) -> InstallationSource:
 def clusters_of(
     request: FleetRequest, installations: Iterable[InstallationSource], environment: Mapping[str, str]
 ) -> tuple[ClusterSource, ...]:
-    """Return all that is to be read, in the order in which it was named.
-
-    Raises:
-        BadInput: a pattern of contexts matches none. BadDump: a folder holds no dump.
-    """
+    """Return all that is to be read, as it was named. BadInput: a pattern matches no context; BadDump: no dump."""
     known = {installation.cluster: installation.environment for installation in installations if installation.cluster}
     contexts = tuple(_contexts(request, environment))
     found = [*_dumps(request.dumps)]
@@ -200,7 +188,6 @@ def _contexts(request: FleetRequest, environment: Mapping[str, str]) -> Iterator
 
 
 def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> list[str]:
-    """Return the names of a kubeconfig's contexts. Raises BadSettings if it cannot be read."""
     from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
 
     return KubeconfigFiles(str(kubeconfig or environment.get(_KUBECONFIG, ""))).contexts()

@@ -53,21 +53,29 @@ class FleetRow:
         return paid_cost(scenarios.now) - paid_cost(scenarios.at_rest) if scenarios else None
 
     @property
-    def troubles(self) -> int:
-        return len(self.installation.troubles) if self.installation else 0
+    def views(self) -> tuple[PlanView, ...]:
+        return (self.view,) if self.view else ()
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Return each fault as a sentence: why it was not read, and why its installation fails."""
+        return (*self.faults, *(self.installation.faults if self.installation else ()))
 
     @property
     def state(self) -> str:
-        """Return the last column's text."""
         state = self.installation.in_words if self.installation else ""
         return ", ".join(part for part in (state, NOT_READ if self.faults else "") if part)
+
+
+def _troubles(row: FleetRow) -> int:
+    return len(row.installation.troubles) if row.installation else 0
 
 
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
     FleetSort.NAME: lambda row: row.title,
     FleetSort.COST: lambda row: (-(row.cost or 0), row.title),
     FleetSort.SAVED: lambda row: (row.saving_of is None, -(row.saving_of or 0), row.title),
-    FleetSort.STATE: lambda row: (not row.faults, -row.troubles, row.state, row.title),
+    FleetSort.STATE: lambda row: (not row.faults, -_troubles(row), row.state, row.title),
 }
 
 
@@ -98,7 +106,7 @@ class FleetView:
 
     @property
     def views(self) -> tuple[PlanView, ...]:
-        return tuple(row.view for row in self.rows if row.view)
+        return tuple(view for row in self.rows for view in row.views)
 
     @property
     def legend(self) -> tuple[LegendEntry, ...]:
@@ -164,7 +172,7 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
 
 
 def name_of_settings(rows: Iterable[FleetRow]) -> str:
-    """Return whose settings all plans rest on: of several policies the sum is none of any one."""
+    """Return whose settings all plans rest on."""
     policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
 

@@ -1,9 +1,5 @@
-"""When how many nodes may go: by the hour, with what decides it. One view for a terminal, for JSON and for the report.
+"""When how many nodes may go, by the hour, and what decides it; every answer is the core's own."""
 
-Every hour's answer is the core's own (`limit_now`, `starts_left`, `window_open`).
-"""
-
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -77,10 +73,7 @@ def _closed_limits(policy: Policy, pool: str, calendar: Calendar) -> Iterator[No
 
 
 def _limits(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> Iterator[NodeLimit]:
-    """Yield every limit in force, in the order of the gates (`gates.CLAIM_GATES`).
-
-    A share of a cluster of unknown size means no number for one pool, and is left out unless it is none.
-    """
+    """Yield every limit in force, in the order of the gates (`gates.CLAIM_GATES`)."""
 
     def of_budgets(word: str, budgets: Iterable[Budget], nodes: int | None) -> Iterator[NodeLimit]:
         for budget in budgets:
@@ -95,6 +88,7 @@ def _limits(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> Iter
 
     own, waiting, nodes = policy.pool(pool), policy.awaiting_deletion, sizes.pools.get(pool)
     yield from of_budgets("budget", own.budgets, nodes)
+    # A share of a cluster of unknown size means no number for one pool: it is left out unless it is none.
     yield from (one for one in of_budgets("cluster budget", policy.budgets, sizes.total) if one.count is not None)
     if policy.budget_until is BudgetUntil.REPLACED:
         yield _limit(f"awaitingDeletion {waiting}", waiting, waiting.of(_assume_hundred(nodes)), nodes)
@@ -146,26 +140,19 @@ class Day:
 
 def calendar(question: CalendarQuestion, pools: Sequence[str]) -> Mapping[str, tuple[Day, ...]]:
     """Return the days of each pool, as many as asked for."""
-    rows: dict[str, list[Day]] = {pool: [] for pool in pools}
-    for number in range(question.days):
-        day = question.first + timedelta(days=number)
-        for pool, limits in _day(question, day, pools).items():
-            rows[pool].append(Day(day, tuple(_hour(limits[hour]) for hour in range(HOURS))))
-    return {pool: tuple(days) for pool, days in rows.items()}
+    dates = [question.first + timedelta(days=number) for number in range(question.days)]
+    moments = {date_: tuple(map(Calendar, instants(question, date_))) for date_ in dates}
+    return {pool: tuple(_day(question, pool, *row) for row in moments.items()) for pool in pools}
 
 
-def _day(question: CalendarQuestion, day: date, pools: Sequence[str]) -> dict[str, dict[int, list[NodeLimit]]]:
-    """Return the limits of each hour of the day, by pool."""
-    found: dict[str, dict[int, list[NodeLimit]]] = {pool: defaultdict(list) for pool in pools}
-    for at in instants(question, day):
-        hour, now = at.astimezone(question.zone).hour, Calendar(at)
-        for pool in pools:
-            found[pool][hour].append(node_limit(question.policy, pool, question.sizes, now))
-    return found
-
-
-def _hour(limits: Sequence[NodeLimit]) -> Hour | None:
-    return Hour(min(limits, key=NodeLimit.rank), len(set(limits)) > 1) if limits else None
+def _day(question: CalendarQuestion, pool: str, date_: date, moments: Iterable[Calendar]) -> Day:
+    limits: dict[int, list[NodeLimit]] = {hour: [] for hour in range(HOURS)}
+    for calendar_now in moments:
+        hour = calendar_now.now.astimezone(question.zone).hour
+        limits[hour].append(node_limit(question.policy, pool, question.sizes, calendar_now))
+    return Day(
+        date_, tuple(Hour(min(own, key=NodeLimit.rank), len(set(own)) > 1) if own else None for own in limits.values())
+    )
 
 
 def instants(question: CalendarQuestion, day: date) -> tuple[datetime, ...]:
@@ -208,11 +195,7 @@ def _schedules(policy: Policy) -> frozenset[Schedule]:
 
 
 def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
-    """Return the clock: the one that was asked for, the only one that the policy's schedules use, or UTC.
-
-    Raises:
-        BadInput: there is no such time zone.
-    """
+    """Return the clock asked for, the only one that the policy's schedules use, or UTC. BadInput: there is no such."""
     used = zones(policy)
     return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
 
@@ -248,15 +231,11 @@ def document(
     question: CalendarQuestion, pools: Iterable[EqualPools], off: Iterable[str], notes: Iterable[str]
 ) -> dict[str, Any]:
     """Return the calendar as JSON values (docs/report.md, `calendar`): an outside contract."""
-    return {
-        "time_zone": question.zone.key,
-        "pools": [_pools(row) for row in pools],
-        "off": list(off),
-        "notes": list(notes),
-    }
+    rows = [_pools_document(row) for row in pools]
+    return {"time_zone": question.zone.key, "pools": rows, "off": list(off), "notes": list(notes)}
 
 
-def _pools(row: EqualPools) -> dict[str, Any]:
+def _pools_document(row: EqualPools) -> dict[str, Any]:
     keys = row.letters
     legend = [{"letter": key, "nodes": limit.amount, "why": limit.why} for limit, key in keys.items()]
     days = [{"day": f"{day.date:%a} {day.date.day} {day.date:%b}", "runs": list(_runs(day, keys))} for day in row.days]

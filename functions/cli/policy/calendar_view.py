@@ -1,11 +1,11 @@
 """`ebb policy calendar`: days down, hours across; how many nodes of each pool may go, and what decides it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from rich.console import Console
 from rich.table import Table
@@ -38,25 +38,13 @@ _YEARS_SHOWN: Final = range(1970, 2200)
 """Zone rules and calendars are sure of these."""
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarOptions:
-    """What a person typed."""
-
-    days: int = 7
-    at: datetime | None = None
-    pool: str | None = None
-    zone: str | None = None
-
-
-def print_calendar(path: Path, options: CalendarOptions, output: Output) -> None:
-    """Print the calendar of a policy file.
-
-    Raises:
-        BadInput: the file cannot be read, or an option names what is not there.
-        BadPolicy: with every fault.
-    """
+def print_calendar(
+    path: Path, days: int, at: datetime | None, pool: str | None, time_zone: str | None, output: Output
+) -> None:
+    """Print the calendar of a policy file. BadInput: an option names what is not there; BadPolicy: with every fault."""
     policy = read_policy(path)
-    question, shown = _question(policy, options), _pools_to_show(policy, options.pool)
+    zone = _zone(policy, time_zone)
+    question, shown = CalendarQuestion(policy, Sizes(), zone, _first_day(at, zone), days), _pools_to_show(policy, pool)
     found = equal_pools(question, shown)
     off = [name for name, pool in policy.pools.items() if not pool.enabled]
     if output is not Output.TABLE:
@@ -75,16 +63,18 @@ def print_calendar(path: Path, options: CalendarOptions, output: Output) -> None
             show_pools(console, pools)
 
 
-def _question(policy: Policy, options: CalendarOptions) -> CalendarQuestion:
+def _zone(policy: Policy, named: str | None) -> ZoneInfo:
     try:
-        zone = zone_to_show(policy, options.zone)
+        return zone_to_show(policy, named)
     except BadInput as error:
         raise BadInput(f"--time-zone: {error}.") from error
-    moment = options.at or system_time()
+
+
+def _first_day(at: datetime | None, zone: ZoneInfo) -> date:
+    moment = at or system_time()
     if moment.year not in _YEARS_SHOWN:
         raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
-    first = moment.astimezone(zone).date()
-    return CalendarQuestion(policy, Sizes(), zone, first, options.days)
+    return moment.astimezone(zone).date()
 
 
 def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:
@@ -128,7 +118,6 @@ _OPEN_STYLE, _SHUT_STYLE = "green", "dim"
 
 
 def show_pools(console: Console, pools: EqualPools) -> None:
-    """Draw the days of some pools, and what each letter means."""
     console.print(f"\n{'pool' if len(pools.names) == 1 else 'pools'} {', '.join(pools.names)}", style="bold")
     ruler = "".join(f"{number:02}".ljust(_WIDTH) for number in range(HOURS)).rstrip()
     console.print(Text(f"{pools.days[0].date:%b}".ljust(len("Mon 23 ")) + ruler, style="dim"), soft_wrap=True)

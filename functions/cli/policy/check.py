@@ -26,13 +26,7 @@ from shared.errors import BadInput, BadPolicy
 
 
 def print_check(paths: Sequence[Path], sources: Sources) -> None:
-    """Print what each policy file amounts to, with what is odd for the cluster or the dump that was named.
-
-    Raises:
-        BadInput: a file cannot be read, or both a dump and a kubeconfig were named.
-        BadPolicy: with every fault of every file.
-        Retryable, Terminal: the cluster that was named cannot be read.
-    """
+    """Print what each policy file amounts to, and what is odd for a cluster. BadPolicy: every fault of every file."""
     faults: list[str] = []
     snapshot: Snapshot | None = None
     for path in paths:
@@ -66,10 +60,7 @@ def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | Non
 
 
 def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:
-    """Print the effective settings: the cluster's, then each pool's; pools with the same settings stand together.
-
-    `more` are warnings besides those that the settings themselves give.
-    """
+    """Print the settings in force, equal pools together; `more` are warnings besides those of the settings."""
     console.print(_head(name, policy))
     console.print()
     console.print("cluster", style="bold")
@@ -102,11 +93,7 @@ def _pools(policy: Policy) -> list[tuple[str, PoolPolicy]]:
 
 
 def written_warnings(data: bytes) -> tuple[str, ...]:
-    """Return what a person should know of how a valid document is written, one sentence each, with its path.
-
-    Raises:
-        BadPolicy: the bytes are no document.
-    """
+    """Return what a person should know of how a valid document is written, one sentence each, with its path."""
     written = read(data)
     holders: dict[tuple[str, ...], Any] = {("cluster",): written.get("cluster"), ("defaults",): written.get("defaults")}
     holders |= {("nodePools", name): pool for name, pool in (written.get("nodePools") or {}).items()}

@@ -1,7 +1,4 @@
-"""The commands under `ebb policy`: what a person typed, turned into one call each.
-
-Modules are imported when their command is called, so that help and refusals come at once.
-"""
+"""The commands under `ebb policy`; modules are imported when their command is called, so that help comes at once."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -106,9 +103,9 @@ def calendar(
       ebb policy calendar policy.yaml --days 2 --at 2026-03-27T00:00Z
       ebb policy calendar policy.yaml --pool web-pool -o json
     """
-    from functions.cli.policy.calendar_view import CalendarOptions, print_calendar
+    from functions.cli.policy.calendar_view import print_calendar
 
-    print_calendar(file, CalendarOptions(days, at, pool, time_zone), output)
+    print_calendar(file, days, at, pool, time_zone, output)
 
 
 @policy.command()
@@ -233,12 +230,6 @@ def karpenter(file: Given) -> None:
 
 
 def _print_imported(path: Path, convert: "Callable[[bytes], Imported]") -> None:
-    """Print the converted policy.
-
-    Raises:
-        BadInput: the file cannot be read.
-        BadPolicy: with every fault.
-    """
     from functions.cli.input.files import faults_of, read_bytes
     from functions.cli.output.visible import visible
 

@@ -1,7 +1,4 @@
-"""`ebb policy diff`: two policies, and if a cluster was named, what each drains and its steady state.
-
-The same snapshot is planned twice.
-"""
+"""`ebb policy diff`: two policies, and if a cluster was named, what each drains and its steady state."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +14,15 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.policy import diff_view
-from functions.cli.policy.diff import UNKNOWN, Impact, PolicyDiff, document, settings
-from functions.cli.policy.real_drains import DrainsCompared, real_drains
+from functions.cli.policy.diff import (
+    UNKNOWN,
+    DrainsCompared,
+    Impact,
+    PolicyDiff,
+    document,
+    real_drains,
+    settings,
+)
 from shared.adapters.process import no_search_for_cycles
 from shared.core.planning.bill import Bill
 from shared.core.planning.make_plan import make_plan
@@ -40,10 +44,7 @@ def print_diff(
 ) -> None:
     """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
 
-    Raises:
-        BadInput: a file cannot be read, both a dump and a kubeconfig were named, or an option needs one of them.
-        BadPolicy: with every fault of the first policy that has some.
-        Retryable, Terminal: the cluster cannot be read.
+    Raises BadInput also for an option that needs a cluster, and BadPolicy with every fault of the first bad policy.
     """
     asked = {"--assume-marked": assume_marked, "--at": sources.at, "--commitments": sources.commitments}
     needing = [option for option, value in asked.items() if value]
@@ -91,10 +92,8 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
 
 
 def paid_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, prices: Prices) -> tuple[Scenarios, ...]:
-    """Return what is there now, the steady states and the bound with the bill by these commitments.
-
-    Otherwise a policy that names other commitments than before would seem to change what is paid for equal nodes.
-    """
+    """Return the scenarios with the bill by these commitments."""
+    # Else a policy that names other commitments than before would seem to change what is paid for equal nodes.
     return tuple(_paid_by(run, commitments, prices, scenarios[-1].bound) for run in scenarios)
 
 
@@ -104,12 +103,8 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
     begun, left = scenarios.begun, scenarios.left
     bill = Bill.of(prices, commitments, begun.nodes, begun.taken_at)
     now, rest = (None if bill.is_list else bill.of_all(moment.nodes) for moment in (begun, left))
-    return replace(
-        scenarios,
-        now=replace(scenarios.now, bill=now),
-        at_rest=replace(scenarios.at_rest, bill=rest),
-        bound=bound,
-    )
+    changed = {"now": replace(scenarios.now, bill=now), "at_rest": replace(scenarios.at_rest, bill=rest)}
+    return replace(scenarios, **changed, bound=bound)
 
 
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:

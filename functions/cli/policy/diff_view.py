@@ -1,8 +1,4 @@
-"""The view of a change of policy: the same sections on a terminal, and as GitHub-flavoured markdown for a pull request.
-
-What it means comes first; markdown folds away what it rests on. A comment has room for 65,536 letters, so a page stops
-before that, with a note. Names and values are data, never markup.
-"""
+"""The view of a change of policy: the same sections on a terminal, and as markdown for a pull request."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +19,7 @@ from functions.cli.policy.words import meaning_of
 from shared.core.planning.plan import Plan, Verdict
 
 MOST: Final = 60_000
-"""Letters of a page: fewer than a comment may have."""
+"""Letters of a page: a comment on GitHub has room for 65,536."""
 MORE: Final = "*There is more than a comment holds: `ebb policy diff -o json` prints everything.*"
 TITLE: Final = "### What this policy would change"
 _LONGEST: Final = 300
@@ -105,7 +101,6 @@ def _moved_table(moved: Sequence[PolicyChange]) -> Table:
 
 
 def show(console: Console, found: PolicyDiff) -> None:
-    """Print first what becomes of real drains, then what changes, and last the steady state; or that nothing does."""
     if not found.same:
         console.print(f"{found.drains.sentence}\n", style=BOLD)
     show_notes(console, found.notes)
@@ -124,7 +119,6 @@ def show(console: Console, found: PolicyDiff) -> None:
 
 
 def page(found: PolicyDiff) -> str:
-    """Return the page: first what becomes of real drains."""
     if found.same:
         return f"{TITLE}\n\n{found.same}"
     parts = [TITLE, f"**{text(found.drains.sentence)}**"]

@@ -1,27 +1,38 @@
-"""`ebb policy init`: a first policy for the pools of a cluster, with windows in the night of its region."""
+"""`ebb policy init`: a first policy for the pools of a cluster, with windows in the night of its region.
+
+Its pace is as fast as budgets allow, if by a forecast this moves no more pods. A slow policy is not a gentle one: while
+it waits, the autoscaler and a scheduler that spreads fill again what goes next. So limits are lifted first, and then
+written as the forecast needed them: they hold back a surprise.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from math import ceil
 from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.steady_state import removed_nodes
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, find_steady_state, removed_nodes
 from functions.cli.analysis.pools import PoolSummary, pool_summaries
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather
 from functions.cli.input.options import Sources
-from functions.cli.output.format import count, monthly, percent, span
+from functions.cli.output.format import count, duration, monthly, percent, span
 from functions.cli.output.visible import visible
+from functions.cli.policy.diff import most_in_an_hour
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, write_imported
-from functions.cli.policy.pace import NightPace, careful_pace, pace_of_a_night
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
 from shared.core.planning.prices import Prices
+from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
+from shared.core.policy.schedule import hits
 from shared.core.records.state import ClusterState
+from shared.core.rules.counts import denominator
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -29,57 +40,141 @@ NIGHT: Final = "0 20 * * *"
 """From eight in the evening."""
 HOURS: Final = 10
 UTC: Final = "Etc/UTC"
-ZONES: Final = {
-    "africa-south1": "Africa/Johannesburg",
-    "asia-east1": "Asia/Taipei",
-    "asia-east2": "Asia/Hong_Kong",
-    "asia-northeast1": "Asia/Tokyo",
-    "asia-northeast2": "Asia/Tokyo",
-    "asia-northeast3": "Asia/Seoul",
-    "asia-south1": "Asia/Kolkata",
-    "asia-south2": "Asia/Kolkata",
-    "asia-southeast1": "Asia/Singapore",
-    "asia-southeast2": "Asia/Jakarta",
-    "australia-southeast1": "Australia/Sydney",
-    "australia-southeast2": "Australia/Melbourne",
-    "europe-central2": "Europe/Warsaw",
-    "europe-north1": "Europe/Helsinki",
-    "europe-north2": "Europe/Stockholm",
-    "europe-southwest1": "Europe/Madrid",
-    "europe-west1": "Europe/Brussels",
-    "europe-west2": "Europe/London",
-    "europe-west3": "Europe/Berlin",
-    "europe-west4": "Europe/Amsterdam",
-    "europe-west6": "Europe/Zurich",
-    "europe-west8": "Europe/Rome",
-    "europe-west9": "Europe/Paris",
-    "europe-west10": "Europe/Berlin",
-    "europe-west12": "Europe/Rome",
-    "me-central1": "Asia/Qatar",
-    "me-central2": "Asia/Riyadh",
-    "me-west1": "Asia/Jerusalem",
-    "northamerica-northeast1": "America/Toronto",
-    "northamerica-northeast2": "America/Toronto",
-    "northamerica-south1": "America/Mexico_City",
-    "southamerica-east1": "America/Sao_Paulo",
-    "southamerica-west1": "America/Santiago",
-    "us-central1": "America/Chicago",
-    "us-east1": "America/New_York",
-    "us-east4": "America/New_York",
-    "us-east5": "America/New_York",
-    "us-south1": "America/Chicago",
-    "us-west1": "America/Los_Angeles",
-    "us-west2": "America/Los_Angeles",
-    "us-west3": "America/Denver",
-    "us-west4": "America/Los_Angeles",
+_REGIONS: Final = {
+    "Africa/Johannesburg": ("africa-south1",),
+    "America/Chicago": ("us-central1", "us-south1"),
+    "America/Denver": ("us-west3",),
+    "America/Los_Angeles": ("us-west1", "us-west2", "us-west4"),
+    "America/Mexico_City": ("northamerica-south1",),
+    "America/New_York": ("us-east1", "us-east4", "us-east5"),
+    "America/Santiago": ("southamerica-west1",),
+    "America/Sao_Paulo": ("southamerica-east1",),
+    "America/Toronto": ("northamerica-northeast1", "northamerica-northeast2"),
+    "Asia/Hong_Kong": ("asia-east2",),
+    "Asia/Jakarta": ("asia-southeast2",),
+    "Asia/Jerusalem": ("me-west1",),
+    "Asia/Kolkata": ("asia-south1", "asia-south2"),
+    "Asia/Qatar": ("me-central1",),
+    "Asia/Riyadh": ("me-central2",),
+    "Asia/Seoul": ("asia-northeast3",),
+    "Asia/Singapore": ("asia-southeast1",),
+    "Asia/Taipei": ("asia-east1",),
+    "Asia/Tokyo": ("asia-northeast1", "asia-northeast2"),
+    "Australia/Melbourne": ("australia-southeast2",),
+    "Australia/Sydney": ("australia-southeast1",),
+    "Europe/Amsterdam": ("europe-west4",),
+    "Europe/Berlin": ("europe-west3", "europe-west10"),
+    "Europe/Brussels": ("europe-west1",),
+    "Europe/Helsinki": ("europe-north1",),
+    "Europe/London": ("europe-west2",),
+    "Europe/Madrid": ("europe-southwest1",),
+    "Europe/Paris": ("europe-west9",),
+    "Europe/Rome": ("europe-west8", "europe-west12"),
+    "Europe/Stockholm": ("europe-north2",),
+    "Europe/Warsaw": ("europe-central2",),
+    "Europe/Zurich": ("europe-west6",),
 }
+ZONES: Final = {region: zone for zone, regions in _REGIONS.items() for region in regions}
+"""The time zone of each region."""
 
 
 def time_zone(zones: Iterable[str]) -> str:
     """Return the time zone of most nodes, by the zones that they stand in; UTC where nobody knows."""
     regions = Counter(zone.rpartition("-")[0] for zone in zones if zone)
-    region = max(sorted(regions), key=lambda each: regions[each], default="")
+    region = max(sorted(regions), key=lambda region: regions[region], default="")
     return ZONES.get(region, UTC)
+
+
+DAY: Final = timedelta(days=1)
+_CAREFUL_GAP: Final = timedelta(minutes=10)
+_CAREFUL_PASSES: Final = 30
+"""Half of the passes that a night of ten hours has at that gap: a pass may find every node waiting for another."""
+_CAREFUL_RATE: Final = "20%"
+_LIKELY_SHARE: Final = 2
+"""Half of the nodes may go, as long as nothing is known of them."""
+_NOISE: Final = 1.1
+"""Evictions a node that are a tenth more are no difference: one node more or less in the forecast makes it."""
+_STEP: Final = 10
+"""Percent that a rate is rounded up to."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightPace:
+    """How fast nodes go: between passes, in one pass by pool, in an hour; and the forecast in a sentence."""
+
+    gap: timedelta
+    per_pass: Mapping[str, int]
+    rate: str
+    forecast: str = ""
+    is_forecast: bool = False
+    """Whether the numbers are those that the forecast needs, and not guessed."""
+
+
+def careful_pace(snapshot: Snapshot) -> NightPace:
+    """Return a pace by which half of the nodes could go in one night."""
+    likely = ceil(len(snapshot.nodes) / _LIKELY_SHARE)
+    nodes = {pool: min(likely, len(own)) for pool, own in snapshot.nodes_by_pool.items()}
+    return NightPace(_CAREFUL_GAP, {pool: ceil(own / _CAREFUL_PASSES) for pool, own in nodes.items()}, _CAREFUL_RATE)
+
+
+def pace_of_a_night(
+    situation: Situation, policy: Policy, careful: NightPace, prices: Prices
+) -> tuple[NightPace, PolicyAtRest]:
+    """Return the pace that budgets alone set, or the careful one if it moves fewer pods; with its steady state."""
+    policy = replace(policy, dry_run=False)
+    tonight = in_the_night(situation.snapshot, policy)
+    slow, fast = (
+        find_steady_state(Situation(tonight, ClusterState(), paced), {}, prices)
+        for paced in (policy, replace(policy, rate=None))
+    )
+    if not fast.rest.begins or moves_more(fast.rest, slow.rest):
+        return replace(careful, forecast=_sentence(slow)), slow
+    return NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast), _sentence(fast), is_forecast=True), fast
+
+
+def in_the_night(snapshot: Snapshot, policy: Policy) -> Snapshot:
+    """Return the snapshot as if it were of the time when the first window of the policy opens next."""
+    windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
+    now = snapshot.taken_at
+    opens = (next(hits(window, now, now + DAY), now) for window in windows)
+    return replace(snapshot, taken_at=min(opens, default=now))
+
+
+def moves_more(one: Rest, other: Rest) -> bool:
+    """Whether one takes more evictions for each node that goes, by more than a forecast is sure of."""
+    return _evictions(one) > _evictions(other) * _NOISE
+
+
+def _evictions(rest: Rest) -> float:
+    """Return the evictions for each node that goes."""
+    return rest.evictions / max(rest.gone, 1)
+
+
+def _in_one_pass(steady: PolicyAtRest) -> Mapping[str, int]:
+    """Return by pool the most nodes whose drains begin in one pass."""
+    pools = steady.situation.snapshot.node_by_name
+    begun = Counter((pools[name].pool, at) for name, at in steady.rest.begins.items())
+    found: dict[str, int] = {}
+    for (pool, _), nodes in begun.items():
+        found[pool] = max(found.get(pool, 0), nodes)
+    return found
+
+
+def _in_an_hour(steady: PolicyAtRest) -> str:
+    """Return the most drains that begin in any hour, as a share of the nodes that a rate counts, rounded up."""
+    share = 100 * most_in_an_hour(steady.rest.begins.values()) / denominator(steady.situation.snapshot.nodes)
+    return f"{min(100, ceil(share / _STEP) * _STEP)}%"
+
+
+def _sentence(steady: PolicyAtRest) -> str:
+    now, rest = steady.situation, steady.rest
+    if rest.by is None:
+        alone = f" The autoscaler removes {count(rest.gone, 'node')} by itself." if rest.gone else ""
+        return f"no node goes by this policy.{alone}"
+    left, minutes = len(rest.snapshot.nodes), timedelta(minutes=ceil((rest.by - now.now) / timedelta(minutes=1)))
+    nodes = f"{left:,} of {count(len(now.snapshot.nodes), 'node')} stay after {duration(minutes)}"
+    more = "" if rest.is_rest else " The forecast ends there; more may go."
+    return f"{nodes}, with {_evictions(rest):.1f} evictions for a node that goes.{more}"
 
 
 WAVE: Final = {"nodes": "30%", "deadline": "90m"}
@@ -100,7 +195,8 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
         name = str(summary.pool)
         because = _describe_pool(summary, machines[name], known=most is not None)
         why_not = _why_not(summary, snapshot.pools.get(name), accelerated=name in busy)
-        pools[name] = _left(because, why_not) if why_not else _pool(because, name, pace, zone)
+        left = {"enabled": Noted(value=False, because=f"{because}; {why_not}")} if why_not else None
+        pools[name] = left or _pool(because, name, pace, zone)
     until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
@@ -133,10 +229,6 @@ def _cluster(pace: NightPace) -> dict[str, Any]:
         "disruption": {"budgets": Noted([{"nodes": BUDGET}], "no more are drained at once, over all pools")},
         "wave": Noted(WAVE, "a fixed set of nodes, proved as a whole; moved pods avoid those that go next"),
     }
-
-
-def _left(because: str, why_not: str) -> Mapping[str, Any]:
-    return {"enabled": Noted(value=False, because=f"{because}; {why_not}")}
 
 
 def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, Any]:
@@ -181,12 +273,7 @@ def _machines(snapshot: Snapshot) -> Mapping[str, str]:
 
 
 def print_starter(sources: Sources) -> None:
-    """Print the policy; what the reading does not know goes to stderr.
-
-    Raises:
-        BadInput: as `gather`, or no node belongs to a pool.
-        Retryable, Terminal: the cluster cannot be read.
-    """
+    """Print the policy; what the reading does not know goes to stderr. BadInput: no node belongs to a pool."""
     inputs = gather(sources, EVERY_POOL)
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")

@@ -1,7 +1,4 @@
-"""The policy's JSON Schema, made from its fields, for editors and Terraform.
-
-`make schema` writes it; a test holds `infra/policy.schema.json` to it.
-"""
+"""The policy's JSON Schema, made from its fields, for editors and Terraform; `make schema` writes it."""
 
 import json
 import sys
@@ -18,7 +15,6 @@ Part = dict[str, Any]
 
 @cache
 def schema() -> Part:
-    """Return the schema."""
     sections = {section.title: _section(section) for section in _sections(DOCUMENT.fields)}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": dict(sorted(sections.items()))}
     return {**head, **_section(DOCUMENT)}

@@ -15,8 +15,6 @@ from functions.cli.input.options import (
     with_sources,
 )
 
-_DAYS = "The days to come"
-
 
 @with_sources("cluster")
 def report(
@@ -31,27 +29,6 @@ def report(
         typer.Option("--output", "-o", help="Output format: the page, or its data as JSON (to stdout without --out)."),
     ] = ReportOutput.HTML,
     assume_marked: AssumeMarked = False,
-    days: Annotated[
-        int | None,
-        typer.Option(
-            "--days",
-            metavar="N",
-            min=1,
-            max=31,
-            rich_help_panel=_DAYS,
-            help="Also simulate N days; 7 is a week.",
-        ),
-    ] = None,
-    compare: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--compare", metavar="FILE", rich_help_panel=_DAYS, help="Simulate them under this policy, too. Repeatable."
-        ),
-    ] = None,
-    demand: Annotated[
-        Path | None,
-        typer.Option("--demand", metavar="FILE", rich_help_panel=_DAYS, help="Demand by hour, as for ebb simulate."),
-    ] = None,
 ) -> None:
     """Write one HTML page to share: possible savings, the cluster before and after, and what keeps nodes.
 
@@ -61,12 +38,11 @@ def report(
     Examples:
       ebb report --dump cluster.json --out report.html
       ebb report --dump cluster.json --policy policy.yaml --discount 28%
-      ebb report --dump cluster.json --policy policy.yaml --days 7
       ebb report --context prod -o json > report.json
     """
-    from functions.cli.report.compute import ReportRequest, write_report
+    from functions.cli.report.compute import write_report
 
-    write_report(ReportRequest(sources, out, output, assume_marked, days, tuple(compare or ()), demand))
+    write_report(sources, out, output, assume_marked=assume_marked)
 
 
 def dump(

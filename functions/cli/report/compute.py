@@ -1,42 +1,39 @@
-"""`ebb report`: plans, simulates where asked, and writes the page and its embedded JSON document."""
+"""`ebb report`: one HTML file with its data inside, or the data as JSON."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.input.files import write_text
-from functions.cli.input.inputs import Inputs, gather
+from functions.cli.input.inputs import WARNING, Inputs, gather
 from functions.cli.input.options import ReportOutput, Sources
 from functions.cli.output.format import moment
+from functions.cli.output.pages import write_page
 from functions.cli.output.terminal import print_sentence
+from functions.cli.output.visible import visible_values
 from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
-from functions.cli.report.extras import requests, section, week
+from functions.cli.report.extras import requests, week
 from functions.cli.report.glossary import glossary
-from functions.cli.report.page import draw_report
 from functions.cli.report.report_input import ReportInput
-from shared.errors import BadInput
 
 SCHEMA: Final = 1
 
 
-def document(report_input: ReportInput, extras: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """Return the report as JSON values; `extras` are sections of other commands."""
-    report = _report(report_input, extras)
+def document(report_input: ReportInput) -> dict[str, Any]:
+    report = _report(report_input)
     lists = {"nodes", "pods", "workloads", "order", "fill", "zones"}
     shown = {name: value for name, value in report.items() if name not in lists}
     return {**as_json.document(report_input.view), "report": {**report, "glossary": glossary(shown)}}
 
 
-def _report(report_input: ReportInput, extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _report(report_input: ReportInput) -> dict[str, Any]:
     view = report_input.view
     return {
         "schema": SCHEMA,
@@ -60,40 +57,64 @@ def _report(report_input: ReportInput, extras: Sequence[dict[str, Any]]) -> dict
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
         "order": cluster_section.order(report_input),
-        "extras": [*requests(report_input), *extras],
+        "extras": requests(report_input),
         "notes": list(view.notes),
     }
+
+
+SCRIPTS: Final = ("elements.js", "cluster.js", "details.js", "page.js")
+"""In the order in which they stand in the page; they draw what can be chosen, searched and opened."""
+
+
+def draw_report(document: Mapping[str, Any]) -> str:
+    """Return the report as HTML."""
+    plan = visible_values(dict(document))
+    report = plan["report"]
+    values = {
+        **{name: report[name] for name in ("title", "headline", "figures")},
+        "plan": plan,
+        "report": report,
+        "warning": WARNING,
+        "extras": [(f"extra-{number}", extra["title"]) for number, extra in enumerate(report["extras"])],
+        "columns_of": _columns,
+        "order": _order(plan["nodes"], report),
+        "most": max(tenth[key] for part in report["fill"] for tenth in part["bins"] for key in ("now", "at_rest")),
+    }
+    return write_page("report.html", values, SCRIPTS)
+
+
+def _columns(titles: Sequence[str]) -> list[tuple[str, int, str]]:
+    """Return the columns of an extra section's table: names first, then figures."""
+    return [(title, at, "number" if at else "head") for at, title in enumerate(titles)]
+
+
+def _order(nodes: Sequence[Mapping[str, Any]], report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the order of the plan with what is known of each node."""
+    going = (dict(zip(report["order"]["columns"], row, strict=True)) for row in report["order"]["rows"])
+    zone = report["nodes"]["columns"].index("zone")
+    return [
+        {
+            **row,
+            "number": number,
+            "name": nodes[row["node"]]["name"],
+            "pool": nodes[row["node"]]["pool"] or "-",
+            "zone": report["nodes"]["rows"][row["node"]][zone] or "-",
+        }
+        for number, row in enumerate(going, start=1)
+    ]
 
 
 PAGE: Final = Path("ebb-report.html")
 STDOUT: Final = Path("-")
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRequest:
-    """What a person asked for; `days` None plays none."""
-
-    sources: Sources
-    out: Path | None
-    output: ReportOutput
-    assume_marked: bool = False
-    days: int | None = None
-    compared: tuple[Path, ...] = ()
-    demand: Path | None = None
-
-
-def write_report(request: ReportRequest) -> None:
+def write_report(sources: Sources, out: Path | None, output: ReportOutput, *, assume_marked: bool) -> None:
     """Write the page or its data, and print its path; data is printed where no file was named.
 
-    Raises:
-        BadInput: as `gather`, an option has no effect, or the page cannot be written.
+    Raises BadInput as `gather`, and if the page cannot be written.
     """
-    if request.days is None and (request.compared or request.demand):
-        raise BadInput(f"{'--compare' if request.compared else '--demand'}: name with --days how many to simulate.")
-    inputs = gather(request.sources)
-    report_input = input_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
-    report = document(report_input, _extras(request, inputs, report_input.scenarios))
-    as_json, out = request.output is ReportOutput.JSON, request.out
+    report_input = input_of(gather(sources), assume_marked=assume_marked)
+    report, as_json = document(report_input), output is ReportOutput.JSON
     text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else draw_report(report)
     file = out or (STDOUT if as_json else PAGE)
     if file == STDOUT:
@@ -104,22 +125,7 @@ def write_report(request: ReportRequest) -> None:
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
-def _extras(request: ReportRequest, inputs: Inputs, scenarios: Scenarios | None) -> tuple[dict[str, Any], ...]:
-    if request.days is None:
-        return ()
-    from functions.cli.simulate.commands import BOOT, JOB_MINUTES, WEEKEND
-    from functions.cli.simulate.compute import AS_IF, SimulateRequest, run_simulation
-
-    own = (request.sources.policy,) if request.sources.policy else ()
-    same = scenarios if own or not request.compared else None
-    wanted = SimulateRequest(
-        request.sources, (*own, *request.compared), request.days, None, 0, request.demand, None, WEEKEND, "UTC", BOOT,
-        JOB_MINUTES,
-    )  # fmt: skip
-    return (section(run_simulation(wanted, replace(inputs, notes=(AS_IF,))), same),)
-
-
-def input_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> ReportInput:
-    """Return what a report of one cluster is drawn from."""
+def input_of(inputs: Inputs, *, assume_marked: bool = False) -> ReportInput:
+    whose = POLICY if inputs.own_policy else DEFAULTS
     view = timed_view(inputs, PlanOptions(assume_marked=assume_marked), whose)
     return ReportInput(view, inputs.snapshot, inputs.policy, whose)

@@ -9,7 +9,7 @@ import pytest
 
 from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.compute import show
-from functions.cli.fleet.table import table_of
+from functions.cli.fleet.prints import table_of
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import AnswerFormat, FleetSort
 from functions.cli.output.format import use_currency

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.for_tools import document
 from functions.cli.fleet.installations import Mode, Trouble
+from functions.cli.fleet.prints import document
 from functions.cli.fleet.view import view_of
 from tests.cli.fleet.fleets import asked, cut_off, dump, installation, planned
 from tests.pages import DOCS, rows

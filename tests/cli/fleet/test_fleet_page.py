@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.page import draw_fleet
-from functions.cli.fleet.table import table_of
+from functions.cli.fleet.prints import draw_fleet, table_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.output.visible import visible
 from tests.browser.devtools import Page

@@ -16,9 +16,9 @@ from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.forecast.steady_state import Rest
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
-from functions.cli.policy.init import GUESSED, ZONES, time_zone
+from functions.cli.policy.diff import most_in_an_hour
+from functions.cli.policy.init import GUESSED, ZONES, careful_pace, moves_more, time_zone
 from functions.cli.policy.init import starter as written_policy
-from functions.cli.policy.pace import careful_pace, most_in_an_hour, moves_more
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool

@@ -10,8 +10,7 @@ import pytest
 from functions.cli.input.inputs import Inputs, gather
 from functions.cli.input.options import Sources, instant
 from functions.cli.policy.comparing import drains_of
-from functions.cli.policy.diff import UNKNOWN
-from functions.cli.policy.real_drains import DrainChange, DrainsCompared, RealDrains
+from functions.cli.policy.diff import UNKNOWN, DrainChange, DrainsCompared, RealDrains
 from shared.core.policy.parsing import parse
 from tests.builders import NOW
 from tests.cli import dumps

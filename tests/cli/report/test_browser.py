@@ -10,9 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
-from functions.cli.report.compute import document
-from functions.cli.report.extras import extra_section
-from functions.cli.report.page import draw_report
+from functions.cli.report.compute import document, draw_report
 from tests.browser.devtools import Page
 from tests.cli import dumps
 from tests.cli.report import big_shop, reports
@@ -326,18 +324,6 @@ def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Repor
 
     assert window.value("document.body.dataset.run || ''") == ""
     assert any("Content Security Policy" in each for each in window.said)
-
-
-def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: Page, tmp_path: Path) -> None:
-    made = reports.report_input(reports.shop(tmp_path, 12))
-    lines = [{"name": "this policy", "values": [3, 2, 1]}, {"name": "the autoscaler alone", "values": [3, 3, 2]}]
-    plot = {"x": ["0", "1", "2"], "measured": "nodes", "lines": lines}
-    given = extra_section("A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), plot)
-    page = drawn(window, tmp_path, document(made, [given]))
-
-    assert text(page, "#extra-0 h2") == "A simulated day"
-    assert page.rows("#extra-0 table") == [["0", "3"]]
-    assert page.number("#extra-0 polyline") == 2
 
 
 @pytest.mark.deep

@@ -16,8 +16,7 @@ from functions.cli.plan import as_json
 from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
-from functions.cli.report.compute import document, input_of
-from functions.cli.report.page import draw_report
+from functions.cli.report.compute import document, draw_report, input_of
 from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
 from shared.core.cluster.names import ZONE_LABEL
@@ -154,7 +153,7 @@ def test_a_workload_keeps_the_nodes_on_which_a_pod_of_it_may_not_be_moved(report
 
 def test_the_orders_of_this_pass_come_first(tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 20)
-    found = document(input_of(gather(sources), "this policy", assume_marked=True))
+    found = document(input_of(gather(sources), assume_marked=True))
     order, nodes = reports.objects(found["report"]["order"]), found["nodes"]
 
     going = [each["node"] for each in found["orders"]]

@@ -8,13 +8,11 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from functions.cli.fleet.cluster_reading import plan_source
-from functions.cli.fleet.page import draw_fleet
+from functions.cli.fleet.prints import draw_fleet
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import Sources
-from functions.cli.report.compute import document
-from functions.cli.report.extras import extra_section
-from functions.cli.report.page import draw_report
+from functions.cli.report.compute import draw_report
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
 from tests.browser.fonts import FONT_SETS
@@ -26,7 +24,7 @@ A4: Final = 687
 """Its width between the page's margins, in CSS pixels. Letter is wider."""
 LONG: Final = "x" * 253
 """As long as a name may be, without a place to break."""
-POLICIES: Final = ("", "autoscaler alone", *(f"night-policy-of-the-platform-team-{number}" for number in range(4)))
+COLUMNS: Final = ("", "autoscaler alone", *(f"night-policy-of-the-platform-team-{number}" for number in range(4)))
 
 
 class Medium(NamedTuple):
@@ -52,7 +50,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 
 
 def _of_long_names(folder: Path) -> str:
-    """A report in which each name is as long as may be, and four policies are compared."""
+    """A report in which each name is as long as may be, and a section has six columns."""
     items: list[dict[str, Any]] = []
     for index in range(4):
         node, pod = dumps.node(index), dumps.pod(f"{index}{LONG[1:]}", "", app="a", namespace=LONG[:63])
@@ -63,10 +61,10 @@ def _of_long_names(folder: Path) -> str:
         pod["metadata"]["ownerReferences"][0]["name"] = LONG
         items += [node, pod]
     (folder / "long.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    rows = [("evictions", *["1,234,567"] * 5), (LONG, *["$1,234,567"] * 5)]
-    lines = [{"name": LONG, "values": [3, 2]}, {"name": "autoscaler alone", "values": [3, 3]}]
-    compared = extra_section(LONG, (LONG,), POLICIES, rows, {"x": ["0", "1"], "measured": "nodes", "lines": lines})
-    return draw_report(document(reports.report_input(Sources((folder / "long.json",))), [compared]))
+    rows = [["evictions", *["1,234,567"] * 5], [LONG, *["$1,234,567"] * 5]]
+    told = reports.told(Sources((folder / "long.json",)))
+    extra = {"title": LONG, "sentences": [LONG], "table": {"columns": list(COLUMNS), "rows": rows}}
+    return draw_report({**told, "report": {**told["report"], "extras": [extra]}})
 
 
 def _of_a_fleet(folder: Path) -> str:

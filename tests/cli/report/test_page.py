@@ -14,9 +14,7 @@ import pytest
 
 from functions.cli.output.pages import asset
 from functions.cli.output.visible import visible, visible_values
-from functions.cli.report.compute import document
-from functions.cli.report.extras import extra_section
-from functions.cli.report.page import SCRIPTS, draw_report
+from functions.cli.report.compute import SCRIPTS, document, draw_report
 from tests.cli.report import big_shop, reports
 from tests.machine_speed import slowness
 from tests.pages import ROOT
@@ -90,7 +88,7 @@ def _digest(text: str) -> str:
 def test_a_hostile_name_adds_no_element_and_no_class(told: dict[str, Any]) -> None:
     def named(word: str) -> dict[str, Any]:
         pools = [{**pool, "name": word} for pool in told["report"]["pools"]]
-        extra = extra_section(word, (word,), (word, word), ((word, word),))
+        extra = {"title": word, "sentences": [word], "table": {"columns": [word, word], "rows": [[word, word]]}}
         report = {**told["report"], "title": word, "headline": word, "pools": pools, "extras": [extra]}
         return {**told, "cluster": word, "report": report}
 
