@@ -1,8 +1,6 @@
 """From the configuration of another consolidator to a policy: bytes in, a commented document and notes out.
 
-Each value of the document has a comment on its origin. What has no equivalent gets a note, and is not dropped in
-silence.
-Must not do I/O, and must not return a document that `parse` would refuse.
+Each value has a comment on its origin, and what has no equivalent a note. `parse` takes every document.
 """
 
 from functions.cli.policy.importing.estafette import from_estafette

@@ -38,15 +38,10 @@ MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "neededMarkedTim
 AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", "minimumNodeAgeSeconds", 1200, "0s")
 _SECONDS: Final = r"0|[1-9][0-9]{0,8}"
 """Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
-_VARIABLES: Final = frozenset({MARKED.variable, AGE.variable})
 
 
 def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
-    """Return how long it was: as given by a person, else by the objects of the file, else the default.
-
-    Raises:
-        BadPolicy: the objects have two values for it, or it is no number of seconds.
-    """
+    """Return how long it was: as a person gave it, else by the file, else the default. BadPolicy: two values."""
     if given is not None:
         return Noted(f"{given}s", which.variable)
     found = {noted.value: noted for thing in things for noted in _of_variable(which, thing)}
@@ -58,11 +53,11 @@ def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> 
 
 def has_timers(thing: dict[str, Any]) -> bool:
     """Whether an object is the process's own, by its variables."""
-    return any(_name(entry) in _VARIABLES for entry in _environment(thing))
+    return any(entry.get("name") in {MARKED.variable, AGE.variable} for entry in _environment(thing))
 
 
 def _of_variable(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
-    entries = [entry for entry in _environment(thing) if _name(entry) == which.variable]
+    entries = [entry for entry in _environment(thing) if entry.get("name") == which.variable]
     for entry in entries[-1:]:
         value = entry.get("value")
         unquoted = "" if isinstance(value, str) else "; the API server refuses it without quotes"
@@ -81,11 +76,7 @@ def _environment(thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _rows(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _name(entry: dict[str, Any]) -> str:
-    return str(entry.get("name"))
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _seconds(where: str, value: object) -> str:
@@ -112,20 +103,13 @@ _ALWAYS: Final = (
 
 
 def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: int | None = None) -> Imported:
-    """Convert a ConfigMap or its JSON, what `helm template` prints, or the chart's values.
+    """Convert a ConfigMap or its JSON, what `helm template` prints, or the chart's values; the timers win over its own.
 
-    Args:
-        data: YAML or JSON.
-        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known; else the file's holds.
-        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known; else the file's holds.
-
-    Raises:
-        BadPolicy: the file holds no such configuration, or one that estafette would not have read either.
+    Raises BadPolicy for a file without such a configuration, or with one that estafette would not have read either.
     """
-    things = objects(data)
-    pools, notes, faults = _written_pools(things), [*_ALWAYS], []
+    things, notes, faults = objects(data), [*_ALWAYS], []
     rows: dict[str, Any] = {}
-    for name, settings in pools.items():
+    for name, settings in _written_pools(things).items():
         where = path_text(("nodePools", str(name)))
         if name == "":
             notes.append("nodePools: the pool without a name is left out; Ebb never drains a node outside a pool.")
@@ -135,19 +119,20 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
             rows[str(name)] = _pool(where, settings, notes)
     if faults:
         raise BadPolicy(*faults)
+    never = Noted("Never", "estafette let no node expire")
+    disruption = {"consolidateAfter": timer(MARKED, marked_seconds, things), "expireAfter": never}
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": _defaults(timer(MARKED, marked_seconds, things), timer(AGE, age_seconds, things)),
+        "defaults": {"minimumNodeAge": timer(AGE, age_seconds, things), "disruption": disruption},
         "nodePools": rows,
     }
-    left_out = others(
-        (thing for thing in things if _configuration(thing) is None and not has_timers(thing)), "compaction"
-    )
-    return write_imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
+    unused = (thing for thing in things if _configuration(thing) is None and not has_timers(thing))
+    notes += others(unused, "compaction")
+    return write_imported("From a configuration of estafette-k8s-node-compactor.", policy, notes)
 
 
 def _written_pools(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
-    found = [each for each in map(_configuration, things) if each is not None]
+    found = [written for written in map(_configuration, things) if written is not None]
     if len(found) != 1:
         raise BadPolicy(
             f"file: it holds {len(found) or 'no'} configurations of estafette; give one ConfigMap with the key {KEY}, "
@@ -160,20 +145,14 @@ def _written_pools(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
 
 
 def _configuration(thing: dict[str, Any]) -> dict[str, Any] | None:
-    data = part(thing, "data")
-    if KEY in data:
-        return configuration(data[KEY], f"data.{KEY}")
-    values = part(thing, CHART)
-    if CHART_KEY in values:
-        return configuration(values[CHART_KEY], f"{CHART}.{CHART_KEY}")
+    for holder, key in (("data", KEY), (CHART, CHART_KEY)):
+        if key in part(thing, holder):
+            return configuration(thing[holder][key], f"{holder}.{key}")
     return thing if "nodePools" in thing else None
 
 
 def _faults(where: str, settings: Any) -> list[str]:
-    """Name every value of the wrong type; estafette logged such a fault and kept the other fields.
-
-    See docs/decisions/predecessors.md, B3.
-    """
+    """Name every value of the wrong type; estafette logged such a fault and kept the others (predecessors, B3)."""
     if not isinstance(settings, Mapping):
         return [f"{where}: it is no mapping; write its settings by name."]
     kinds = {"enabled": (bool, "true or false"), _LIMIT: (int | Decimal, "a number"), _COUNT: (int, "a whole number")}
@@ -208,8 +187,3 @@ def _enabled_setting(where: str, settings: Mapping[str, Any], limit: Decimal, no
         notes.append(f"{where}: without a limit above 0 no node was ever underutilized, so it is not enabled.")
         return Noted(value=False, because=f"it was true without {_LIMIT}")
     return Noted(settings["enabled"], "as written")
-
-
-def _defaults(marked: Noted, age: Noted) -> dict[str, Any]:
-    never = Noted("Never", "estafette let no node expire")
-    return {"minimumNodeAge": age, "disruption": {"consolidateAfter": marked, "expireAfter": never}}

@@ -1,8 +1,7 @@
-"""Karpenter: NodePools of v1 and v1beta1, one or many, as files or as `kubectl get nodepools -o yaml` prints them.
+"""Karpenter: NodePools of v1 and v1beta1, as files or as `kubectl get nodepools -o yaml` prints them.
 
-The `disruption` block is a policy's own; only its defaults differ by version, and `expireAfter` stands elsewhere in v1
-(docs/decisions/predecessors.md). A policy takes more than Karpenter does: what that would refuse gets a note. Must not
-take over what speaks of machines: that is the GKE node pool's.
+The `disruption` block is a policy's own; a policy takes more than Karpenter does, and what that would refuse gets a
+note. What speaks of machines is the GKE node pool's.
 Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.go (validation).
 """
 
@@ -42,11 +41,7 @@ _ALWAYS: Final = (
 
 
 def from_karpenter(data: bytes) -> Imported:
-    """Convert NodePools.
-
-    Raises:
-        BadPolicy: the file holds no NodePool, or one that cannot be converted; every fault at once.
-    """
+    """Convert NodePools. BadPolicy: there is none, or one that cannot be converted; every fault at once."""
     found, notes, faults = objects(data), [*_ALWAYS], []
     rows: dict[str, Any] = {}
     for pool in (thing for thing in found if thing.get("kind") == "NodePool"):
@@ -58,12 +53,9 @@ def from_karpenter(data: bytes) -> Imported:
     faults += [] if rows or faults else [_nothing(found)]
     if faults:
         raise BadPolicy(*faults)
-    policy = {
-        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "nodePools": rows,
-    }
-    left_out = others((thing for thing in found if thing.get("kind") != "NodePool"), "disruption")
-    return write_imported("From Karpenter's NodePools.", policy, [*notes, *left_out])
+    policy = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), "nodePools": rows}
+    notes += others((thing for thing in found if thing.get("kind") != "NodePool"), "disruption")
+    return write_imported("From Karpenter's NodePools.", policy, notes)
 
 
 def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
@@ -78,7 +70,7 @@ def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
 
 
 def _nothing(found: list[dict[str, Any]]) -> str:
-    if any(each.get("kind") == "Provisioner" for each in found):
+    if any(thing.get("kind") == "Provisioner" for thing in found):
         return "file: a Provisioner is no NodePool; convert it with karpenter-convert first."
     return "file: it holds no NodePool; give what kubectl get nodepools -o yaml prints."
 
@@ -154,7 +146,7 @@ def _budgets_of(path: str, block: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
 def _without_effect(where: str, reasons: Any) -> Iterator[str]:
     """Yield what of a budget's reasons Ebb reads otherwise, or removes no node for."""
     known = [str(reason) for reason in reasons] if isinstance(reasons, list) else []
-    idle = [each for each in known if each.lower() in KARPENTERS_REASONS]
+    idle = [reason for reason in known if reason.lower() in KARPENTERS_REASONS]
     if reasons == []:
         yield f"{where}.reasons: the list is empty, which in Ebb means every reason."
     elif idle and len(idle) == len(known):
@@ -267,10 +259,7 @@ def _budgets(block: Mapping[str, Any]) -> Noted:
     if "budgets" not in block:
         return Noted([{"nodes": "10%"}], found.because)
     if isinstance(found.value, list):
-        return Noted([_budget(each) for each in found.value], found.because)
+        # Karpenter's API server fills in 10% where a budget names no nodes.
+        budgets = [{"nodes": "10%", **own} if isinstance(own, Mapping) else own for own in found.value]
+        return Noted(budgets, found.because)
     return found
-
-
-def _budget(budget: Any) -> Any:
-    """A budget that names no nodes has 10%, as Karpenter's API server fills in."""
-    return {"nodes": "10%", **budget} if isinstance(budget, Mapping) else budget

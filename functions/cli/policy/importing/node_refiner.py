@@ -1,7 +1,7 @@
 """SAP node-refiner: its ConfigMap `node-refiner-cm`.
 
-Its README, its code and its shipped manifest disagree on defaults (docs/decisions/predecessors.md, N12). A key that is
-not in the ConfigMap is taken from the code, because that is what the process did. Must not guess which pools are meant.
+Its README, code and shipped manifest disagree on defaults (docs/decisions/predecessors.md, N12): the code's hold, as in
+the process. Which pools are meant is not guessed.
 """
 
 import re
@@ -79,22 +79,14 @@ _KEYS: Final[Mapping[str, _Key]] = {
 
 
 def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
-    """Convert a ConfigMap, or the mapping in it.
+    """Convert a ConfigMap, or the mapping in it, and enable these pools; node-refiner knew none.
 
-    Args:
-        data: YAML or JSON.
-        pools: the pools to enable; node-refiner knew none.
-
-    Raises:
-        BadPolicy: the file holds no such ConfigMap, or values that node-refiner would not have read either.
+    Raises BadPolicy for a file without such a ConfigMap, or with values that node-refiner would not have read either.
     """
     things = objects(data)
     written = _written_settings(things)
-    policy: dict[str, Any] = {
-        "": {},
-        "cluster": {},
-        "defaults": {"enabled": Noted(value=True, because="for the pools below")},
-    }
+    enabled = Noted(value=True, because="for the pools below")
+    policy: dict[str, Any] = {"": {}, "cluster": {}, "defaults": {"enabled": enabled}}
     faults = []
     for name, key in _KEYS.items():
         try:
@@ -104,8 +96,8 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     if faults:
         raise BadPolicy(*faults)
     policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
-    left_out = others((thing for thing in things if not _is_configuration(thing)), "draining")
-    notes = [*_unread(things), *_notes(written, pools), *left_out]
+    unused = others((thing for thing in things if not _is_configuration(thing)), "draining")
+    notes = [*_unread(things), *_notes(written, pools), *unused]
     return write_imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
 
 

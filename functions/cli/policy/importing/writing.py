@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,29 +14,26 @@ from shared.errors import BadPolicy
 
 
 def objects(data: bytes) -> list[dict[str, Any]]:
-    """Return every mapping of the file, lists taken apart.
-
-    Raises:
-        BadPolicy: the file cannot be read.
-    """
-    try:
+    """Return every mapping of the file, lists taken apart. BadPolicy: it cannot be read."""
+    with _faults_at("file"):
         return [item for document in read_each(data) for item in _items(document)]
-    except BadPolicy as error:
-        raise _of("file", error) from error
 
 
 def configuration(text: object, where: str) -> dict[str, Any]:
-    """Return the mapping that stands as text in another document.
-
-    Raises:
-        BadPolicy: it is no text, or cannot be read.
-    """
+    """Return the mapping that stands as text in another document. BadPolicy: it is no text, or cannot be read."""
     if not isinstance(text, str):
         raise BadPolicy(f"{where}: it is no text; give the ConfigMap as kubectl prints it.")
-    try:
+    with _faults_at(where):
         return read(text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def _faults_at(where: str) -> Iterator[None]:
+    """Let the reader's faults be about the file instead of the policy."""
+    try:
+        yield
     except BadPolicy as error:
-        raise _of(where, error) from error
+        raise BadPolicy(*(f"{where}: {fault.removeprefix('policy: ')}" for fault in error.faults)) from error
 
 
 def part(value: Any, *path: str) -> dict[str, Any]:
@@ -47,7 +45,7 @@ def part(value: Any, *path: str) -> dict[str, Any]:
 
 def others(found: Iterable[dict[str, Any]], about: str) -> Iterator[str]:
     """Yield a note on objects that were not converted."""
-    kinds = sorted({str(each.get("kind", "without a kind"))[:40] for each in found})
+    kinds = sorted({str(thing.get("kind", "without a kind"))[:40] for thing in found})
     yield from (f"objects {kind!r}: they have nothing about {about} and are left out." for kind in kinds)
 
 
@@ -55,29 +53,20 @@ def _items(document: Any) -> Iterator[dict[str, Any]]:
     if not isinstance(document, dict):
         return
     items, kind = document.get("items"), str(document.get("kind", ""))
-    if kind.endswith("List") and isinstance(items, list):
-        yield from (_with_kind(item, document, kind) for item in items if isinstance(item, dict))
-    else:
+    if not (kind.endswith("List") and isinstance(items, list)):
         yield document
-
-
-def _with_kind(item: dict[str, Any], listed: dict[str, Any], kind: str) -> dict[str, Any]:
-    """In a list of one kind, as `kubectl get --raw` prints it, the items name neither kind nor version."""
-    if kind == "List":
-        return item
-    version = {"apiVersion": listed["apiVersion"]} if "apiVersion" in listed else {}
-    return {"kind": kind.removesuffix("List"), **version, **item}
-
-
-def _of(where: str, error: BadPolicy) -> BadPolicy:
-    """Return the reader's faults, about the file instead of the policy."""
-    return BadPolicy(*(f"{where}: {fault.removeprefix('policy: ')}" for fault in error.faults))
+        return
+    # In a list of one kind, as `kubectl get --raw` prints it, the items name neither kind nor version.
+    version = {"apiVersion": document["apiVersion"]} if "apiVersion" in document else {}
+    own = {} if kind == "List" else {"kind": kind.removesuffix("List"), **version}
+    yield from ({**own, **item} for item in items if isinstance(item, dict))
 
 
 SAFE_DEFAULT: Final = "Ebb's safe default; write false once the plans convince you"
 """Why every policy that was converted begins with dryRun: true."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*|[0-9]{1,9}%|(?:[0-9]{1,9}[dhms])+", re.ASCII)
+_NOT_PLAIN: Final = re.compile(r'[^ -~]|["\\]')
 _WORDS: Final = frozenset({"null", "true", "false", "y", "n", "yes", "no", "on", "off"})
 """Read as something else than text by one YAML or another."""
 
@@ -99,11 +88,7 @@ class Noted:
 
 
 def write_imported(head: str, policy: Mapping[str, Any], notes: list[str]) -> Imported:
-    """Write the policy down.
-
-    Raises:
-        BadPolicy: what was converted is no valid policy; each fault with its path in the policy.
-    """
+    """Write the policy down. BadPolicy: it is not valid; each fault with its path in the policy."""
     text = "\n".join([f"# {head}", *_lines(policy, "")]) + "\n"
     parse(text.encode())
     return Imported(text, tuple(notes))
@@ -118,14 +103,14 @@ def _lines(rows: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield from _lines(value, f"{indent}  ")
         elif value and isinstance(value, list):
             yield f"{name}{comment}"
-            yield from (f"{indent}  - {_inline(each)}" for each in value)
+            yield from (f"{indent}  - {_inline(item)}" for item in value)
         else:
             yield f"{name} {_inline(value)}{comment}"
 
 
 def _inline(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_text(str(key))}: {_inline(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{_text(str(key))}: {_inline(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_inline, value))}]"
     if value is None or isinstance(value, bool):
@@ -136,10 +121,6 @@ def _inline(value: Any) -> str:
 def _text(value: str) -> str:
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    return f'"{"".join(map(_letter, value))}"'
-
-
-def _letter(letter: str) -> str:
-    """Write what is not plainly printable as YAML's escape for any character."""
-    plain = letter.isascii() and letter.isprintable() and letter not in '"\\'
-    return letter if plain else f"\\U{ord(letter):08x}"
+    # What is not plainly printable is written as YAML's escape for any character.
+    written = _NOT_PLAIN.sub(lambda found: f"\\U{ord(found[0]):08x}", value)
+    return f'"{written}"'
