@@ -16,7 +16,7 @@ import typer
 from functions.cli.dumps.contents import OPTIONAL, kubectl_get
 from functions.cli.dumps.files import PIECE, STDIN
 from functions.cli.input.files import DUMP_OR_CLUSTER, check_dumps_exist
-from functions.cli.output.progress import reading_bar, size_of
+from functions.cli.output.progress import count_bytes
 from functions.cli.output.terminal import print_warning
 from shared.errors import BadInput, Terminal
 
@@ -165,9 +165,9 @@ def _write_anonymous(request: DumpRequest, kubectl: Kubectl) -> None:
 
     with TemporaryDirectory(prefix="ebb-dump-") as folder:
         paths = _keep_files(request, kubectl, Path(folder))
-        with reading_bar("the dump", 3 * size_of(paths)) as bar:
-            read_dump(paths, bar.add)
-            found = anonymize_dump(paths, bar.add)
+        with count_bytes("the dump") as line:
+            read_dump(paths, line.add)
+            found = anonymize_dump(paths, line.add)
             write_pieces(request.out, found.pieces)
     if request.names:
         write_pieces(request.names, [json.dumps(found.table, indent=1, sort_keys=True).encode()])

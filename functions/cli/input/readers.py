@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.dumps.files import STDIN, short_names
+from functions.cli.dumps.files import short_names
 from functions.cli.input.files import check_dumps_exist
 from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods, reprint_note
-from functions.cli.output.progress import reading_bar, reading_line, size_of
+from functions.cli.output.progress import count_bytes, reading_line
 from shared.adapters.process import system_time
 from shared.errors import EbbError
 from shared.port_types import ClusterReading, PoolsReading
@@ -94,8 +94,8 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
     check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
 
-    with reading_bar(short_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
-        found = read_dumps(paths, bar.add, system_time())
+    with count_bytes(short_names(paths)) as line:
+        found = read_dumps(paths, line.add, system_time())
     return tuple(_of_dump(one, _title(one, found, paths), confirmed=confirmed) for one in found)
 
 

@@ -19,16 +19,12 @@ def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[st
     """Print a document on stdout as the output asks, and its notes for people on stderr."""
     if notes:
         typer.echo("\n".join(map(visible_lines, notes)), err=True)
-    typer.echo(_as_text(document, output))
-
-
-def _as_text(document: dict[str, Any], output: StrEnum) -> str:
-    """Return the document as text, without a line's end."""
     if output != _YAML:
-        return json.dumps(document, indent=2, ensure_ascii=False)
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
     from yaml import safe_dump
 
-    return str(safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDE)).rstrip()
+    typer.echo(safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDE).rstrip())
 
 
 RIGHT: Final = "--:"
@@ -46,7 +42,7 @@ _BREAK: Final = re.compile(r"[\t-\r\x85\u2028\u2029]+")
 
 def text(words: str) -> str:
     """Return words of which none is markup, and none calls anyone, names an issue or leads elsewhere."""
-    return _MARKUP.sub(_entity, _FOUND_LATER.sub(_join_parts, _one_line(words)))
+    return _MARKUP.sub(_entity, _FOUND_LATER.sub(rf"\g<0>{_JOINER}", _one_line(words)))
 
 
 def code(name: str) -> str:
@@ -70,9 +66,5 @@ def _one_line(words: str) -> str:
     return visible(_BREAK.sub(" ", words))
 
 
-def _entity(found: "re.Match[str]") -> str:
+def _entity(found: re.Match[str]) -> str:
     return f"&#{ord(found[0])};"
-
-
-def _join_parts(found: "re.Match[str]") -> str:
-    return f"{found[0]}{_JOINER}"

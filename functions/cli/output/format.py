@@ -53,13 +53,11 @@ def monthly(micro_per_hour: int) -> str:
 
 
 def monthly_parts(micro_per_hour: Sequence[int]) -> tuple[str, ...]:
-    """Return what parts make in a month, rounded so that what is printed of them adds up to `monthly` of their sum.
-
-    Those that lose most by rounding down are rounded up.
-    """
+    """Return what parts make in a month, rounded so that what is printed adds up to `monthly` of their sum."""
     exact = [dollars_a_month(micro) for micro in micro_per_hour]
     whole = [int(amount) for amount in exact]
     up = round(sum(exact)) - sum(whole)
+    # Those that lose most by rounding down are rounded up.
     most = sorted(range(len(exact)), key=lambda at: (whole[at] - exact[at], at))[:up]
     return tuple(whole_money(whole[at] + (at in most), of=amount) for at, amount in enumerate(exact))
 
@@ -163,16 +161,16 @@ class NodeNames:
     @property
     def lost_of_short(self) -> str:
         """Return the sentence on what short names have lost; empty where that is nothing."""
-        return self._lost_name({"": self._shared})
+        return _describe_lost({"": self._shared})
 
     @property
     def lost_of_tail(self) -> str:
-        return self._lost_name(self._tails)
+        return _describe_lost(self._tails)
 
-    @staticmethod
-    def _lost_name(begins: Mapping[str, str]) -> str:
-        named = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
-        return f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
+
+def _describe_lost(begins: Mapping[str, str]) -> str:
+    named = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
+    return f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 
 
 def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:

@@ -1,7 +1,4 @@
-"""Pages to send on, filled by Jinja2: all text of values is escaped and visible here, and only here.
-
-The templates, the style and the scripts are in assets/. The engine loads when a page is written.
-"""
+"""Pages to send on, filled by Jinja2 from assets/: all text of values is escaped and visible here, and only here."""
 
 import base64
 import hashlib
@@ -19,14 +16,12 @@ _FRAMED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; style
 
 
 def write_page(template: str, values: Mapping[str, Any], scripts: Sequence[str] = ()) -> str:
-    """Return one file with its own style and scripts, which loads nothing from any server.
-
-    Its security policy allows what stands in it by digests: a script that a name brought in would not run. The template
-    may use no name but those of the values.
-    """
+    """Return one file with its own style and scripts, which loads nothing from any server."""
     from markupsafe import Markup
 
-    style, script = asset("page.css"), _join_scripts(scripts) if scripts else ""
+    style, body = asset("page.css"), "\n".join(map(asset, scripts))
+    script = f'(() => {{\n"use strict";\n{body}\n}})();\n' if scripts else ""
+    # What stands in the page is allowed by its digest: a script that a name brought in would not run.
     policy = _FRAMED.format(style=_digest(style)) + (f"; script-src {_digest(script)}" if script else "")
     own = {"policy": policy, "style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files
     return _engine().get_template(template).render(values, **own)
@@ -59,12 +54,5 @@ def asset(name: str) -> str:
     return (files("functions.cli.output.assets") / name).read_text(encoding="utf-8")
 
 
-def _join_scripts(scripts: Sequence[str]) -> str:
-    """Return the parts in one function of their own, strict; it runs when the page is there."""
-    body = "\n".join(map(asset, scripts))
-    return f'(() => {{\n"use strict";\n{body}\n}})();\n'
-
-
 def _digest(text: str) -> str:
-    """Return the word by which a security policy allows a piece of the page."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -2,9 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Timer
 from time import monotonic
 from typing import Any, Final, Self
@@ -13,11 +12,8 @@ from functions.cli.output.visible import visible
 
 PATIENCE: Final = 1.0
 """Seconds that nobody minds."""
-LARGE: Final = 32 * 1024 * 1024
-"""Bytes that take so long to read that the line is drawn at once, packed ones longer still."""
 BETWEEN: Final = 0.1
-"""Seconds from one drawing of a bar to the next."""
-_WIDTH: Final = 24
+"""Seconds from one drawing of a line that counts to the next."""
 _MIB: Final = 1024 * 1024
 _CLEAR: Final = "\r\x1b[2K"
 
@@ -52,7 +48,6 @@ class LineOfProgress:
             self.draw()
 
     def draw(self) -> None:
-        """Draw the line now."""
         if self.shown:
             self._due, self._drawn = self._now() + self._between, True
             line = visible(self._line(self._done, self._note))
@@ -76,28 +71,6 @@ def reading_line(
             timer.cancel()
 
 
-def reading_bar(what: str, size: int = 0, now: Callable[[], float] = monotonic) -> LineOfProgress:
-    """Return a line that counts the bytes which are read; `size` is 0 if it is unknown, as of a pipe."""
-
-    def line(done: int, _: str) -> str:
-        read = f"{done // _MIB:,}"
-        if not size:
-            return f"Reading {what}  {read} MiB"
-        share = min(done / size, 1)
-        bar = f"{'=' * round(share * _WIDTH):<{_WIDTH}}"
-        return f"Reading {what}  [{bar}] {share:4.0%}  {read} of {max(size // _MIB, 1):,} MiB"
-
-    return LineOfProgress(line, 0 if size >= LARGE else PATIENCE, BETWEEN, now)
-
-
-def size_of(paths: Sequence[Path]) -> int:
-    """Return the bytes of files and folders together; what cannot be read counts nothing."""
-    return sum(_size(path) for path in paths)
-
-
-def _size(path: Path) -> int:
-    try:
-        inside = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
-        return sum(file.stat().st_size for file in inside)
-    except OSError:
-        return 0
+def count_bytes(what: str, now: Callable[[], float] = monotonic) -> LineOfProgress:
+    """Return a line that counts the bytes which are read."""
+    return LineOfProgress(lambda done, _: f"Reading {what}: {done // _MIB:,} MiB …", PATIENCE, BETWEEN, now)

@@ -101,7 +101,7 @@ def draw(console: Console, table: Table) -> None:
             console.print(f"{_BREAK if begin else ''}{table.groups[begin]}", style=BOLD)
         console.print(_grid(table, rows, range(begin, end), console.width if cuts[1:-1] else None))
         for sentence in table.below.get(end - 1, ()):
-            console.print(Padding(Text(sentence, style="yellow"), (0, 0, 0, table.gap)))
+            console.print(Padding(Text(visible(sentence), style="yellow"), (0, 0, 0, table.gap)))
     if table.foot:
         console.print(Text(table.foot, style=DIM))
 

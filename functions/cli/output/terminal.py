@@ -10,8 +10,7 @@ from io import StringIO
 from typing import Any, Final
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -29,41 +28,16 @@ class VisibleConsole(Console):
 
 
 def _visible(given: Any) -> Any:
-    if isinstance(given, str):
-        return _within_ends(given)
+    """Return a string or a text whose inner line breaks and control characters are visible; tables see to theirs."""
     if isinstance(given, Text):
-        return _text(given)
-    if isinstance(given, Table):
-        _make_cells_visible(given)
-    elif isinstance(given, Group):
-        return Group(*map(_renderable, given.renderables))
-    elif isinstance(given, Padding):
-        given.renderable = _renderable(given.renderable)
-    return given
-
-
-def _renderable(given: RenderableType) -> RenderableType:
-    shown: RenderableType = _visible(given)
-    return shown
+        shown = _within_ends(given.plain)
+        return given if shown == given.plain else Text(shown, style=given.style)
+    return _within_ends(given) if isinstance(given, str) else given
 
 
 def _within_ends(text: str) -> str:
     inner = text.strip(_BREAK)
     return text.replace(inner, visible(inner)) if inner else text
-
-
-def _text(given: Text) -> Text:
-    shown = _within_ends(given.plain)
-    if shown == given.plain:
-        return given
-    return Text(shown, style=given.style, justify=given.justify, overflow=given.overflow, no_wrap=given.no_wrap)
-
-
-def _make_cells_visible(table: Table) -> None:
-    """Change the cells in place: a table is made to be printed once."""
-    for column in table.columns:
-        column.header = _renderable(column.header)
-        column._cells = [_renderable(cell) for cell in column._cells]  # noqa: SLF001 - rich offers no other way
 
 
 def facts(rows: Iterable[tuple[str, str | Text]], style: str = "") -> Table:
@@ -72,7 +46,7 @@ def facts(rows: Iterable[tuple[str, str | Text]], style: str = "") -> Table:
     grid.add_column(no_wrap=True, style=style)
     grid.add_column()
     for word, text in rows:
-        grid.add_row(word, text)
+        grid.add_row(visible(word), _visible(text))
     return grid
 
 
@@ -104,7 +78,6 @@ def print_progress(at: datetime, word: str, text: str) -> None:
 
 
 def print_sentence(sentence: str) -> None:
-    """Print one sentence."""
     _print(sentence, 0)
 
 
@@ -128,11 +101,5 @@ def _print(text: str, indent: int, *, err: bool = False) -> None:
 
 def _wrap_text(text: str, width: int, indent: int) -> list[str]:
     """Break between words only: a name is copied whole, even where it is wider than the terminal."""
-    return textwrap.wrap(
-        text,
-        width,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-        replace_whitespace=False,
-    )
+    whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
+    return textwrap.wrap(text, width, subsequent_indent=" " * indent, **whole)

@@ -39,54 +39,42 @@ def visible_values(value: Json) -> Json:
     return made  # type: ignore[return-value]  # of the same kind, a tuple as JSON has it
 
 
-def _show_character(found: "re.Match[str]") -> str:
+def _show_character(found: re.Match[str]) -> str:
     code = ord(found[0])
     return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < _TWO_DIGITS else f"\\u{code:04x}")
 
 
-PLAIN: Final = {
-    "…": "...",
-    "→": "->",
-    "│": "|",
-    "─": "-",
-    "·": ".",
-    "░": ".",
-    "≥": ">=",
-    "≤": "<=",
-    "±": "+-",
-    "\N{MULTIPLICATION SIGN}": "x",
-    "\N{EN DASH}": "-",
-    "\N{EM DASH}": "-",
-    "µ": "u",
-    "μ": "u",
-    "╭": "+",
-    "╮": "+",
-    "╰": "+",
-    "╯": "+",
-    **dict.fromkeys("█▉▊▋▌", "#"),
-    **dict.fromkeys("▄▅▆▇", "#"),
-    **dict.fromkeys("▍▎▏▁▂▃", "."),
-    "€": "EUR ",
-    "£": "GBP ",
-    "¥": "Y ",
-    "₹": "INR ",
-    "₩": "KRW ",
-    "₽": "RUB ",
-    "₺": "TRY ",
-    "₴": "UAH ",
+_LETTERS: Final = {
+    "...": "…",
+    "->": "→",
+    "|": "│",
+    "-": "─\N{EN DASH}\N{EM DASH}",
+    ".": "·░▍▎▏▁▂▃",
+    "#": "█▉▊▋▌▄▅▆▇",
+    "+": "╭╮╰╯",
+    ">=": "≥",
+    "<=": "≤",
+    "+-": "±",
+    "x": "\N{MULTIPLICATION SIGN}",
+    "u": "µμ",
+    "EUR ": "€",
+    "GBP ": "£",
+    "Y ": "¥",
+    "INR ": "₹",
+    "KRW ": "₩",
+    "RUB ": "₽",
+    "TRY ": "₺",
+    "UAH ": "₴",
 }
+PLAIN: Final = {letter: ascii_ for ascii_, letters in _LETTERS.items() for letter in letters}
 """What stands for a character; a bar's parts count as full from its half on, and money is named by its code."""
 _HANDLER: Final = "ebb.plain"
-_UNKNOWN: Final = "?"
 
 
 def plain(text: str) -> str:
     """Return text that ASCII can write, as near as it comes."""
-    return "".join(PLAIN.get(letter) or _nearest(letter) for letter in text)
-
-
-def _nearest(letter: str) -> str:
-    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() or _UNKNOWN
+    nearest = (unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() for letter in text)
+    return "".join(PLAIN.get(letter) or known or "?" for letter, known in zip(text, nearest, strict=True))
 
 
 def _instead(fault: UnicodeError) -> tuple[str, int]:

@@ -2,15 +2,12 @@
 
 import json
 import re
-from datetime import date
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
-from functions.cli.policy.calendar import Day, EqualPools, Hour, NodeLimit
-from functions.cli.policy.calendar_view import draw_day
 from tests.cli import dumps
 
 POLICY = """
@@ -33,7 +30,6 @@ nodePools:
   off: {}
 """
 AT = ("--at", "2026-11-23T12:00:00Z")
-OPEN, SHUT = NodeLimit(3, None, "budget 3 always"), NodeLimit(0, None, "no window is open")
 
 
 @pytest.fixture
@@ -47,31 +43,23 @@ def ebb(*args: str | Path) -> Result:
     return CliRunner().invoke(app, ["policy", "calendar", *map(str, args)])
 
 
-def drawn(hours: tuple[Hour | None, ...]) -> str:
-    day = Day(date(2026, 11, 23), hours)
-    return draw_day(day, EqualPools(("a",), (day,)).letters).plain
-
-
-def test_every_day_is_one_line_of_80_characters_and_every_letter_stands_in_the_legend(file: Path) -> None:
+def test_every_letter_stands_in_the_legend_and_every_day_has_its_hours(file: Path) -> None:
     page = ebb(file, *AT).output.splitlines()
-    days = [line for line in page if line.endswith("│")]
+    days = [re.findall(r"(\d\d)-(\d\d) \S+ ([a-z])", line) for line in page if re.match(r"\w{3} \d\d \w{3} ", line)]
     legend = {line[0] for line in page if re.match(r"[a-z]\d?  +\S+  ", line)}
-    assert [len(line) for line in days] == [80] * 14
-    assert {letter for line in days for letter in re.findall(r"[a-z]", line[7:])} == legend
+    assert [sum(int(end) - int(begin) for begin, end, _ in day) for day in days] == [24] * 14
+    assert {letter for day in days for *_, letter in day} == legend
 
 
 @pytest.mark.parametrize(
-    ("expected", "hours"),
+    ("expected", "at"),
     [
-        pytest.param(f"│3 a {'─' * 19}│b*│3 a {'─' * 40}│",
-                     (Hour(OPEN),) * 8 + (Hour(SHUT, changes=True),) + (Hour(OPEN),) * 15,
-                     id="a run shows its number, and a short one its letter"),
-        pytest.param(f"│3 a ─│  │3 a {'─' * 58}│", (Hour(OPEN), Hour(OPEN), None, *[Hour(OPEN)] * 21),
-                     id="an hour that the clock skips is blank"),
+        pytest.param("02-03 skipped by the clock, 03-07 ", "2026-03-29T00:00Z", id="an hour that the clock skips"),
+        pytest.param("06-07 0 b*, 07-20 0 b, 20-21 0 b*", "2026-11-23T12:00Z", id="hours in which a limit changes"),
     ],
-)  # fmt: skip
-def test_a_day_is_drawn(expected: str, hours: tuple[Hour | None, ...]) -> None:
-    assert drawn(hours) == expected
+)
+def test_a_day_is_a_line_of_its_runs_of_equal_hours(expected: str, at: str, file: Path) -> None:
+    assert expected in ebb(file, "--at", at, "--pool", "night", "--days", "1").output
 
 
 def test_json_has_the_same_calendar(file: Path) -> None:
@@ -95,11 +83,11 @@ def test_json_has_the_same_calendar(file: Path) -> None:
         pytest.param("by the hour in UTC", ("--time-zone", "UTC"), id="the hours asked for"),
         pytest.param("drains nothing: off.", (), id="which pools are off"),
         pytest.param("pool day\n", (), id="the pool"),
-        pytest.param('b    0  budget 0 "0 9 * * mon-fri" for 8h', (), id="which budget decides"),
+        pytest.param('b  0    budget 0 "0 9 * * mon-fri" for 8h', (), id="which budget decides"),
         pytest.param("freeze until 2026-11-27 23:00:00 UTC", (), id="which freeze"),
         pytest.param("*       changes within the hour", (), id="what the mark means"),
-        pytest.param("shares of all its nodes and not drawn", (), id="what is not drawn"),
-        pytest.param("\nMon 23 │10% a ", (), id="the first day"),
+        pytest.param("shares of all its nodes and not counted", (), id="what is not counted"),
+        pytest.param("\nMon 23 Nov  00-09 10% a, 09-17 0 b, ", (), id="the first day"),
     ],
 )
 def test_it_shows(expected: str, args: tuple[str, ...], file: Path) -> None:
@@ -108,7 +96,7 @@ def test_it_shows(expected: str, args: tuple[str, ...], file: Path) -> None:
 
 def test_it_draws_as_many_days_as_asked_for(file: Path) -> None:
     output = ebb(file, *AT, "--days", "3", "--pool", "night").output
-    assert re.findall(r"^(\w+ \d\d) │", output, re.MULTILINE) == ["Mon 23", "Tue 24", "Wed 25"]
+    assert re.findall(r"^(\w+ \d\d) Nov ", output, re.MULTILINE) == ["Mon 23", "Tue 24", "Wed 25"]
     assert "pool day" not in output
 
 
