@@ -1,5 +1,6 @@
 """The group of commands and its failures: one sentence on stderr, an exit code, and "did you mean"."""
 
+import logging
 import os
 import re
 import sys
@@ -66,8 +67,6 @@ class _Command(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """Makes groups of such commands."""
-
     def __init__(self, **given: Any) -> None:
         mine = {"cls": EbbGroup, "no_args_is_help": True, "add_completion": False, "pretty_exceptions_enable": False}
         super().__init__(**{**mine, **given})
@@ -106,11 +105,13 @@ class EbbGroup(TyperGroup):
         return super().parse_args(ctx, spread(args))
 
     def invoke(self, ctx: Any) -> Any:
-        _silence_libraries()
+        # Log lines of libraries stay off the terminal: a failure is one sentence of ours.
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+        logging.captureWarnings(capture=True)
+        logging.getLogger().addHandler(logging.NullHandler())
         return super().invoke(ctx)
 
     def main(self, *given: Any, **more: Any) -> Any:
-        """Run a command line and end the process."""
         try:
             ended = super().main(*given, **{**more, "standalone_mode": False})
         except (_USAGE, ModuleNotFoundError, EbbError) as failure:
@@ -121,7 +122,6 @@ class EbbGroup(TyperGroup):
 
 
 def _print(failure: Exception) -> int:
-    """Print a failure as sentences, and return the exit code."""
     if type(failure).__name__ == _HELP:  # a group without a command: its help
         typer.echo(str(failure), err=True)
         return BAD_USE
@@ -134,15 +134,6 @@ def _print(failure: Exception) -> int:
     for sentence in message.split("\n"):
         typer.echo(f"ebb: {visible(sentence)}", err=True)
     return code
-
-
-def _silence_libraries() -> None:
-    """Keep the log lines of libraries off the terminal: a failure is one sentence of ours."""
-    import logging
-
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    logging.captureWarnings(capture=True)
-    logging.getLogger().addHandler(logging.NullHandler())
 
 
 _CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
@@ -192,17 +183,13 @@ def _spell_parameter(parameter: Any) -> str:
 
 
 def _plain_english(message: str) -> str:
-    choice = _CHOICE.fullmatch(message)
+    choice, message = _CHOICE.fullmatch(message), message.removesuffix(".")
     if choice is None:
-        return f"{_about_a_number(message.removesuffix('.'))}."
+        found = ((theirs.fullmatch(message), ours) for theirs, ours in _MUST_BE)
+        return f"{next((match.expand(ours) for match, ours in found if match), message)}."
     known = re.findall(r"'([^']*)'", choice["known"])
     asked = _GONE_VALUES.get(choice["given"]) or near(choice["given"], known, least=0.6)
     return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
-
-
-def _about_a_number(message: str) -> str:
-    found = ((theirs.fullmatch(message), ours) for theirs, ours in _MUST_BE)
-    return next((match.expand(ours) for match, ours in found if match), message)
 
 
 _OURS: Final = ("functions", "infra", "shared")

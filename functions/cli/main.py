@@ -1,15 +1,13 @@
-"""The command `ebb`: reads the command line, calls one function, prints its answer.
-
-Command modules import what they need when they are called: help, completion and `--version` import nothing else.
-"""
+"""The command `ebb`. Command modules import what they need when called: help and completion import nothing else."""
 
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Any, Final
 
 import typer
 from typer.main import get_command
@@ -64,15 +62,11 @@ class _WhenAsked(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(_COMMANDS)
 
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
     def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = _make(name, *_COMMANDS[name])
-        return self._made[name]
+        return _make(name, *_COMMANDS[name])
 
 
+@cache
 def _make(name: str, module: str, panel: str) -> Any:
     found = getattr(import_module(f"functions.cli.{module}"), name.replace("-", "_"))
     if not isinstance(found, Commands):
@@ -167,21 +161,12 @@ def demo(
       ebb demo
       ebb demo --logs demo-logs
     """
-    run_demo(logs, keep=keep)
-
-
-def run_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
-    """Replace this process by the demo; `logs` is the folder in which it keeps what its processes wrote.
-
-    With `keep` everything stays up at the end, until Ctrl-C.
-
-    The folder that a person stands in is kept off the path (`-P`): it may well have an `infra` of its own.
-    """
     for needed in ("flask", "pydantic"):
         if find_spec(needed) is None:
             raise ModuleNotFoundError(name=needed)
     kept = [*([] if logs is None else ["--logs", str(logs)]), *(["--keep"] if keep else [])]
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    # The folder that a person stands in is kept off the path (`-P`): it may well have an `infra` of its own.
     command = [sys.executable, "-P", "-m", "infra.local.demo", *kept]
     os.execve(sys.executable, command, {**os.environ, "PYTHONPATH": path})  # noqa: S606 - our own module
 
@@ -205,7 +190,6 @@ def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
 
 
 def main() -> None:
-    """Run the command line of this process."""
     enable_ascii_fallback()
     app(prog_name="ebb")
 

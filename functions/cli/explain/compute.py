@@ -29,7 +29,6 @@ class PageSource:
     explainer: Explainer
 
     def page(self, what: Meant, width: int, *, cut: bool = False) -> Iterator[PagePart]:
-        """Return the page of one node, pod or workload; `cut` shortens the names of nodes."""
         rows = rows_of(self.explainer, what.pods)
         namer = NodeNamer({node.name: node.decision.pool for node in self.view.nodes}, cut=cut)
         if what.workload:

@@ -162,7 +162,6 @@ _EXCLUDED: Final = (
 
 
 def pod_page(view: PlanView, row: PodRow, namer: NodeNamer) -> Iterator[PagePart]:
-    """Yield the page; a pod without a place of its own goes with its node."""
     pod, _, place = row
     yield Title(pod.key)
     yield Facts(tuple(pod_facts(view, *row)))

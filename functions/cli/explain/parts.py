@@ -116,7 +116,6 @@ class NodeNamer:
     """Names nodes of one cluster; `cut` leaves out what the names of a pool begin with, for a terminal."""
 
     def __init__(self, pools: Mapping[str, str], *, cut: bool) -> None:
-        """Take the pool of each node."""
         self.pools, self._all = pools, by_pool(pools, pools)
         self._name = NodeNames(pools).tail if cut else str
 

@@ -118,7 +118,6 @@ def _base(found: WhyNot, whose: str) -> str:
 
 
 def _months(cost: Callable[[Iterable[Node]], int], base: PolicyAtRest) -> tuple[str, str]:
-    """Return a month of now, and one of the steady state."""
     now, rest = cost(base.situation.snapshot.nodes), cost(base.rest.snapshot.nodes)
     return monthly(now), whole_money(month_with_saving(now, rest), of=rest)
 
@@ -175,7 +174,6 @@ def _covered_sentences(base: PolicyAtRest) -> Iterator[str]:
 
 
 def _if_as_recommended(found: AsRecommended) -> Iterator[str]:
-    """Yield what smaller requests free, and what to do for them."""
     these = "this workload" if len(found.workloads) == 1 else f"these {len(found.workloads):,} workloads"
     month = f"{monthly(found.saving)} a month{'' if found.is_rest else ' or more'}"
     would = f"{count(found.nodes, 'more node')} would go: {month}" if found.nodes else "no more node would go"

@@ -20,7 +20,7 @@ from functions.cli.input.inputs import Inputs, inputs_of
 from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, POOLS_OF_API, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment, some
-from functions.cli.plan.compute import plan_cluster
+from functions.cli.plan.compute import PlanOptions, plan_cluster
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.process import no_search_for_cycles, system_time
@@ -120,8 +120,6 @@ class PlannedCluster:
 
 @dataclass(frozen=True)
 class SourceResult:
-    """What became of one source: its clusters, or why it could not be read."""
-
     source: ClusterSource
     clusters: tuple[PlannedCluster, ...] = ()
     faults: tuple[str, ...] = ()
@@ -155,9 +153,7 @@ def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
 def _readings(source: ClusterSource) -> tuple[Reading, ...]:
     if source.dumps:
         return tuple(map(_name_by_nodes, from_dumps(source.dumps)))
-    if source.context:
-        return (from_cluster(source.kubeconfig, source.context),)
-    return (_of_installation(),)
+    return (from_cluster(source.kubeconfig, source.context) if source.context else _of_installation(),)
 
 
 def _name_by_nodes(reading: Reading) -> Reading:
@@ -187,13 +183,12 @@ def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanni
     use = use_of(inputs.policy, inputs.snapshot, inputs.prices, home)
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
-        view = plan_cluster(inputs, planning.options, POLICY if policy else DEFAULTS)
+        view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked), POLICY if policy else DEFAULTS)
     signs = reading.dump.signs if reading.dump else _signs_of(inputs.snapshot)
     return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, signs, policy is not None, use)
 
 
 def _signs_of(snapshot: "Snapshot") -> "ClusterSigns":
-    """Return what a cluster is known by that was read from its API."""
     from functions.cli.dumps.homes import ClusterSigns, Home
 
     project, _, name = parts_of(snapshot.cluster) or ("", "", "")

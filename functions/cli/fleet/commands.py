@@ -22,7 +22,6 @@ _WHICH: Final = "Which clusters; all of them may be given together"
 
 
 def _naming_option(option: str, metavar: str, text: str) -> Any:
-    """Return an option that names clusters, and may be given again."""
     return typer.Option(option, metavar=metavar, rich_help_panel=_WHICH, help=f"{text} Repeatable.")
 
 

@@ -21,7 +21,7 @@ from functions.cli.fleet.cluster_reading import (
     read_source,
     share_commitments,
 )
-from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
+from functions.cli.fleet.installations import InstallationResult, read_installations
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
@@ -31,7 +31,6 @@ from functions.cli.input.pricing import load_prices
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import LineOfProgress
 from functions.cli.output.terminal import printing
-from functions.cli.plan.compute import PlanOptions
 
 ReadResult = TypeVar("ReadResult", SourceResult, InstallationResult)
 Read = Callable[[ClusterSource], SourceResult]
@@ -115,7 +114,7 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
     of = len(installations) + len(sources)
     with LineOfProgress(lambda done, last: f"Reading the fleet  {done} of {of}  {last}".rstrip(), after=0) as progress:
         progress.draw()
-        states = list(_count_results(progress, read_installations(installations, ask_installation)))
+        states = list(_count_results(progress, read_installations(installations)))
         known = {state.source.cluster: state.health.policy for state in states if state.health}
         planning = replace(planning, by_cluster={name: policy for name, policy in known.items() if policy})
         results = list(_count_results(progress, read_all(sources, partial(read_source, planning=planning), jobs)))
@@ -124,17 +123,15 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
 
 
 def _count_results(progress: LineOfProgress, results: Iterable[ReadResult]) -> Iterator[ReadResult]:
-    """Count each result as it is there, and hand it on."""
     for result in results:
         progress.add(note=f"{result.source.name}{' (not read)' if result.faults else ''}")
         yield result
 
 
 def _planning(request: FleetRequest) -> FleetPlanning:
-    options = PlanOptions(assume_marked=request.assume_marked)
     policy = read_policy(request.policy) if request.policy else None
     committed = read_commitments(request.commitments) if request.commitments else None
-    return FleetPlanning(request.prices, options, policy, committed=committed)
+    return FleetPlanning(request.prices, request.assume_marked, policy, committed=committed)
 
 
 def _plan_shares(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:

@@ -1,6 +1,6 @@
 """How the installations of a fleet are: dry run, paused or live, and what fails, as `ebb status` shows it of one."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,8 +23,6 @@ MOST_AT_ONCE: Final = 16
 
 
 class Mode(StrEnum):
-    """What an installation does with what it finds."""
-
     LIVE = "live"
     DRY_RUN = "dry_run"
     PAUSED = "paused"
@@ -89,27 +87,22 @@ class InstallationHealth:
 
 @dataclass(frozen=True, slots=True)
 class InstallationResult:
-    """What became of one installation: how it is, or why that could not be read."""
-
     source: InstallationSource
     health: InstallationHealth | None = None
     faults: tuple[str, ...] = ()
 
 
-Ask = Callable[[InstallationSource], InstallationHealth]
-
-
-def read_installations(sources: Iterable[InstallationSource], ask: Ask) -> Iterator[InstallationResult]:
+def read_installations(sources: Iterable[InstallationSource]) -> Iterator[InstallationResult]:
     """Yield what became of each in the order given; they are asked at the same time."""
     with ThreadPoolExecutor(MOST_AT_ONCE) as threads:
-        yield from threads.map(lambda source: _ask_installation(source, ask), sources)
+        yield from threads.map(_read_installation, sources)
 
 
-def _ask_installation(source: InstallationSource, ask: Ask) -> InstallationResult:
+def _read_installation(source: InstallationSource) -> InstallationResult:
     if source.fault:
         return InstallationResult(source, faults=tuple(source.fault.splitlines()))
     try:
-        return InstallationResult(source, ask(source))
+        return InstallationResult(source, ask_installation(source))
     except EbbError as failure:
         return InstallationResult(source, faults=tuple(message_of(failure).splitlines()))
 

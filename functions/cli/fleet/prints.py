@@ -42,7 +42,6 @@ def table_of(view: FleetView, top: int | None) -> Table:
 
 
 def _total(view: FleetView) -> tuple[str, ...]:
-    """Return the cells of the sum: of all clusters that were read."""
     partial = next((plan.mark for plan in view.views if plan.partial), "")
     name = f"all {len(view.views)}{' that were read' if view.not_read else ''}{partial}"
     return (name, *_cells(view.views))
@@ -207,7 +206,7 @@ def _clusters(view: FleetView) -> tuple[list[tuple[str, Any, str]], list[dict[An
 
 def _bar(row: FleetRow) -> dict[str, int]:
     """Return what stays of a cluster's bill, what is paid now, and the bound; the cells have the figures."""
-    found = row.view.scenarios.values if row.view and row.view.scenarios else None
+    found = row.scenarios
     parts = {"rest": found.at_rest, "now": found.now, "bound": found.bound} if found else {}
     return {"now": 0, **{name: paid_cost(scenario) for name, scenario in parts.items()}}
 

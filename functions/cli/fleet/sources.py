@@ -12,7 +12,6 @@ from functions.cli.input.commitments import CommitmentFile
 from functions.cli.input.options import LISTED, PriceOptions
 from functions.cli.input.profiles import CLUSTER, profile_folder, profile_path, profiles, read_profile
 from functions.cli.input.readers import cluster_of
-from functions.cli.plan.compute import PlanOptions
 from shared.core.policy import Policy
 from shared.errors import BadInput
 
@@ -60,7 +59,7 @@ class FleetPlanning:
     """How each cluster is planned: under the policy that was named, else under that of its installation."""
 
     prices: PriceOptions = LISTED
-    options: PlanOptions = field(default_factory=PlanOptions)
+    assume_marked: bool = False
     policy: Policy | None = None
     by_cluster: Mapping[str, Policy] = field(default_factory=dict)
     """The policies of installations, by the whole names of their clusters."""
@@ -99,8 +98,6 @@ _PATTERN: Final = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class FleetRequest:
-    """What was typed of where the clusters are, and how they are to be planned."""
-
     dumps: tuple[Path, ...] = ()
     kubeconfig: Path | None = None
     contexts: tuple[str, ...] = ()
@@ -180,17 +177,13 @@ def _contexts(request: FleetRequest, environment: Mapping[str, str]) -> Iterator
         if not _PATTERN & set(name):
             yield name
             continue
-        known = _known_contexts(request.kubeconfig, environment)
+        from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
+
+        known = KubeconfigFiles(str(request.kubeconfig or environment.get(_KUBECONFIG, ""))).contexts()
         found = [context for context in known if fnmatchcase(context, name)]
         if not found:
             raise BadInput(f"--context: no context matches {name!r}; there are {', '.join(known) or 'none'}.")
         yield from found
-
-
-def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> list[str]:
-    from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
-
-    return KubeconfigFiles(str(kubeconfig or environment.get(_KUBECONFIG, ""))).contexts()
 
 
 def _variables(

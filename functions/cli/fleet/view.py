@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, drop_older_readings
 from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
 from functions.cli.fleet.sources import is_of, parts_of
@@ -16,9 +17,6 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY, paid_cost
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
 from functions.cli.plan.view import PlanView
 
-if TYPE_CHECKING:
-    from functions.cli.dumps.homes import Home
-
 NOT_READ: Final = "not read"
 THEIR_POLICIES: Final = "their policies"
 
@@ -29,12 +27,13 @@ class FleetRow:
 
     cluster: str
     source: str
-    view: PlanView | None = None
+    planned: PlannedCluster | None = None
     installation: InstallationHealth | None = None
     faults: tuple[str, ...] = ()
-    has_policy: bool = False
-    home: "Home | None" = None
-    """The cluster that a dump's nodes name."""
+
+    @property
+    def view(self) -> PlanView | None:
+        return self.planned.view if self.planned else None
 
     @property
     def title(self) -> str:
@@ -43,14 +42,17 @@ class FleetRow:
         return " ".join(reversed(parts)) if parts else self.cluster
 
     @property
+    def scenarios(self) -> Scenarios | None:
+        return self.view.scenarios.values if self.view and self.view.scenarios else None
+
+    @property
     def cost(self) -> int | None:
         return self.view.totals.cost if self.view else None
 
     @property
     def saving_of(self) -> int | None:
         """Return what is saved in steady state, in micro-dollars per hour."""
-        scenarios = self.view.scenarios.values if self.view and self.view.scenarios else None
-        return paid_cost(scenarios.now) - paid_cost(scenarios.at_rest) if scenarios else None
+        return paid_cost(self.scenarios.now) - paid_cost(self.scenarios.at_rest) if self.scenarios else None
 
     @property
     def views(self) -> tuple[PlanView, ...]:
@@ -67,15 +69,16 @@ class FleetRow:
         return ", ".join(part for part in (state, NOT_READ if self.faults else "") if part)
 
 
-def _troubles(row: FleetRow) -> int:
-    return len(row.installation.troubles) if row.installation else 0
-
-
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
     FleetSort.NAME: lambda row: row.title,
     FleetSort.COST: lambda row: (-(row.cost or 0), row.title),
     FleetSort.SAVED: lambda row: (row.saving_of is None, -(row.saving_of or 0), row.title),
-    FleetSort.STATE: lambda row: (not row.faults, -_troubles(row), row.state, row.title),
+    FleetSort.STATE: lambda row: (
+        not row.faults,
+        -len(row.installation.troubles if row.installation else ()),
+        row.state,
+        row.title,
+    ),
 }
 
 
@@ -135,10 +138,9 @@ class FleetView:
 def view_of(
     results: Iterable[SourceResult], installations: Iterable[InstallationResult], sort: FleetSort = FleetSort.SAVED
 ) -> FleetView:
-    """Return what is shown of all that was read."""
     results = tuple(results)
     once, notes = drop_older_readings(results)
-    rows = [_row(result, cluster) for result, cluster in once]
+    rows = [FleetRow(cluster.view.cluster, result.source.name, cluster) for result, cluster in once]
     failed = [result for result in results if result.faults]
     rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
     rows = _with_installations(rows, tuple(installations))
@@ -152,20 +154,17 @@ def _headline(rows: Sequence[FleetRow]) -> str:
     return f"{short}{totals.whole_headline(views, name_of_settings(rows)) if views else ''}".strip()
 
 
-def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
-    view, home = planned.view, planned.home
-    return FleetRow(view.cluster, result.source.name, view, has_policy=planned.has_policy, home=home)
-
-
 def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
     """Return the rows with their installations, and a row for each installation that has none."""
     found = list(rows)
     for installed in installations:
-        places = [number for number, row in enumerate(found) if is_of(installed.source.cluster, row.cluster, row.home)]
-        if not places:
-            cluster = installed.source.cluster or installed.source.name
-            found.append(FleetRow(cluster, installed.source.name, None, installed.health, installed.faults))
-        for place in places[:1]:
+        cluster, source = installed.source.cluster, installed.source.name
+        homes = (row.planned.home if row.planned else None for row in found)
+        own = (at for at, (row, home) in enumerate(zip(found, homes, strict=True)) if is_of(cluster, row.cluster, home))
+        place = next(own, None)
+        if place is None:
+            found.append(FleetRow(cluster or source, source, None, installed.health, installed.faults))
+        else:
             row = found[place]
             found[place] = replace(row, installation=installed.health, faults=(*row.faults, *installed.faults))
     return found
@@ -173,7 +172,8 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
 
 def name_of_settings(rows: Iterable[FleetRow]) -> str:
     """Return whose settings all plans rest on."""
-    policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
+    planned = [row.planned for row in rows if row.planned]
+    policies = {cluster.view.policy_hash if cluster.has_policy else "" for cluster in planned}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
 
 

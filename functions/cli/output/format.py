@@ -77,7 +77,6 @@ def percent(ratio: Fraction | None) -> str:
 
 
 def rounded_percent(ratio: Fraction) -> str:
-    """Return a share of money as whole percent."""
     return f"{round(ratio * 100)}%"
 
 
@@ -147,7 +146,6 @@ class NodeNames:
     """Names of nodes in short: without what all of them begin with, or without what those of their pool do."""
 
     def __init__(self, pools: Mapping[str, str]) -> None:
-        """Take the pool of each node, by its name."""
         self._pools, self._by_pool = pools, by_pool(pools, pools)
         self._shared = shared_beginning(list(pools)) if pools else ""
         self._tails = {pool: shared_beginning(names) for pool, names in self._by_pool.items()}
@@ -174,7 +172,6 @@ def _describe_lost(begins: Mapping[str, str]) -> str:
 
 
 def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the names of nodes by their pools."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(pools[name], []).append(name)

@@ -50,7 +50,6 @@ def _visible_text(value: Any) -> Any:
 
 
 def asset(name: str) -> str:
-    """Return one of the files that pages are made of."""
     return (files("functions.cli.output.assets") / name).read_text(encoding="utf-8")
 
 

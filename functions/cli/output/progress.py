@@ -72,5 +72,4 @@ def reading_line(
 
 
 def count_bytes(what: str, now: Callable[[], float] = monotonic) -> LineOfProgress:
-    """Return a line that counts the bytes which are read."""
     return LineOfProgress(lambda done, _: f"Reading {what}: {done // _MIB:,} MiB …", PATIENCE, BETWEEN, now)

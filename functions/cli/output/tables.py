@@ -45,8 +45,6 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equally many cells."""
-
     columns: tuple[Column, ...]
     styles: tuple[str, ...] = ()
     """One for each row; empty where no row has any."""
@@ -62,12 +60,10 @@ class Table:
 
     @classmethod
     def of(cls, columns: Sequence[Column], rows: Iterable[Sequence[str]], **given: Any) -> Self:
-        """Return the table of these rows, of which each has a cell for each column."""
         cells = list(zip(*rows, strict=True)) or [()] * len(columns)
         return cls(tuple(replace(column, cells=own) for column, own in zip(columns, cells, strict=True)), **given)
 
     def without_columns(self, titles: Collection[str]) -> Self:
-        """Return the table without the columns of these titles."""
         return replace(self, columns=tuple(column for column in self.columns if column.title not in titles))
 
     @property

@@ -82,7 +82,6 @@ def print_sentence(sentence: str) -> None:
 
 
 def print_point(sentence: str) -> None:
-    """Print one point of a list."""
     _print(f"{_BULLET}{sentence}", len(_BULLET))
 
 

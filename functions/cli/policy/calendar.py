@@ -139,7 +139,6 @@ class Day:
 
 
 def calendar(question: CalendarQuestion, pools: Sequence[str]) -> Mapping[str, tuple[Day, ...]]:
-    """Return the days of each pool, as many as asked for."""
     dates = [question.first + timedelta(days=number) for number in range(question.days)]
     moments = {date_: tuple(map(Calendar, instants(question, date_))) for date_ in dates}
     return {pool: tuple(_day(question, pool, *row) for row in moments.items()) for pool in pools}
@@ -183,12 +182,10 @@ def _edges(policy: Policy, begin: datetime, end: datetime) -> Iterator[datetime]
 
 
 def zones(policy: Policy) -> tuple[str, ...]:
-    """Return the time zones in which the policy's schedules are written."""
     return tuple(sorted({schedule.time_zone for schedule in _schedules(policy)}))
 
 
 def _schedules(policy: Policy) -> frozenset[Schedule]:
-    """Return all schedules of the policy's budgets and windows."""
     budgets = [*policy.budgets, *(budget for pool in policy.pools.values() for budget in pool.budgets)]
     windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
     return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
@@ -202,8 +199,6 @@ def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
 
 @dataclass(frozen=True, slots=True)
 class EqualPools:
-    """Pools of which the same holds at every hour."""
-
     names: tuple[str, ...]
     days: tuple[Day, ...]
 

@@ -92,7 +92,6 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
 
 
 def paid_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, prices: Prices) -> tuple[Scenarios, ...]:
-    """Return the scenarios with the bill by these commitments."""
     # Else a policy that names other commitments than before would seem to change what is paid for equal nodes.
     return tuple(_paid_by(run, commitments, prices, scenarios[-1].bound) for run in scenarios)
 

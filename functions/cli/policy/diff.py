@@ -56,8 +56,6 @@ class DrainChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RealDrains:
-    """The drains that a policy starts."""
-
     off: str = ""
     """Why it drains nothing at all; else empty."""
     begins: Mapping[str, datetime] | None = field(default_factory=dict)
@@ -71,12 +69,10 @@ class RealDrains:
 
     @property
     def first(self) -> datetime | None:
-        """When the first drain begins; None if none does."""
         return min((self.begins or {}).values(), default=None)
 
     @property
     def most_in_an_hour(self) -> int:
-        """The most drains that begin in one hour."""
         return most_in_an_hour((self.begins or {}).values())
 
     def figures(self, now: datetime | None) -> str:
@@ -113,7 +109,6 @@ class DrainsCompared:
 
     @property
     def change(self) -> DrainChange:
-        """What the new policy does to real drains."""
         before, after = self.before, self.after
         if before.begins is None or after.begins is None:
             return DrainChange.STARTS if before.off else DrainChange.STOPS if after.off else DrainChange.UNKNOWN
@@ -224,7 +219,6 @@ class PolicyDiff:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What it rests on."""
         return self.impact.notes if self.impact else (SETTINGS_ONLY,)
 
     @property

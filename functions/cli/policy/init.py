@@ -146,7 +146,6 @@ def moves_more(one: Rest, other: Rest) -> bool:
 
 
 def _evictions(rest: Rest) -> float:
-    """Return the evictions for each node that goes."""
     return rest.evictions / max(rest.gone, 1)
 
 

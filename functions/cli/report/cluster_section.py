@@ -1,7 +1,7 @@
 """The report's sections about nodes: before and after, order of removal, zones, how full nodes are."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Final
@@ -10,7 +10,6 @@ from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import clock, monthly, percent
 from functions.cli.plan.view import NodeView
 from functions.cli.report.report_input import ReportInput, table
-from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, total
 from shared.core.cluster.snapshot import Snapshot
@@ -52,12 +51,10 @@ def _node(report_input: ReportInput, node: NodeView) -> tuple[Any, ...]:
 
 
 def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
-    """Return both lists; pods name their workload and nodes by place, -1 is nowhere (pending, or gone with its node).
-
-    Pods that have ended ask for nothing any more and are left out.
-    """
+    """Return both lists; pods name their workload and nodes by place, -1 is none (pending, or gone with its node)."""
+    # Pods that have ended ask for nothing any more.
     living = [pod for pod in report_input.now.pods if not pod.phase.finished]
-    leaves = {report_input.workload_of(pod): _goes_with_its_node(pod) for pod in living}
+    leaves = {report_input.workload_of(pod): _kind(pod) in _WITH_ITS_NODE for pod in living}
     kept = kept_costs(report_input)
     rows = ((name, leaves[name], len(kept.get(name, ())), monthly(sum(kept.get(name, ())))) for name in leaves)
     return {
@@ -66,8 +63,8 @@ def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
     }
 
 
-def _goes_with_its_node(pod: Pod) -> bool:
-    return bool(pod.spec.owner and pod.spec.owner.kind in _WITH_ITS_NODE)
+def _kind(pod: Pod) -> str:
+    return pod.spec.owner.kind if pod.spec.owner else ""
 
 
 def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
@@ -79,28 +76,16 @@ def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int
 
 
 def zones(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return a row for each zone of each pool."""
-    now, rest = _by_place(report_input.now), _by_place(report_input.rest)
+    now, rest = report_input.now, report_input.rest
+    places = sorted({(node.pool, node.zone) for node in now.nodes})
     return [
-        {
-            "pool": pool,
-            "zone": zone,
-            **_figures(report_input.now, now[pool, zone], ""),
-            **_figures(report_input.rest, rest.get((pool, zone), ()), "_at_rest"),
-        }
-        for pool, zone in sorted(now)
+        {"pool": pool, "zone": zone, **_figures(now, pool, zone, ""), **_figures(rest, pool, zone, "_at_rest")}
+        for pool, zone in places
     ]
 
 
-def _by_place(snapshot: Snapshot) -> Mapping[tuple[str, str], list[Node]]:
-    """Return the nodes by pool and zone."""
-    found: dict[tuple[str, str], list[Node]] = defaultdict(list)
-    for node in snapshot.nodes:
-        found[node.pool, node.zone].append(node)
-    return found
-
-
-def _figures(snapshot: Snapshot, own: Collection[Node], when: str) -> dict[str, Any]:
+def _figures(snapshot: Snapshot, pool: str, zone: str, when: str) -> dict[str, Any]:
+    own = [node for node in snapshot.nodes_by_pool.get(pool, ()) if node.zone == zone]
     offered = total(node.allocatable for node in own)
     living = (pod for node in own for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished)
     request = total(pod.requests for pod in living)
@@ -161,19 +146,21 @@ TENTHS: Final = 10
 def fill(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return for CPU and memory how many nodes lie in each tenth; the last one counts what is full, and fuller."""
     now, rest = map(_tenths, (report_input.now, report_input.rest))
+    shares = [f"{tenth * 10} to {(tenth + 1) * 10}%" for tenth in range(TENTHS)]
     return [
-        {"resource": resource, "bins": [_bin(number, now[axis], rest[axis]) for number in range(TENTHS)]}
+        {
+            "resource": resource,
+            "bins": [
+                {"share": share, "now": now[axis][tenth], "at_rest": rest[axis][tenth]}
+                for tenth, share in enumerate(shares)
+            ],
+        }
         for axis, resource in enumerate(("CPU", "memory"))
     ]
 
 
 def _tenths(snapshot: Snapshot) -> tuple[Counter[int], Counter[int]]:
-    """Return how many nodes lie in each tenth of CPU, and of memory."""
     rows = (usage(node, snapshot.pods_by_node[node.name]) for node in snapshot.nodes)
     shares = [(used.cpu, used.memory) for used in rows if used is not None]
     cpu, memory = (Counter(min(int(row[axis] * TENTHS), TENTHS - 1) for row in shares) for axis in (0, 1))
     return cpu, memory
-
-
-def _bin(number: int, now: Counter[int], rest: Counter[int]) -> dict[str, Any]:
-    return {"share": f"{number * 10} to {(number + 1) * 10}%", "now": now[number], "at_rest": rest[number]}

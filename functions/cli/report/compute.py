@@ -19,8 +19,7 @@ from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
-from functions.cli.report.extras import requests, week
-from functions.cli.report.glossary import glossary
+from functions.cli.report.extras import glossary, requests, week
 from functions.cli.report.report_input import ReportInput
 
 SCHEMA: Final = 1
@@ -67,7 +66,6 @@ SCRIPTS: Final = ("elements.js", "cluster.js", "details.js", "page.js")
 
 
 def draw_report(document: Mapping[str, Any]) -> str:
-    """Return the report as HTML."""
     plan = visible_values(dict(document))
     report = plan["report"]
     values = {
@@ -76,20 +74,14 @@ def draw_report(document: Mapping[str, Any]) -> str:
         "report": report,
         "warning": WARNING,
         "extras": [(f"extra-{number}", extra["title"]) for number, extra in enumerate(report["extras"])],
-        "columns_of": _columns,
+        "columns_of": lambda titles: [(title, at, "number" if at else "head") for at, title in enumerate(titles)],
         "order": _order(plan["nodes"], report),
         "most": max(tenth[key] for part in report["fill"] for tenth in part["bins"] for key in ("now", "at_rest")),
     }
     return write_page("report.html", values, SCRIPTS)
 
 
-def _columns(titles: Sequence[str]) -> list[tuple[str, int, str]]:
-    """Return the columns of an extra section's table: names first, then figures."""
-    return [(title, at, "number" if at else "head") for at, title in enumerate(titles)]
-
-
 def _order(nodes: Sequence[Mapping[str, Any]], report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the order of the plan with what is known of each node."""
     going = (dict(zip(report["order"]["columns"], row, strict=True)) for row in report["order"]["rows"])
     zone = report["nodes"]["columns"].index("zone")
     return [

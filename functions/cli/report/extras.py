@@ -1,13 +1,20 @@
-"""The report's optional sections: the policy's calendar, and requests above what is recommended."""
+"""What the report adds to the plan: the policy's calendar, requests above what is recommended, and the glossary."""
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+from yaml import safe_load
 
 from functions.cli.analysis.recommendations import find_oversized
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import monthly
+from functions.cli.output.pages import asset
 from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, equal_pools, zone_to_show, zones
 from functions.cli.report.report_input import ReportInput, table
+from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
+from shared.core.policy.fields import POOL_FIELDS
 
 DAYS: Final = 7
 
@@ -56,3 +63,29 @@ def requests(report_input: ReportInput) -> list[dict[str, Any]]:
     sentences = (_OVERSIZED.format(These=these), *priced, *remedies(found))
     shown_table = table(_COLUMNS[:shown], (row[:shown] for row in rows))
     return [{"title": REQUESTS, "sentences": list(sentences), "table": shown_table}]
+
+
+_TEXTS: Final[Mapping[str, Mapping[str, str]]] = safe_load(asset("glossary.yaml"))
+GLOSSARY: Final = _TEXTS["always"]
+KUBERNETES: Final = _TEXTS["rare"]
+_FIELDS: Final = (*POOL_FIELDS.values(), *CLUSTER_FIELDS.values(), *DRAIN_FIELDS.values())
+SETTINGS: Final = {
+    field.name: f"A setting of the policy. {field.description.partition(' Default ')[0]}"
+    for field in _FIELDS
+    if not field.name.islower()
+}
+"""Fields of the policy whose names are no plain words, with its sentences; docs/policy.md has the defaults."""
+
+
+def glossary(shown: Any) -> list[dict[str, str]]:
+    """Return the words of a page with their meanings; `shown` are the JSON values that it shows."""
+    text, known = json.dumps(shown), {**KUBERNETES, **SETTINGS}
+    rare = ((word, meaning) for word, meaning in known.items() if _pattern(word).search(text))
+    rows = (*GLOSSARY.items(), *sorted(rare, key=lambda row: row[0].lower()))
+    return [{"word": word, "meaning": meaning} for word, meaning in rows]
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    """Return what finds any of the words, also in the plural."""
+    any_of = "|".join(re.escape(word) for word in words.split(", "))
+    return re.compile(rf"\b(?:{any_of})(?:s|es|d|ed)?\b", re.IGNORECASE)

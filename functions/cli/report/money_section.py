@@ -1,7 +1,4 @@
-"""The scenarios, the pools and the blockers with their money, each figure as the table prints it.
-
-Next to what is printed are whole micro-dollars an hour, for lengths of bars.
-"""
+"""The scenarios, pools and blockers with money as printed, and micro-dollars an hour for lengths of bars."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -38,7 +35,6 @@ def title(report_input: ReportInput) -> str:
 
 
 def figures(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return the figures on top of a report."""
     scenarios = report_input.scenarios
     return key_figures(scenarios, ScenarioMoney(scenarios), _idle(report_input)) if scenarios else []
 
@@ -92,10 +88,7 @@ def _row(row: ScenarioRow) -> dict[str, str | None]:
 
 
 def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return the scenarios as the table prints them; `from` is the cost that a scenario is compared with.
-
-    Both costs are the bill where capacity is committed.
-    """
+    """Return the scenarios as printed; `from` is the cost that one is compared with. Both costs are of the bill."""
     shown = report_input.view.scenarios
     if shown is None:
         return []
@@ -131,9 +124,10 @@ def blockers(legend: Sequence[LegendEntry], objects: int = _OBJECTS) -> list[dic
 
 def reasons(report_input: ReportInput) -> dict[str, dict[str, str]]:
     """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
-    blockers = (blocker for node in report_input.view.nodes for blocker in node.decision.blockers)
-    reasons = {blocker.reason.value: blocker.reason for blocker in blockers}
-    return {word: {"sentence": reason.sentence, "remedy": reason.remedy} for word, reason in sorted(reasons.items())}
+    found = {
+        blocker.reason.value: blocker.reason for node in report_input.view.nodes for blocker in node.decision.blockers
+    }
+    return {word: {"sentence": reason.sentence, "remedy": reason.remedy} for word, reason in sorted(found.items())}
 
 
 def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[str, Any]:

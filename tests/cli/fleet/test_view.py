@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import SourceResult
+from functions.cli.dumps.homes import ClusterSigns
+from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult
 from functions.cli.fleet.installations import InstallationResult
 from functions.cli.fleet.sources import ClusterSource, InstallationSource
 from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, name_of_settings, view_of
@@ -16,7 +17,7 @@ from tests.cli.plan.plans import busy, plan
 
 def row(policy: str) -> FleetRow:
     view = replace(plan_view.view_of(plan(busy("n1"))), policy_hash=policy)
-    return FleetRow("c", "c", view, has_policy=bool(policy))
+    return FleetRow("c", "c", PlannedCluster(view, None, ClusterSigns.of((), (), ()), bool(policy)))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
-from functions.cli.report.glossary import GLOSSARY, KUBERNETES, SETTINGS, glossary
+from functions.cli.plan.scenarios import ADDED, BOUND
+from functions.cli.report.extras import GLOSSARY, KUBERNETES, SETTINGS, glossary
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.reasons import DrainReason, PodBlock, Unremovable
 from tests.cli.dumps.rich_dump import rich_dump
@@ -96,6 +97,7 @@ def test_a_rare_word_is_there_where_the_page_has_it() -> None:
     always = [each["word"] for each in glossary({})]
 
     assert always == [*GLOSSARY]
+    assert {ADDED, BOUND} <= {*always}
     assert [each["word"] for each in glossary({"notes": ["A second taint."]})] == [*always, "taint, toleration"]
 
 

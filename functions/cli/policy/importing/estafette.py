@@ -52,7 +52,6 @@ def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> 
 
 
 def has_timers(thing: dict[str, Any]) -> bool:
-    """Whether an object is the process's own, by its variables."""
     return any(entry.get("name") in {MARKED.variable, AGE.variable} for entry in _environment(thing))
 
 

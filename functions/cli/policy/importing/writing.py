@@ -44,7 +44,6 @@ def part(value: Any, *path: str) -> dict[str, Any]:
 
 
 def others(found: Iterable[dict[str, Any]], about: str) -> Iterator[str]:
-    """Yield a note on objects that were not converted."""
     kinds = sorted({str(thing.get("kind", "without a kind"))[:40] for thing in found})
     yield from (f"objects {kind!r}: they have nothing about {about} and are left out." for kind in kinds)
 
@@ -81,8 +80,6 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A value, and where it comes from."""
-
     value: Any
     because: str
 
