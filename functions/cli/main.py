@@ -94,7 +94,7 @@ app = Commands(name="ebb", cls=_Root, add_completion=True, context_settings={"he
 
 
 def version() -> None:
-    """Show the version, and the commit that it was built from if that is known.
+    """Show the version, and the commit that a package was built from.
 
     The same as ebb --version.
 
@@ -105,16 +105,9 @@ def version() -> None:
 
 
 def _of_the_checkout() -> str:
-    import re
-    import subprocess
+    import tomllib
 
-    number = re.findall(r'^version = "(.*)"', (_ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
-    try:
-        asked = ["git", "-C", str(_ROOT), "rev-parse", "--short", "HEAD"]
-        commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - our words
-    except (OSError, subprocess.CalledProcessError):
-        return str(number)
-    return f"{number} ({commit})"
+    return str(tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
 def _print_version(wanted: bool) -> None:

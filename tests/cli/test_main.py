@@ -187,20 +187,6 @@ def test_a_plan_of_a_dump_loads_few_modules_no_cloud_client_and_no_template_engi
 
 
 @pytest.mark.parametrize(
-    ("expected", "node"),
-    [
-        pytest.param("blocked_by_pod", dumps.name_of(3), id="a node that a pod keeps"),
-        pytest.param("Run the pod under a controller", "0003", id="what can be done, by the end of a name"),
-        pytest.param("removable at", dumps.name_of(1), id="a node that waits"),
-    ],
-)
-def test_explain_shows(expected: str, node: str, dump: Path) -> None:
-    shown = ebb("explain", node, "--dump", dump)
-    assert shown.exit_code == 0
-    assert expected in shown.output
-
-
-@pytest.mark.parametrize(
     ("code", "sentence", "typed"),
     [
         pytest.param(2, "--dump: gone.json does not exist", "plan --dump gone.json", id="no such dump"),
@@ -249,31 +235,11 @@ def _kubeconfig(server: str) -> str:
     )
 
 
-def test_every_fault_of_a_policy_is_a_line_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text("cluster: {timeGap: soon, minimumNodes: -1}\n")
-    lines = ebb("policy", "check", tmp_path / "bad.yaml").stderr.splitlines()
-    assert [line.partition(": ")[0] for line in lines] == ["ebb", "ebb"]
-
-
 def test_the_version_is_the_packages_with_its_commit() -> None:
     shown = ebb("--version").output
 
     assert re.fullmatch(rf"ebb {re.escape(version('ebb'))}( \([0-9a-f]{{7,}}\))?\n", shown)
     assert ebb("version").output == shown
-
-
-def test_help_names_every_command() -> None:
-    shown = start_ebb("--help")
-    assert shown.returncode == 0
-    assert [command for command in ("plan", "explain", "policy") if command not in shown.stdout] == []
-
-
-def test_a_sound_policy_is_shown_with_what_holds_for_each_pool(tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text("nodePools: {web-pool: {enabled: true, disruption: {budgets: []}}}\n")
-    shown = ebb("policy", "check", tmp_path / "policy.yaml")
-    assert shown.exit_code == 0
-    assert "pool web-pool" in shown.output
-    assert "warning:" in shown.output
 
 
 def test_without_a_forecast_there_are_no_scenarios_and_the_pass_is_the_same(dump: Path) -> None:

@@ -65,20 +65,6 @@ users: [{name: a, user: {}}]
 
 
 @pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(":3: the key 'a' stands twice", "nodePools:\n  a: {}\n  a: {}\n", id="a key that stands twice"),
-        pytest.param(":2: column 1 (found character '\\t'", "nodePools:\n\ta: 3\n", id="a tab"),
-        pytest.param(":2: nodePools.a.enabled: ", 'nodePools:\n  a: {enabled: "true"}\n', id="a wrong value"),
-    ],
-)
-def test_every_fault_of_a_policy_begins_with_file_and_line(expected: str, text: str, tmp_path: Path) -> None:
-    given = tmp_path / "policy.yaml"
-    given.write_text(text)
-    assert ebb("policy", "check", given).stderr.startswith(f"ebb: {given}{expected}")
-
-
-@pytest.mark.parametrize(
     ("expected", "typed"),
     [
         pytest.param("did you mean --policy?", ("plan", "--polcy", "x"), id="letters that are like an option's"),

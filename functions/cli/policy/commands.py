@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -153,32 +153,22 @@ policy.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - for stdin.")]
 
 
+def _timer_option(option: str, variable: str, text: str) -> Any:
+    return typer.Option(option, metavar="SECONDS", min=0, envvar=variable, show_envvar=False, help=text)
+
+
+_MARKED: Final = _timer_option(
+    "--needed-marked-time", "NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "How long a node had to be marked."
+)
+_AGE: Final = _timer_option("--minimum-node-age", "MINIMUM_NODE_AGE_SECONDS", "How old a node had to be.")
+
+
 @imports.command()
 def estafette(
     file: Given,
     *,
-    marked: Annotated[
-        int | None,
-        typer.Option(
-            "--needed-marked-time",
-            metavar="SECONDS",
-            min=0,
-            envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
-            show_envvar=False,
-            help="How long a node had to be marked.",
-        ),
-    ] = None,
-    age: Annotated[
-        int | None,
-        typer.Option(
-            "--minimum-node-age",
-            metavar="SECONDS",
-            min=0,
-            envvar="MINIMUM_NODE_AGE_SECONDS",
-            show_envvar=False,
-            help="How old a node had to be.",
-        ),
-    ] = None,
+    marked: Annotated[int | None, _MARKED] = None,
+    age: Annotated[int | None, _AGE] = None,
 ) -> None:
     """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 

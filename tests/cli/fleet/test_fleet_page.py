@@ -79,19 +79,6 @@ def test_it_has_no_script_and_its_policy_allows_none(view: FleetView) -> None:
     assert re.findall(r"""(?:src|href)=["'](?!#)|url\(|@import|style=""", text) == []
 
 
-@pytest.mark.parametrize(
-    ("paper", "dark", "media"),
-    [
-        pytest.param("rgb(255, 255, 255)", False, "screen", id="light"),
-        pytest.param("rgb(20, 24, 28)", True, "screen", id="dark"),
-        pytest.param("rgb(255, 255, 255)", True, "print", id="on paper light"),
-    ],
-)
-def test_it_follows_the_colours_that_its_reader_prefers(paper: str, dark: bool, media: str, seen: Page) -> None:
-    seen.sized(1280, 900, dark=dark, media=media)
-    assert seen.value("getComputedStyle(document.body).backgroundColor") == paper
-
-
 def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path, window: Page) -> None:
     faults: Any = (HOSTILE,)
     hostile = replace(

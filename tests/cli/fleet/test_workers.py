@@ -1,13 +1,29 @@
 """A cluster that undoes its process ends no other cluster's reading."""
 
+import os
+
 import pytest
 
+from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.compute import ENDED, Read, read_all
 from functions.cli.fleet.sources import ClusterSource
-from tests.cli.fleet.undoings import BAD, end_process, have_a_fault
 
 pytestmark = pytest.mark.workers
+BAD = "bad"
 NAMES = ("a", BAD, "b", "c")
+
+
+def end_process(source: ClusterSource) -> SourceResult:
+    """End the process as a kernel without memory does."""
+    if source.name == BAD:
+        os._exit(137)
+    return SourceResult(source)
+
+
+def have_a_fault(source: ClusterSource) -> SourceResult:
+    if source.name == BAD:
+        raise KeyError(source.name)
+    return SourceResult(source)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,20 @@
 """`ebb report` as a person types it: where the page goes, what is said, and what is refused."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from functions.cli.report.compute import draw_report
+from functions.cli.report.extras import REQUESTS
 from infra.archive import source_files
+from tests.browser.pictures import FOLDER, PICTURES
 from tests.cli import dumps
+from tests.cli.report import reports
+from tests.pages import DOCS, rows
 
 
 @pytest.fixture
@@ -81,3 +87,27 @@ def test_a_place_that_cannot_be_written_is_a_sentence(
 
 def test_the_functions_archive_knows_nothing_of_it() -> None:
     assert [name for name in source_files() if "report" in name or not name.endswith((".py", ".txt", ".yaml"))] == []
+
+
+TEXT = (DOCS / "report.md").read_text(encoding="utf-8")
+MOST_BYTES = 300_000
+
+
+def test_every_key_is_shown_and_no_other(tmp_path: Path) -> None:
+    told = {word for cells in rows(TEXT, "| key of `report` | holds |") for word in re.findall(r"`(\w+)`", cells[0])}
+    assert told == reports.told(reports.shop(tmp_path, 6))["report"].keys()
+
+
+def test_every_section_is_shown_in_its_order(tmp_path: Path) -> None:
+    titles = re.findall(r"<h2>(.*?)</h2>", draw_report(reports.told(reports.shop(tmp_path, 6))))
+    told = [cells[0] for cells in rows(TEXT, "| section | what it shows |")]
+    assert [title for title in told if title != REQUESTS] == titles
+
+
+def test_the_pictures_are_there_and_small() -> None:
+    for page in sorted({name.shown_in for name in PICTURES.values()}):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        own = [name for name, picture in PICTURES.items() if picture.shown_in == page]
+        assert re.findall(r"\]\(pictures/([\w.-]+)\)", text) == own
+    assert sorted(path.name for path in FOLDER.glob("*.png")) == sorted(PICTURES)
+    assert [path.name for path in FOLDER.iterdir() if path.stat().st_size > MOST_BYTES] == []

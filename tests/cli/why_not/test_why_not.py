@@ -231,14 +231,6 @@ def test_tools_get_recommended_requests_in_millicores_and_bytes() -> None:
     }  # fmt: skip
 
 
-def test_each_group_of_other_changes_has_a_line_of_its_own(tmp_path: Path) -> None:
-    dump = dumps.write(tmp_path / "c.json", 24, cpu="350m")
-    shown = CliRunner().invoke(app, ["why-not", "--dump", str(dump), "--top", "1"]).stdout
-    groups = [line for line in shown.splitlines() if re.match(r"\d+ changes? (would|cannot|not evaluated)", line)]
-    assert groups
-    assert "\\n" not in shown
-
-
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
@@ -295,15 +287,6 @@ def test_what_was_not_tried_is_not_judged() -> None:
 )
 def test_markdown_shows(expected: str) -> None:
     assert expected in markdown_page(FOUND, "c", "this policy", ("Without a policy*.",))
-
-
-def test_no_name_in_markdown_is_markup() -> None:
-    hostile = Held(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/a|b<img>@you"), ("n1",), DOLLAR)
-    shown = markdown_page(replace(FOUND, freed=(Freed(hostile, 1, DOLLAR),)), "c|<b>", "this policy", ())
-    assert "a|b" not in shown
-    assert "<img" not in shown
-    assert "<b>" not in shown
-    assert next(line for line in shown.splitlines() if "$730" in line).count(" | ") == 5
 
 
 def test_markdown_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from functions.cli.policy.importing.writing import (
     objects,
     others,
     part,
+    the_one,
     write_imported,
 )
 from shared.core.policy.field import path_text
@@ -93,6 +94,10 @@ KEY: Final = "estafette-k8s-node-compactor-config.yaml"
 _LIMIT: Final = "scaleDownCPURequestRatioLimit"
 _COUNT: Final = "scaleDownRequiredUnderutilizedNodeCount"
 _FIELDS: Final = {"enabled", _LIMIT, _COUNT}
+_REMEDY: Final = (
+    f"one ConfigMap with the key {KEY}, the JSON that stands there, what helm template prints, or the chart's values "
+    f"with {CHART}.{CHART_KEY}"
+)
 _ALWAYS: Final = (
     "SLEEP_DURATION_BETWEEN_ITERATIONS_SECONDS: how often a pass runs is the planner's schedule, not the policy.",
     "memory: estafette looked at CPU alone; scaleDownMemoryRequestRatioLimit, 0.75 by default, holds besides.",
@@ -132,12 +137,7 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
 
 def _written_pools(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
     found = [written for written in map(_configuration, things) if written is not None]
-    if len(found) != 1:
-        raise BadPolicy(
-            f"file: it holds {len(found) or 'no'} configurations of estafette; give one ConfigMap with the key {KEY}, "
-            f"the JSON that stands there, what helm template prints, or the chart's values with {CHART}.{CHART_KEY}."
-        )
-    pools = found[0].get("nodePools", {})
+    pools = the_one(found, "estafette", _REMEDY).get("nodePools", {})
     if not isinstance(pools, Mapping):
         raise BadPolicy("nodePools: it is no mapping; write the pools by name.")
     return pools

@@ -5,12 +5,21 @@ the process. Which pools are meant is not guessed.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
+from functions.cli.policy.importing.writing import (
+    SAFE_DEFAULT,
+    Imported,
+    Noted,
+    objects,
+    others,
+    part,
+    the_one,
+    write_imported,
+)
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadInput, BadPolicy
@@ -84,7 +93,9 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     Raises BadPolicy for a file without such a ConfigMap, or with values that node-refiner would not have read either.
     """
     things = objects(data)
-    written = _written_settings(things)
+    configurations = [thing for thing in things if _settings(thing).keys() & _KEYS.keys()]
+    found = the_one(configurations, "node-refiner", f"the one ConfigMap {CONFIG_MAP}")
+    written = _settings(found)
     enabled = Noted(value=True, because="for the pools below")
     policy: dict[str, Any] = {"": {}, "cluster": {}, "defaults": {"enabled": enabled}}
     faults = []
@@ -96,23 +107,13 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     if faults:
         raise BadPolicy(*faults)
     policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
-    unused = others((thing for thing in things if not _is_configuration(thing)), "draining")
-    notes = [*_unread(things), *_notes(written, pools), *unused]
+    unused = others((thing for thing in things if thing not in configurations), "draining")
+    notes = [*_unread(found), *_notes(written, pools), *unused]
     return write_imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
 
 
-def _written_settings(things: list[dict[str, Any]]) -> dict[str, Any]:
-    found = [thing for thing in things if _is_configuration(thing)]
-    if len(found) != 1:
-        raise BadPolicy(
-            f"file: it holds {len(found) or 'no'} configurations of node-refiner; give the one ConfigMap {CONFIG_MAP}."
-        )
-    return _settings(found[0])
-
-
-def _unread(things: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _unread(found: dict[str, Any]) -> Iterator[str]:
     """Yield what node-refiner, or the API server before it, would not have read, and Ebb does."""
-    found = next(thing for thing in things if _is_configuration(thing))
     name = part(found, "metadata").get("name", CONFIG_MAP)
     if name not in _NAMES:
         yield f"{str(name)[:40]!r}: node-refiner reads no ConfigMap of that name, only {CONFIG_MAP}; Ebb reads it."
@@ -121,10 +122,6 @@ def _unread(things: Iterable[dict[str, Any]]) -> Iterator[str]:
             yield f"{key}: node-refiner refuses {value[:40]!r} for its blanks, and what follows it; Ebb reads it."
         if key in _KEYS and "data" in found and not isinstance(value, str):
             yield f"{key}: the API server refuses a ConfigMap whose value has no quotes; Ebb reads {str(value)[:40]!r}."
-
-
-def _is_configuration(thing: dict[str, Any]) -> bool:
-    return bool(_settings(thing).keys() & _KEYS.keys())
 
 
 def _settings(thing: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -34,6 +34,13 @@ def _faults_at(where: str) -> Iterator[None]:
         yield
     except BadPolicy as error:
         raise BadPolicy(*(f"{where}: {fault.removeprefix('policy: ')}" for fault in error.faults)) from error
+
+
+def the_one(found: Sequence[dict[str, Any]], tool: str, remedy: str) -> dict[str, Any]:
+    """Return the only configuration of a file. BadPolicy: there is none, or there are several."""
+    if len(found) != 1:
+        raise BadPolicy(f"file: it holds {len(found) or 'no'} configurations of {tool}; give {remedy}.")
+    return found[0]
 
 
 def part(value: Any, *path: str) -> dict[str, Any]:
