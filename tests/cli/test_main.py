@@ -275,7 +275,7 @@ def test_prices_are_ones_own(dump: Path) -> None:
     assert less["totals"]["cost_per_hour"] == pytest.approx(listed["totals"]["cost_per_hour"] * 0.75 * 2, abs=0.001)
     assert less["prices"]["currency"] == "EUR"
     assert less["prices"]["discounts"] == [{"family": None, "share": 0.25}]
-    assert [each["rung"] for each in less["ladder"]][:3] == ["now", "autoscaler_alone", "policy_at_rest"]
+    assert [scenario["rung"] for scenario in less["ladder"]][:3] == ["now", "autoscaler_alone", "policy_at_rest"]
 
 
 def test_the_profile_is_shown_by_the_scheduler_that_pods_name(tmp_path: Path) -> None:

@@ -85,5 +85,5 @@ def test_every_character_that_is_printed_has_a_plain_one() -> None:
     folders = [ROOT / "functions" / "cli", ROOT / "shared" / "core"]
     texts = [path.read_text() for folder in folders for path in folder.rglob("*.py")]
     strange = set(re.findall(r"[^\x00-\x7f]", "".join(texts)))
-    assert sorted(each for each in strange if not plain(each).strip("?")) == []
-    assert all(each.isascii() for each in PLAIN.values())
+    assert sorted(letter for letter in strange if not plain(letter).strip("?")) == []
+    assert all(letter.isascii() for letter in PLAIN.values())

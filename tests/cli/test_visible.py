@@ -33,9 +33,9 @@ def _items() -> list[dict[str, Any]]:
     for name in names:
         text = text.replace(f'"{name}"', json.dumps(f"{name}{STEERING}"))
     found: list[dict[str, Any]] = json.loads(text)
-    for each in found:
-        if each["kind"] == "PodDisruptionBudget":
-            each["metadata"]["name"] += STEERING
+    for item in found:
+        if item["kind"] == "PodDisruptionBudget":
+            item["metadata"]["name"] += STEERING
     return found
 
 

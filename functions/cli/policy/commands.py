@@ -103,7 +103,7 @@ def calendar(
       ebb policy calendar policy.yaml --days 2 --at 2026-03-27T00:00Z
       ebb policy calendar policy.yaml --pool web-pool -o json
     """
-    from functions.cli.policy.calendar_view import print_calendar
+    from functions.cli.policy.calendar import print_calendar
 
     print_calendar(file, days, at, pool, time_zone, output)
 

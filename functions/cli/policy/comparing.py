@@ -1,31 +1,44 @@
-"""`ebb policy diff`: two policies, and if a cluster was named, what each drains and its steady state."""
+"""`ebb policy diff`: two policies, and if a cluster was named, what each drains and its steady state.
 
-from dataclasses import replace
+The same sections on a terminal, and as markdown for a pull request.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 import typer
+from rich.console import Console
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, as_warnings, gather, odd_policy
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.documents import print_document
+from functions.cli.output.documents import details, print_document, text
+from functions.cli.output.format import by_the_minute, clock, count, moment, some, span, whole_money, yearly
 from functions.cli.output.progress import reading_line
+from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import printing
-from functions.cli.policy import diff_view
+from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid_cost
+from functions.cli.plan.sentences import VERDICTS, show_notes
 from functions.cli.policy.diff import (
     UNKNOWN,
     DrainsCompared,
     Impact,
+    PolicyChange,
     PolicyDiff,
     document,
     real_drains,
     settings,
 )
+from functions.cli.policy.words import meaning_of
 from shared.adapters.process import no_search_for_cycles
 from shared.core.planning.bill import Bill
 from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Plan, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.values import Commitments
@@ -55,12 +68,12 @@ def print_diff(
     impact = impact_of(inputs, other, assume_marked=assume_marked) if inputs else None
     found = PolicyDiff(settings(first, other), drains_of(inputs, first, other), impact)
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(diff_view.page(found))
+        typer.echo(page(found))
     elif output is not AnswerFormat.TABLE:
         print_document(document(found), output, found.notes)
     else:
         with printing() as console:
-            diff_view.show(console, found)
+            show(console, found)
 
 
 def drains_of(inputs: Inputs | None, first: Policy, other: Policy) -> DrainsCompared:
@@ -110,3 +123,195 @@ def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
     marks = MARKED if assume_marked else UNMARKED
     own = [marks if note == NO_MARKS else note for note in inputs.notes]
     return [*own, *(note for note in as_warnings(odd_policy(other, inputs.snapshot, inputs.prices)) if note not in own)]
+
+
+MOST: Final = 60_000
+"""Letters of a page: a comment on GitHub has room for 65,536."""
+MORE: Final = "*There is more than a comment holds: `ebb policy diff -o json` prints everything.*"
+TITLE: Final = "### What this policy would change"
+_LONGEST: Final = 300
+"""Letters of one value; a list of budgets or freezes may be any length."""
+_NODES: Final = 20
+_SETTINGS: Final = 40
+_UNCHANGED: Final = "="
+_NEVER: Final = "-"
+_MEANING: Final = "what it is"
+"""A terminal has no room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSection:
+    """A title, a sentence below it, and a table; markdown folds away what may be long."""
+
+    title: str
+    table: Table | None = None
+    lead: str = ""
+    folded: bool = False
+
+
+def sections(found: PolicyDiff) -> Iterator[DiffSection]:
+    """Yield what changes, besides the sentence on real drains and the headline."""
+    yield DiffSection("Settings", _settings(found.settings)) if found.settings else DiffSection("No setting changes.")
+    impact = found.impact
+    if impact is None:
+        return
+    before, nodes = impact.before, count(len(impact.before.decisions), "node")
+    figures = (*rows(impact.scenarios, before.taken_at), *_verdict_rows(before, impact.after))
+    where = f"{before.cluster}, {moment(before.taken_at)}: {nodes}"
+    yield DiffSection(
+        "What it means", Table.of([Column(""), *map(_figure, ("before", "after", "difference"))], figures), where
+    )
+    if found.verdicts:
+        verdicts = count(len(before.decisions), "verdict")
+        title = f"{len(found.verdicts):,} of {verdicts} would change at this moment"
+        yield DiffSection(title, _moved_table(found.verdicts), folded=True)
+    else:
+        yield DiffSection(f"No verdict changes: all {nodes} keep theirs at this moment.")
+
+
+def _figure(title: str) -> Column:
+    return Column(title, right=True)
+
+
+def _word(title: str) -> Column:
+    return Column(title, code=True, wraps=True)
+
+
+def _settings(changed: Sequence[PolicyChange]) -> Table:
+    more = len(changed) - _SETTINGS
+    cells = (
+        (_short(row.place), row.name, _short(row.old), _short(row.new), meaning_of(row.place, row.name))
+        for row in changed[:_SETTINGS]
+    )
+    heads = (*map(_word, ("where", "setting", "before", "after")), Column(_MEANING, wraps=True))
+    return Table.of(heads, cells, foot=f"… and {count(more, 'setting')} more." if more > 0 else "")
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+
+
+def _verdict_rows(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
+    old, new = before.counts(), after.counts()
+    for verdict in Verdict:
+        pair = old.get(verdict.value, 0), new.get(verdict.value, 0)
+        if any(pair):
+            yield _count_change(f"nodes now: {VERDICTS[verdict]}", *pair)
+
+
+def _moved_table(moved: Sequence[PolicyChange]) -> Table:
+    cells = []
+    for (old, new), changes in groupby(moved, key=lambda change: (change.old, change.new)):
+        names = [change.name for change in changes]
+        cells.append((old, new, f"{len(names):,}", some(names, _NODES)))
+    return Table.of((_word("before"), _word("after"), _figure("nodes"), _word("which")), cells)
+
+
+def show(console: Console, found: PolicyDiff) -> None:
+    if not found.same:
+        console.print(f"{found.drains.sentence}\n", style=BOLD)
+    show_notes(console, found.notes)
+    if found.same:
+        console.print(found.same)
+        return
+    for section in sections(found):
+        console.print(section.title, style=BOLD)
+        if section.lead:
+            console.print(section.lead)
+        if section.table:
+            draw(console, section.table.without_columns({_MEANING}))
+        console.print()
+    if found.impact:
+        console.print(headline(found.impact.scenarios))
+
+
+def page(found: PolicyDiff) -> str:
+    if found.same:
+        return f"{TITLE}\n\n{found.same}"
+    parts = [TITLE, f"**{text(found.drains.sentence)}**"]
+    if found.impact:
+        parts.append(f"**{headline(found.impact.scenarios)}**")
+    parts += map(_as_markdown, sections(found))
+    if found.notes:
+        parts.append(details("What this rests on", "\n".join(f"- {text(note)}" for note in found.notes)))
+    return _fit(parts)
+
+
+def _as_markdown(section: DiffSection) -> str:
+    if section.table is None:
+        return section.title
+    table = as_markdown(section.table)
+    if section.folded:
+        return details(section.title, table)
+    return "\n\n".join(filter(None, (f"#### {section.title}", text(section.lead), table)))
+
+
+def _fit(parts: Sequence[str]) -> str:
+    """Return the parts that a comment has room for, and a note if it has no room for all."""
+    kept: list[str] = []
+    room = MOST - len(MORE)
+    for part in parts:
+        room -= len(part) + 2
+        if room < 0:
+            return "\n\n".join((*kept, MORE))
+        kept.append(part)
+    return "\n\n".join(kept)
+
+
+def headline(scenarios: Sequence[Scenarios]) -> str:
+    """Return what the change means in the end."""
+    if not scenarios:
+        return UNKNOWN
+    old, new = (run.at_rest for run in scenarios)
+    before, after = map(ScenarioMoney, scenarios)
+    less = before.left(old) - after.left(new)
+    ends = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
+    if paid_cost(old) == paid_cost(new):
+        return f"The steady state stays the same: {ends}."
+    return (
+        f"The steady state becomes {ends}, from {old.nodes:,} for {before.month(old)}: "
+        f"{whole_money(abs(less))} a month {'less' if less > 0 else 'more'} ({yearly(abs(less))} a year)."
+    )
+
+
+def rows(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
+    """Yield what each figure is, what it was, what it will be, and by how much it differs."""
+    if not scenarios:
+        return
+    old, new = scenarios
+    before, after = map(ScenarioMoney, scenarios)
+    more = after.left(new.at_rest) - before.left(old.at_rest)
+    yield "now, a month", before.month(old.now), after.month(new.now), _UNCHANGED
+    yield _count_change("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
+    yield "a month in steady state", before.month(old.at_rest), after.month(new.at_rest), _difference(more)
+    if before.listed and after.listed:
+        more_listed = after.listed.left(new.at_rest) - before.listed.left(old.at_rest)
+        months = before.listed.month(old.at_rest), after.listed.month(new.at_rest)
+        yield "the same at list prices", *months, _difference(more_listed)
+    saved = whole_money(before.saving_of(old.at_rest)), whole_money(after.saving_of(new.at_rest))
+    yield "saved, a month", *saved, _difference(-more)
+    yield _by_row(old.by, new.by, now)
+    yield _count_change("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
+    yield f"{BOUND}, a month", before.month(old.bound), after.month(new.bound), _UNCHANGED
+
+
+def _count_change(what: str, old: int, new: int) -> tuple[str, ...]:
+    return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else _UNCHANGED
+
+
+def _difference(whole: int) -> str:
+    return f"{'+' if whole > 0 else '-'}{whole_money(abs(whole))}" if whole else _UNCHANGED
+
+
+def _by_row(old: datetime | None, new: datetime | None, now: datetime) -> tuple[str, ...]:
+    before, after = (by_the_minute(end) if end else None for end in (old, new))
+    times = (clock(end, now) if end else _NEVER for end in (before, after))
+    return "steady state by (UTC)", *times, _later(before, after)
+
+
+def _later(before: datetime | None, after: datetime | None) -> str:
+    if before == after:
+        return _UNCHANGED
+    if before is None or after is None:
+        return _NEVER
+    return f"{span(after - before)} later" if after > before else f"{span(before - after)} earlier"

@@ -75,10 +75,10 @@ def test_every_key_is_always_there(expected: set[str], word: str, dump: Path) ->
 
 def test_a_pod_names_every_node_that_each_rule_excludes_and_those_that_are_open(dump: Path) -> None:
     choice = _explained(dump, "shop/db-7")["choice"]
-    out = {name for each in choice["excluded"] for name in each["nodes"]}
+    out = {name for excluded in choice["excluded"] for name in excluded["nodes"]}
     assert choice["nodes"] == len(choice["open"]) + len(out) == 23
-    assert [each["rule"] for each in choice["excluded"]] == ["room"]
-    assert all(set(each["alone"]) <= set(each["nodes"]) for each in choice["excluded"])
+    assert [excluded["rule"] for excluded in choice["excluded"]] == ["room"]
+    assert all(set(excluded["alone"]) <= set(excluded["nodes"]) for excluded in choice["excluded"])
 
 
 def test_a_blocker_comes_with_its_sentence_and_remedy(dump: Path) -> None:

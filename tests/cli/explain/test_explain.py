@@ -243,4 +243,4 @@ def test_a_word_means(expected: list[str], word: str) -> None:
 
 
 def test_a_workload_s_pods_are_those_of_all_its_replica_sets() -> None:
-    assert [each.key for each in resolve_name(_situation(), "shop/Deployment/cart").pods] == ["shop/cart-0"]
+    assert [pod_.key for pod_ in resolve_name(_situation(), "shop/Deployment/cart").pods] == ["shop/cart-0"]

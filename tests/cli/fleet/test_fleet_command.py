@@ -103,15 +103,15 @@ def test_each_row_has_the_money_of_that_clusters_plan_and_the_sum_is_that_of_the
 ) -> None:
     view = view_of(results, ())
     own = [ebb("plan", "--dump", folder / name).stdout.splitlines() for name in ("a.json", "b.json")]
-    *table, total = [[each[1], *each[3:8]] for each in table_of(view, None).rows if "bad" not in each[0]]
+    *table, total = [[cells[1], *cells[3:8]] for cells in table_of(view, None).rows if "bad" not in cells[0]]
     for told, (_, now, alone, rest, bound, _) in zip(own, table, strict=True):
         assert f"for {now} a month; " in told[-1]
         assert f"for {alone}; " in told[-1]
         assert f"for {rest}" in told[-1].partition("with Ebb")[2]
         assert bound in next(line for line in told if line.startswith(BOUND))
     whole = [int(cell[1:].replace(",", "")) for cell in total]
-    assert whole == [sum(int(cell[1:].replace(",", "")) for cell in each) for each in zip(*table, strict=True)]
-    assert [f"for {each}" in view.headline for each in total[1:4]] == [True] * 3
+    assert whole == [sum(int(cell[1:].replace(",", "")) for cell in column) for column in zip(*table, strict=True)]
+    assert [f"for {amount}" in view.headline for amount in total[1:4]] == [True] * 3
     assert [*table_of(view, None).rows][-1][2] == "36"
 
 
@@ -139,7 +139,7 @@ def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict
 )
 def test_rows_are_sorted_by(expected: list[str], sort: FleetSort, results: tuple[SourceResult, ...]) -> None:
     view = view_of(results, (), sort)
-    assert [each.cluster.split()[0] for each in view.rows] == expected
+    assert [row.cluster.split()[0] for row in view.rows] == expected
 
 
 def test_top_lists_the_first_and_what_could_not_be_read_and_sums_stay_whole(
@@ -165,7 +165,7 @@ def test_two_readings_of_one_cluster_count_once(tmp_path: Path) -> None:
     monday, tuesday = (dump(tmp_path / name, "prod") for name in ("monday.json", "tuesday.json"))
     tuesday.write_text(tuesday.read_text().replace("2026-03-04T22:00:00Z", "2026-03-05T22:00:00Z"))
     view = view_of(planned(monday, tuesday), ())
-    assert [each.source for each in view.rows] == ["tuesday.json"]
+    assert [row.source for row in view.rows] == ["tuesday.json"]
     assert "(monday.json) is the same cluster as tuesday.json and was read earlier" in view.notes[-1]
     assert view.not_read == 0
 

@@ -87,7 +87,7 @@ def test_bills_of_clusters_that_share_a_commitment_add_up(tmp_path: Path) -> Non
 
     shown = ebb("fleet", "--dump", folder, "--policy", policy, "-o", "json")
     found: Any = json.loads(shown.stdout)
-    one, other = ((each["ladder"][0], each["commitments"][0]) for each in found["clusters"])
+    one, other = ((cluster_["ladder"][0], cluster_["commitments"][0]) for cluster_ in found["clusters"])
 
     assert DIVIDED.format(clusters="alpha, beta") in shown.stderr
     assert not [note for note in (SHARED.format(clusters="alpha, beta"), COUNTED_BY_EACH) if note in shown.stderr]
@@ -104,6 +104,6 @@ def test_clusters_that_share_nothing_by_their_policy_count_all_of_it_each_and_a_
 
     shown = [ebb(command, "--dump", *dumps, "--policy", policy, "-o", "json") for command in ("plan", "fleet")]
 
-    assert [COUNTED_BY_EACH in each.stderr for each in shown] == [True, True]
+    assert [COUNTED_BY_EACH in name.stderr for name in shown] == [True, True]
     assert [row["commitments"][0]["vcpu"] for row in json.loads(shown[1].stdout)["clusters"]] == [48, 48]
     assert COUNTED_BY_EACH not in ebb("fleet", "--dump", dumps[0], "--policy", policy, "-o", "json").stderr

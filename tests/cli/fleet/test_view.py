@@ -36,7 +36,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_every_key_of_an_installation_is_shown(told: dict[str, Any]) -> None:
-    words = {*(each.value for each in Mode), *(each.value for each in Trouble), "trouble", "sentence"}
+    words = {*(word.value for word in Mode), *(word.value for word in Trouble), "trouble", "sentence"}
     assert TOLD["`clusters[].installation`"] == {*told["clusters"][0]["installation"], *words}
 
 

@@ -100,7 +100,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def diff(folder: Path, old: str, new: str, *options: str) -> Result:
-    paths = [str(folder / each) for each in (old, new)]
+    paths = [str(folder / name) for name in (old, new)]
     return CliRunner().invoke(app, ["policy", "diff", *paths, "--dump", str(folder / "dump.json"), *options])
 
 

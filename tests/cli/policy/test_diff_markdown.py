@@ -11,8 +11,8 @@ import pytest
 
 from functions.cli.output.format import by_the_minute
 from functions.cli.plan.scenarios import BOUND
+from functions.cli.policy.comparing import MORE, MOST, TITLE, rows
 from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
-from functions.cli.policy.diff_view import MORE, MOST, TITLE, rows
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.markdown_pages import Page
@@ -62,12 +62,14 @@ def test_it_shows_what_changes_in_words(whole: str) -> None:
 def test_the_scenarios_before_and_after_are_those_of_the_two_plans(folder: Path, whole: str) -> None:
     shown = Page(whole)
     before, after = (
-        next(each for each in plan(folder, name)["ladder"] if each["rung"] == "policy_at_rest")
+        next(scenario for scenario in plan(folder, name)["ladder"] if scenario["rung"] == "policy_at_rest")
         for name in ("old.yaml", "new.yaml")
     )
     assert shown.row("nodes in steady state")[1:3] == [str(before["nodes"]), str(after["nodes"])]
     assert shown.row("evictions until then")[1:3] == [str(before["evictions"]), str(after["evictions"])]
-    assert shown.row("a month in steady state")[1:3] == [f"${each['cost_per_month']:,.0f}" for each in (before, after)]
+    assert shown.row("a month in steady state")[1:3] == [
+        f"${scenario['cost_per_month']:,.0f}" for scenario in (before, after)
+    ]
     assert shown.row("steady state by (UTC)")[1].endswith(
         f"{by_the_minute(datetime.fromisoformat(before['by'])):%H:%M}"
     )
@@ -77,7 +79,7 @@ def test_the_scenarios_before_and_after_are_those_of_the_two_plans(folder: Path,
 def test_differences_are_those_of_what_is_printed(whole: str) -> None:
     shown, sums = Page(whole), {}
     for name in ("a month in steady state", "saved, a month"):
-        before, after, differs = (int(re.sub(r"[$,+]", "", each)) for each in shown.row(name)[1:4])
+        before, after, differs = (int(re.sub(r"[$,+]", "", cell)) for cell in shown.row(name)[1:4])
         assert after - before == differs
         sums[name] = before, after
     now = int(shown.row("now, a month")[1].strip("$").replace(",", ""))
@@ -97,8 +99,8 @@ def test_differences_are_those_of_what_is_printed(whole: str) -> None:
 )
 def test_it_shows_how_much_later_the_steady_state_is(expected: str, before: int | None, after: int | None) -> None:
     scenarios = [
-        replace(some_scenarios(), by=None if each is None else NOW + timedelta(minutes=each))
-        for each in (before, after)
+        replace(some_scenarios(), by=None if minutes is None else NOW + timedelta(minutes=minutes))
+        for minutes in (before, after)
     ]
     assert next(row for row in rows(scenarios, NOW) if row[0] == "steady state by (UTC)")[-1] == expected
 
@@ -108,7 +110,7 @@ def test_the_table_on_a_terminal_has_the_same_scenarios(folder: Path, whole: str
     shown = ebb("policy", "diff", *paths, "--dump", folder / "dump.json", "--assume-marked").stdout
     for name in ("now, a month", "nodes in steady state", "a month in steady state", "saved, a month",
                  "steady state by (UTC)", "evictions until then", f"{BOUND}, a month"):  # fmt: skip
-        (line,) = (each for each in shown.splitlines() if each.startswith(name))
+        (line,) = (line_ for line_ in shown.splitlines() if line_.startswith(name))
         assert re.split(r"\s{2,}", line.strip()) == Page(whole).row(name)
     assert f"**{shown.splitlines()[-1]}**" in whole
 

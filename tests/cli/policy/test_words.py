@@ -147,8 +147,8 @@ def another(value: Any, hint: Any) -> Any:
     """Return a value of the field's type that is not this one."""
     kinds = [hint, *get_args(hint), *(argument for part in get_args(hint) for argument in get_args(part))]
     if isinstance(value, Enum):
-        return next(each for each in type(value) if each is not value)
-    kind = frozenset if isinstance(value, frozenset) else next(each for each in kinds if each in OTHERS)
+        return next(member for member in type(value) if member is not value)
+    kind = frozenset if isinstance(value, frozenset) else next(kind_ for kind_ in kinds if kind_ in OTHERS)
     return OTHERS[kind](value)
 
 
@@ -180,7 +180,7 @@ def printed(policy: Policy) -> dict[str, str]:
 
 @pytest.mark.parametrize(("path", "pool"), list(changed_pools()))
 def test_every_field_of_a_pool_is_printed_by_check_and_named_by_diff(path: str, pool: PoolPolicy) -> None:
-    old, new = (Policy(pools={"a": each}) for each in (PoolPolicy(), pool))
+    old, new = (Policy(pools={"a": own}) for own in (PoolPolicy(), pool))
     assert [(setting.place, setting.name) for setting in settings(old, new)] == [("pool a", path)]
     assert printed(old)[path] != printed(new)[path] == pool_settings(pool)[path]
 

@@ -89,8 +89,8 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
     assert seen.texts("#figures .value") == [figure["value"] for figure in told["figures"]]
     added = {**told["added"], "saved": told["added"]["month"]}
     assert seen.rows("table.scenarios") == [
-        [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")]
-        for each in (added, *told["ladder"])
+        [row[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")]
+        for row in (added, *told["ladder"])
     ]
     assert seen.rows("table.pools") == [
         [pool["name"], str(pool["nodes"]), pool["cpu"], pool["memory"], pool["month"],
@@ -114,8 +114,8 @@ def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: 
     assert seen.number(".bar") == 2 * len(shop.nodes)
     assert seen.number(".bar.gone") == gone > 0
     by_zone = seen.texts(".pool .side:last-child .zone-name")
-    assert sum(int(each.rpartition(" ")[2]) for each in by_zone) == len(shop.nodes) - gone
-    assert {each.partition(":")[0] for each in by_zone} == {node["zone"] for node in shop.nodes}
+    assert sum(int(zone.rpartition(" ")[2]) for zone in by_zone) == len(shop.nodes) - gone
+    assert {zone.partition(":")[0] for zone in by_zone} == {node["zone"] for node in shop.nodes}
 
 
 def test_bars_show_what_was_chosen(seen: Page) -> None:
@@ -124,16 +124,16 @@ def test_bars_show_what_was_chosen(seen: Page) -> None:
     choose(seen, "#measured", "memory")
     memory = seen.of_all(".bar:not(.gone)", fills)
 
-    assert all(each.startswith("linear-gradient(to top, var(--stays) 0%") for each in (*cpu, *memory))
+    assert all(fill.startswith("linear-gradient(to top, var(--stays) 0%") for fill in (*cpu, *memory))
     assert len(cpu) == len(memory)
     assert cpu != memory
 
 
 def test_every_picture_has_its_figures_as_a_table(seen: Page, shop: Report) -> None:
-    for each in shop.report["fill"]:
-        table = f'[aria-label="Nodes by reserved {each["resource"]}"] table'
+    for part in shop.report["fill"]:
+        table = f'[aria-label="Nodes by reserved {part["resource"]}"] table'
         assert seen.rows(table) == [
-            [tenth["share"], str(tenth["now"]), str(tenth["at_rest"])] for tenth in each["bins"]
+            [tenth["share"], str(tenth["now"]), str(tenth["at_rest"])] for tenth in part["bins"]
         ]
     names = ("pool", "zone", "nodes", "cpu", "memory", "nodes_at_rest", "cpu_at_rest", "memory_at_rest")
     assert seen.rows("table.zones-table") == [[str(zone[name]) for name in names] for zone in shop.report["zones"]]
@@ -200,7 +200,7 @@ def test_a_node_opens_with_its_pods_what_keeps_it_and_where_they_go(seen: Page, 
 
     assert text(seen, "#details-title") == shop.nodes[kept]["name"]
     assert [row[0] for row in seen.rows("#details table")] == [pod["name"] for pod in pods]
-    for blocker in (each for each in shop.nodes[kept]["blockers"] if each["reason"] != "blocked_by_pod"):
+    for blocker in (found for found in shop.nodes[kept]["blockers"] if found["reason"] != "blocked_by_pod"):
         assert shop.report["reasons"][blocker["reason"]]["remedy"] in text(seen, "#details .causes")
 
 
@@ -252,7 +252,7 @@ def test_every_control_is_reached_by_the_keyboard_and_has_a_name(seen: Page) -> 
 
 
 def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None:
-    levels = [int(each) for each in seen.of_all("h1, h2, h3, h4", "each.tagName[1]")]
+    levels = [int(level) for level in seen.of_all("h1, h2, h3, h4", "each.tagName[1]")]
     ids = seen.of_all("[id]", "each.id")
 
     assert levels[0] == 1
@@ -323,7 +323,7 @@ def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Repor
     window.open(path.as_uri())
 
     assert window.value("document.body.dataset.run || ''") == ""
-    assert any("Content Security Policy" in each for each in window.said)
+    assert any("Content Security Policy" in said for said in window.said)
 
 
 @pytest.mark.deep

@@ -61,8 +61,8 @@ def test_every_colour_is_judged() -> None:
 
 def test_text_is_written_in_nothing_else() -> None:
     written = re.findall(r"(?<![\w-])color: ([^;}]+)[;}]", CSS)
-    assert {each.strip() for each in written} <= {"inherit", *(f"var(--{word})" for word in WORDS)}
+    assert {colour.strip() for colour in written} <= {"inherit", *(f"var(--{word})" for word in WORDS)}
 
 
 def test_no_colour_stands_outside_the_themes() -> None:
-    assert re.findall(r"#[0-9a-fA-F]{3,8}\b", CSS) == [each for _, *both in COLOURS for each in both]
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b", CSS) == [colour for _, *both in COLOURS for colour in both]

@@ -77,9 +77,9 @@ def test_every_living_pod_is_there_once_and_lies_in_steady_state_on_a_node_that_
     workloads = reports.objects(report["workloads"])
 
     assert len(pods) == len(made.now.pods)
-    assert [nodes[each["at_rest"]]["gone"] for each in pods if each["at_rest"] >= 0].count(True) == 0
-    lost = [each for each in pods if each["at_rest"] < 0]
-    assert {workloads[each["workload"]]["name"] for each in lost} == {"kube-system/DaemonSet/logs-5d4f8b"}
+    assert [nodes[row["at_rest"]]["gone"] for row in pods if row["at_rest"] >= 0].count(True) == 0
+    lost = [row for row in pods if row["at_rest"] < 0]
+    assert {workloads[row["workload"]]["name"] for row in lost} == {"kube-system/DaemonSet/logs-5d4f8b"}
     assert len(lost) == sum(node["gone"] for node in nodes) > 0
 
 
@@ -120,8 +120,8 @@ def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: 
 def test_a_histogram_counts_every_node_once(report: dict[str, Any]) -> None:
     left = sum(not thing["gone"] for thing in reports.objects(report["nodes"]))
 
-    for each in report["fill"]:
-        assert [sum(tenth[time] for tenth in each["bins"]) for time in ("now", "at_rest")] == [60, left]
+    for part in report["fill"]:
+        assert [sum(tenth[time] for tenth in part["bins"]) for time in ("now", "at_rest")] == [60, left]
 
 
 def test_every_blocker_has_the_tables_money_and_a_remedy(made: ReportInput, report: dict[str, Any]) -> None:
@@ -156,7 +156,7 @@ def test_the_orders_of_this_pass_come_first(tmp_path: Path) -> None:
     found = document(input_of(gather(sources), assume_marked=True))
     order, nodes = reports.objects(found["report"]["order"]), found["nodes"]
 
-    going = [each["node"] for each in found["orders"]]
+    going = [order["node"] for order in found["orders"]]
     assert [nodes[thing["node"]]["name"] for thing in order[: len(going)]] == going
     assert {thing["begins"] for thing in order[: len(going)]} == {"in this pass"}
     assert "in this pass" not in {thing["begins"] for thing in order[len(going) :]}
@@ -244,15 +244,15 @@ def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:
 def test_memory_is_shown_in_mebibytes(made: ReportInput, report: dict[str, Any]) -> None:
     offered = [made.now.node_by_name[node.name].allocatable.memory for node in made.view.nodes]
 
-    assert [thing["memory"] for thing in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
-    asked = [each.requests.memory for each in made.now.pods]
-    assert [thing["memory"] for thing in reports.objects(report["pods"])] == [each // 2**20 for each in asked]
+    assert [thing["memory"] for thing in reports.objects(report["nodes"])] == [size // 2**20 for size in offered]
+    asked = [pod_.requests.memory for pod_ in made.now.pods]
+    assert [thing["memory"] for thing in reports.objects(report["pods"])] == [size // 2**20 for size in asked]
 
 
 def test_evictions_are_shown_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
     assert made.scenarios
     rest = made.scenarios.at_rest
-    (figure,) = (each for each in report["figures"] if each["label"].startswith("Evictions"))
+    (figure,) = (shown for shown in report["figures"] if shown["label"].startswith("Evictions"))
 
     assert figure["note"].startswith(f"{rest.evictions / rest.gone:.1f} ")
 
@@ -277,7 +277,7 @@ def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput)
     held = made.now.pods[0]
     twin = structs.replace(held, name="twin", uid="twin")
     first = next(node for node in made.view.nodes if node.name == held.node)
-    blockers = tuple(Blocker(PodBlock.LOCAL_STORAGE, each.key) for each in (held, twin))
+    blockers = tuple(Blocker(PodBlock.LOCAL_STORAGE, kept_.key) for kept_ in (held, twin))
     shown = replace(first, decision=replace(first.decision, blockers=blockers))
     now = replace(made.now, pods=(*made.now.pods, twin))
 
@@ -292,18 +292,18 @@ def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_pric
     shown = document(billed_input)["report"]
     adds, _, now, rest, _ = shown["figures"]
 
-    assert [each["value"] for each in (adds, now, rest)] == ["$146", "$438", "$146"]
-    assert ["at list prices" in each["note"] for each in (adds, now, rest)] == [True] * 3
+    assert [figure["value"] for figure in (adds, now, rest)] == ["$146", "$438", "$146"]
+    assert ["at list prices" in figure["note"] for figure in (adds, now, rest)] == [True] * 3
     assert "$365 is committed and idle" in rest["note"]
-    assert [each["list"] for each in shown["ladder"][:3]] == ["$730", "$584", "$511"]
-    assert [each["cost"] for each in shown["ladder"][:3]] == [600_000, 400_000, 200_000]
-    assert {"bill", "commitment, committed, idle", "list price"} <= {each["word"] for each in shown["glossary"]}
+    assert [row["list"] for row in shown["ladder"][:3]] == ["$730", "$584", "$511"]
+    assert [row["cost"] for row in shown["ladder"][:3]] == [600_000, 400_000, 200_000]
+    assert {"bill", "commitment, committed, idle", "list price"} <= {row["word"] for row in shown["glossary"]}
     assert "bill a month" in draw_report(document(billed_input))
 
 
 def test_without_commitments_no_word_of_bills_is_on_the_page(report: dict[str, Any]) -> None:
-    assert {each["list"] for each in report["ladder"]} == {None}
-    assert "bill" not in {each["word"] for each in report["glossary"]}
+    assert {row["list"] for row in report["ladder"]} == {None}
+    assert "bill" not in {row["word"] for row in report["glossary"]}
 
 
 def test_where_capacity_is_committed_the_order_shows_what_each_node_adds_to_the_saving(made: ReportInput) -> None:

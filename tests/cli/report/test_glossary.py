@@ -82,28 +82,28 @@ def test_every_word_of_a_rich_clusters_page_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [Unremovable, PodBlock, DrainReason])
 def test_every_word_of_the_reasons_is_known(kind: Any) -> None:
-    assert unknown(f"{each.sentence} {each.remedy}" for each in kind) == []
+    assert unknown(f"{reason.sentence} {reason.remedy}" for reason in kind) == []
 
 
 def test_every_heading_that_the_script_draws_is_known() -> None:
     text = " ".join(path.read_text() for path in SCRIPTS.glob("*.js"))
-    found = [word for each in re.findall(r'title: "([^"]*)"|\["([a-z ]+)", ', text) for word in each]
+    found = [word for pair in re.findall(r'title: "([^"]*)"|\["([a-z ]+)", ', text) for word in pair]
 
     assert unknown(found) == []
     assert len(found) > 20
 
 
 def test_a_rare_word_is_there_where_the_page_has_it() -> None:
-    always = [each["word"] for each in glossary({})]
+    always = [row["word"] for row in glossary({})]
 
     assert always == [*GLOSSARY]
     assert {ADDED, BOUND} <= {*always}
-    assert [each["word"] for each in glossary({"notes": ["A second taint."]})] == [*always, "taint, toleration"]
+    assert [row["word"] for row in glossary({"notes": ["A second taint."]})] == [*always, "taint, toleration"]
 
 
 def test_a_setting_has_the_sentence_of_the_policy_without_its_default() -> None:
-    found = {each["word"]: each["meaning"] for each in glossary({"remedy": "Lower consolidateAfter of the pool."})}
-    field = next(each for each in POOL_FIELDS.values() if each.name == "consolidateAfter")
+    found = {row["word"]: row["meaning"] for row in glossary({"remedy": "Lower consolidateAfter of the pool."})}
+    field = next(field_ for field_ in POOL_FIELDS.values() if field_.name == "consolidateAfter")
 
     meaning, _, default = field.description.partition(" Default ")
     assert default
