@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.output.documents import code, details, table, text
+from functions.cli.output.documents import code, details, text
+from functions.cli.output.tables import Column, Table, as_markdown
 from tests.cli.markdown_pages import Page
 
 HOSTILE: Final = (
@@ -29,9 +30,14 @@ WORDS: Final = st.text(
 )
 
 
+def table(*cells: tuple[str, str]) -> Page:
+    """Return a table of one row, a name and words."""
+    return Page(as_markdown(Table.of((Column("name", code=True), Column("words")), cells)))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_stands_in_its_cell_as_it_is(name: str) -> None:
-    page = Page(table(("name", "words"), [(code(name), text(name))]))
+    page = table((name, name))
     heads, (coded, written) = page.rows
     assert (heads, coded, written.replace(JOINER, "")) == (["name", "words"], name, name)
     assert set(page.tags) == {"table", "thead", "tbody", "tr", "th", "td", "code"}
@@ -39,8 +45,7 @@ def test_a_name_stands_in_its_cell_as_it_is(name: str) -> None:
 
 @given(name=WORDS)
 def test_any_name_is_one_cell_of_code(name: str) -> None:
-    page = Page(table(("a", "b"), [(code(name), "x")]))
-    assert page.rows == [["a", "b"], [name, "x"]]
+    assert table((name, "x")).rows == [["name", "words"], [name, "x"]]
 
 
 def test_the_end_of_a_line_is_a_blank_and_what_nobody_sees_is_shown() -> None:
@@ -50,11 +55,11 @@ def test_the_end_of_a_line_is_a_blank_and_what_nobody_sees_is_shown() -> None:
 
 @pytest.mark.parametrize("name", [*HOSTILE, "a@b.c", "#12", "see #3 and @x/y", "https://e.x", "WWW.e.x"])
 def test_outside_of_code_nobody_is_called_and_nothing_led_to_once_it_is_rendered(name: str) -> None:
-    (_, (shown,)) = Page(table(("a",), [(text(name),)])).rows
+    (_, (_, shown)) = table(("a", name)).rows
     assert not re.search(r"[@#]\w|://|www\.", shown, re.IGNORECASE)
 
 
 def test_a_part_that_is_folded_away_holds_markdown() -> None:
-    page = Page(details("more", table(("a",), [("1",)])))
+    page = Page(details("more", as_markdown(Table.of((Column("a"),), [("1",)]))))
     assert page.tags[:2] == ["details", "summary"]
     assert page.rows == [["a"], ["1"]]

@@ -46,10 +46,6 @@ class FleetRow:
         return self.view.scenarios.values if self.view and self.view.scenarios else None
 
     @property
-    def cost(self) -> int | None:
-        return self.view.totals.cost if self.view else None
-
-    @property
     def saving_of(self) -> int | None:
         """Return what is saved in steady state, in micro-dollars per hour."""
         return paid_cost(self.scenarios.now) - paid_cost(self.scenarios.at_rest) if self.scenarios else None
@@ -71,7 +67,7 @@ class FleetRow:
 
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
     FleetSort.NAME: lambda row: row.title,
-    FleetSort.COST: lambda row: (-(row.cost or 0), row.title),
+    FleetSort.COST: lambda row: (-sum(view.totals.cost for view in row.views), row.title),
     FleetSort.SAVED: lambda row: (row.saving_of is None, -(row.saving_of or 0), row.title),
     FleetSort.STATE: lambda row: (
         not row.faults,

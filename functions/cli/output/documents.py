@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -27,8 +27,6 @@ def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[st
     typer.echo(safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDE).rstrip())
 
 
-RIGHT: Final = "--:"
-LEFT: Final = "---"
 _UNDERSCORE: Final = r"(?<![^\W_])_|_(?![^\W_])"
 """Within a word it marks nothing."""
 _MARKUP: Final = re.compile(rf"[&<>|`*\[\]\\~!]|{_UNDERSCORE}")
@@ -48,13 +46,6 @@ def text(words: str) -> str:
 def code(name: str) -> str:
     """Return a name or a value as code, whatever letters it has; nothing of an empty one."""
     return f"<code>{_NO_PLAIN_LETTER.sub(_entity, _one_line(name))}</code>" if name.strip() else ""
-
-
-def table(titles: Sequence[str], rows: Iterable[Sequence[str]], figures: Iterable[str] = ()) -> str:
-    """Return a table; its cells are markdown already. `figures` are the titles whose cells stand to the right."""
-    right = frozenset(figures)
-    sides = [RIGHT if title in right else LEFT for title in titles]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, sides, *rows))
 
 
 def details(summary: str, body: str) -> str:

@@ -13,7 +13,6 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from functions.cli.output.documents import code, text
-from functions.cli.output.documents import table as markdown
 from functions.cli.output.format import GAP
 from functions.cli.output.visible import visible
 
@@ -138,9 +137,9 @@ def as_markdown(table: Table) -> str:
         for row, bold in zip(rows, strong, strict=True)
     )
     titles = [text(column.title) for column in table.columns]
-    figures = [title for title, column in zip(titles, table.columns, strict=True) if column.right]
-    foot = f"\n\n{text(table.foot)}" if table.foot else ""
-    return markdown(titles, cells, figures) + foot
+    sides = ["--:" if column.right else "---" for column in table.columns]
+    lines = (f"| {' | '.join(row)} |" for row in (titles, sides, *cells))
+    return "\n".join(lines) + (f"\n\n{text(table.foot)}" if table.foot else "")
 
 
 def _cell(column: Column, cell: str, *, strong: bool) -> str:

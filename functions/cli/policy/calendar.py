@@ -210,44 +210,28 @@ def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
     return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
 
 
-@dataclass(frozen=True, slots=True)
-class EqualPools:
-    names: tuple[str, ...]
-    days: tuple[Day, ...]
+def document(
+    question: CalendarQuestion, pools: Sequence[str], off: Iterable[str], notes: Iterable[str]
+) -> dict[str, Any]:
+    """Return the calendar as JSON values (docs/report.md, `calendar`): an outside contract. Equal pools are one row."""
+    equal: dict[tuple[Day, ...], list[str]] = {}
+    for pool, days in calendar(question, pools).items():
+        equal.setdefault(days, []).append(pool)
+    rows = [_pools_document(names, days) for days, names in equal.items()]
+    return {"time_zone": question.zone.key, "pools": rows, "off": list(off), "notes": list(notes)}
 
-    @property
-    def letters(self) -> dict[NodeLimit, str]:
-        """A letter for each limit, in the order of their appearance."""
-        found = dict.fromkeys(hour.limit for day in self.days for hour in day.hours if hour is not None)
-        return {limit: _letter(number) for number, limit in enumerate(found)}
+
+def _pools_document(names: list[str], days: Sequence[Day]) -> dict[str, Any]:
+    limits = dict.fromkeys(hour.limit for day in days for hour in day.hours if hour is not None)
+    keys = {limit: _letter(number) for number, limit in enumerate(limits)}
+    legend = [{"letter": key, "nodes": limit.amount, "why": limit.why} for limit, key in keys.items()]
+    rows = [{"day": f"{day.date:%a} {day.date.day} {day.date:%b}", "runs": list(_runs(day, keys))} for day in days]
+    return {"names": names, "always": len(keys) == 1, "legend": legend, "days": rows}
 
 
 def _letter(number: int) -> str:
     round_, place = divmod(number, len(ascii_lowercase))
     return f"{ascii_lowercase[place]}{round_ or ''}"
-
-
-def equal_pools(question: CalendarQuestion, pools: Sequence[str]) -> tuple[EqualPools, ...]:
-    """Return the calendar of each set of pools with equal days, in the place of its first."""
-    rows: dict[tuple[Day, ...], list[str]] = {}
-    for pool, days in calendar(question, pools).items():
-        rows.setdefault(days, []).append(pool)
-    return tuple(EqualPools(tuple(names), days) for days, names in rows.items())
-
-
-def document(
-    question: CalendarQuestion, pools: Iterable[EqualPools], off: Iterable[str], notes: Iterable[str]
-) -> dict[str, Any]:
-    """Return the calendar as JSON values (docs/report.md, `calendar`): an outside contract."""
-    rows = [_pools_document(row) for row in pools]
-    return {"time_zone": question.zone.key, "pools": rows, "off": list(off), "notes": list(notes)}
-
-
-def _pools_document(row: EqualPools) -> dict[str, Any]:
-    keys = row.letters
-    legend = [{"letter": key, "nodes": limit.amount, "why": limit.why} for limit, key in keys.items()]
-    days = [{"day": f"{day.date:%a} {day.date.day} {day.date:%b}", "runs": list(_runs(day, keys))} for day in row.days]
-    return {"names": list(row.names), "always": len(keys) == 1, "legend": legend, "days": days}
 
 
 def _runs(day: Day, keys: Mapping[NodeLimit, str]) -> Iterator[dict[str, Any]]:
@@ -280,7 +264,7 @@ def print_calendar(
     zone = _zone(policy, time_zone)
     question, shown = CalendarQuestion(policy, Sizes(), zone, _first_day(at, zone), days), _pools_to_show(policy, pool)
     off = [name for name, pool in policy.pools.items() if not pool.enabled]
-    found = document(question, equal_pools(question, shown), off, notes(question))
+    found = document(question, shown, off, notes(question))
     if output is not Output.TABLE:
         print_document({"schema": SCHEMA, "first": question.first.isoformat(), **found}, output)
         return

@@ -11,7 +11,7 @@ from functions.cli.analysis.recommendations import find_oversized
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import monthly
 from functions.cli.output.pages import asset
-from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, equal_pools, zone_to_show, zones
+from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, zone_to_show, zones
 from functions.cli.report.report_input import ReportInput, table
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
@@ -28,7 +28,7 @@ def week(report_input: ReportInput) -> dict[str, Any]:
     named = [name for name in now.nodes_by_pool if name]
     on = [name for name in named if policy.pool(name).enabled]
     off = [name for name in named if name not in on]
-    return document(question, equal_pools(question, on), off, _notes(report_input))
+    return document(question, on, off, _notes(report_input))
 
 
 def _notes(report_input: ReportInput) -> Iterator[str]:
