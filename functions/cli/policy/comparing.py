@@ -115,8 +115,8 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
     begun, left = scenarios.begun, scenarios.left
     bill = Bill.of(prices, commitments, begun.nodes, begun.taken_at)
     now, rest = (None if bill.is_list else bill.of_all(moment.nodes) for moment in (begun, left))
-    changed = {"now": replace(scenarios.now, bill=now), "at_rest": replace(scenarios.at_rest, bill=rest)}
-    return replace(scenarios, **changed, bound=bound)
+    billed, billed_rest = replace(scenarios.now, bill=now), replace(scenarios.at_rest, bill=rest)
+    return replace(scenarios, now=billed, at_rest=billed_rest, bound=bound)
 
 
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
