@@ -112,13 +112,9 @@ def _unheard_defaults(written: Mapping[str, Any]) -> Iterator[str]:
 
 def _empty_reasons(path: tuple[str, ...], holder: Any) -> Iterator[str]:
     """Karpenter's API takes an empty list for all reasons; a person may have meant none."""
-    for index, budget in enumerate(_written_budgets(holder)):
+    block = holder.get("disruption") if isinstance(holder, Mapping) else None
+    rows = block.get("budgets") if isinstance(block, Mapping) else None
+    for index, budget in enumerate(rows if isinstance(rows, list) else ()):
         if budget.get("reasons") == []:
             where = path_text((*path, "disruption", "budgets", index, "reasons"))
             yield f"{where}: the list is empty, which means every reason; leave it out, or name those that it binds."
-
-
-def _written_budgets(holder: Any) -> list[Mapping[str, Any]]:
-    block = holder.get("disruption") if isinstance(holder, Mapping) else None
-    rows = block.get("budgets") if isinstance(block, Mapping) else None
-    return rows if isinstance(rows, list) else []

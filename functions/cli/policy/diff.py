@@ -187,11 +187,12 @@ def settings(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     sections = [(CLUSTER, cluster_settings(old), cluster_settings(new))]
     sections += [(f"pool {name}", pool_settings(old.pool(name)), pool_settings(new.pool(name))) for name in pools]
     sections += [("every other pool", pool_settings(old.other_pools), pool_settings(new.other_pools))]
-    return tuple(change for place, before, after in sections for change in _differences(place, before, after))
-
-
-def _differences(place: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[PolicyChange]:
-    return (PolicyChange(place, name, old[name], new[name]) for name in old if old[name] != new[name])
+    return tuple(
+        PolicyChange(place, name, before[name], after[name])
+        for place, before, after in sections
+        for name in before
+        if before[name] != after[name]
+    )
 
 
 def verdicts(old: Plan, new: Plan) -> tuple[PolicyChange, ...]:

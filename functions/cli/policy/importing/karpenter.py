@@ -91,7 +91,8 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     version = str(pool["apiVersion"])
     notes += [*_of_block(name, version, block), *_refused_by_origin(name, version, spec)]
     after = _given_or_default(block, "consolidateAfter", _CONSOLIDATE_AFTER[version])
-    expiry = _expiry(version, block, template)
+    holder, where = (template, "template.spec.") if version == V1 else (block, "")
+    expiry = _given_or_default(holder, "expireAfter", _EXPIRE_AFTER, where)
     notes += _written_out(name, {"consolidateAfter": after, "expireAfter": expiry})
     return {
         "enabled": _enabled_setting(name, spec, notes),
@@ -246,12 +247,6 @@ def _written_out(name: str, timers: Mapping[str, Noted]) -> Iterator[str]:
 def _policy(block: Mapping[str, Any]) -> Noted:
     found = _given_or_default(block, "consolidationPolicy", "WhenUnderutilized")
     return Noted("WhenUnderutilized", "it was Balanced") if found.value == "Balanced" else found
-
-
-def _expiry(version: str, block: Mapping[str, Any], template: Mapping[str, Any]) -> Noted:
-    if version == V1:
-        return _given_or_default(template, "expireAfter", _EXPIRE_AFTER, "template.spec.")
-    return _given_or_default(block, "expireAfter", _EXPIRE_AFTER)
 
 
 def _budgets(block: Mapping[str, Any]) -> Noted:
