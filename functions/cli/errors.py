@@ -102,7 +102,7 @@ class EbbGroup(TyperGroup):
         return _without_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread(args))
+        return super().parse_args(ctx, spread_dumps(args))
 
     def invoke(self, ctx: Any) -> Any:
         # Log lines of libraries stay off the terminal: a failure is one sentence of ours.
@@ -260,7 +260,7 @@ def exit_code(failure: EbbError) -> int:
 _DUMP: Final = "--dump"
 
 
-def spread(args: list[str]) -> list[str]:
+def spread_dumps(args: list[str]) -> list[str]:
     """Write `--dump a b` as `--dump a --dump b`, so that a shell's `--dump dumps/*.json` is understood."""
     spelled: list[str] = []
     in_dumps = False

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.errors import exit_code, install_command, spread
+from functions.cli.errors import exit_code, install_command, spread_dumps
 from shared.errors import BadDump, BadInput, BadPolicy, BadSettings, EbbError, Retryable, Terminal
 
 
@@ -43,7 +43,7 @@ def test_several_files_may_follow_one_dump(
     monkeypatch.chdir(tmp_path)
     for name in "abc":
         (tmp_path / name).touch()
-    assert " ".join(spread(typed.split())) == expected
+    assert " ".join(spread_dumps(typed.split())) == expected
 
 
 PIP, UV_PIP = f"{sys.executable} -m pip install", f"uv pip install --python {sys.executable}"

@@ -69,13 +69,13 @@ def _write_part(part: PagePart) -> str:
 
 def _cause(word: str, own: Sequence[Blocker]) -> Iterator[str]:
     yield f"1. {code(word)}"
-    yield from (f"   - {text(line)}" for line in lines(own))
+    yield from (f"   - {text(line)}" for line in describe_reason(own))
 
 
 def _number_causes(causes: Causes) -> Iterator[Fact]:
     for number, (reason, own) in enumerate(by_reason(causes.found).items(), start=1):
         yield f"{number}.", Text(reason, style=BOLD)
-        yield from (("", line) for line in lines(own))
+        yield from (("", line) for line in describe_reason(own))
 
 
 _MOST: Final = 6
@@ -92,7 +92,7 @@ def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
     return rows
 
 
-def lines(own: Sequence[Blocker]) -> Iterator[str]:
+def describe_reason(own: Sequence[Blocker]) -> Iterator[str]:
     """Yield what a reason is about, what it means, and what can be done."""
     first, rest = own[0].reason, len(own) - _MOST
     yield from filter(

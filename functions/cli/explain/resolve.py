@@ -67,7 +67,7 @@ class Meant:
 
 def resolve_name(situation: Situation, word: str) -> Meant:
     """Return what is meant. BadInput: nothing, or more than one thing."""
-    found = matches(situation, word)
+    found = find_matches(situation, word)
     if len(found) > 1:
         raise BadInput(f"{word!r} may mean {some([one.name for one in found])}; write the whole name.")
     if not found:
@@ -75,7 +75,7 @@ def resolve_name(situation: Situation, word: str) -> Meant:
     return found[0]
 
 
-def matches(situation: Situation, word: str) -> Sequence[Meant]:
+def find_matches(situation: Situation, word: str) -> Sequence[Meant]:
     """Return the nodes, pods and workloads of that name, else nodes with that ending, else pods with it.
 
     They may be written as for kubectl (`node/NAME`, `deploy/NAME`), and with a namespace: `shop/Deployment/cart`.

@@ -146,7 +146,7 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
+def write_markdown(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
     title = f"# What single changes would save: {text(cluster or 'the cluster')}"
     return "\n\n".join((title, as_text(parts(found, whose)), *(f"> {text(note)}" for note in notes)))
 
@@ -226,7 +226,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     notes = past.notes_of(inputs)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(page(found, cluster, whose, notes))
+        typer.echo(write_markdown(found, cluster, whose, notes))
     elif output is not AnswerFormat.TABLE:
         print_document(document(found, cluster), output, notes)
     else:

@@ -68,7 +68,7 @@ def print_diff(
     impact = impact_of(inputs, other, assume_marked=assume_marked) if inputs else None
     found = PolicyDiff(settings(first, other), drains_of(inputs, first, other), impact)
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(page(found))
+        typer.echo(write_markdown(found))
     elif output is not AnswerFormat.TABLE:
         print_document(document(found), output, found.notes)
     else:
@@ -100,11 +100,11 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(situation, marks, prices) for situation in given)
         runs = [scenarios_of(asked, marks or {}, prices, assume_marked=assume_marked) for asked in given if whole]
-    scenarios = paid_alike(tuple(runs), policies[1].commitments, prices)
+    scenarios = bill_alike(tuple(runs), policies[1].commitments, prices)
     return Impact(before, after, scenarios, tuple(_notes(inputs, other, assume_marked=assume_marked)))
 
 
-def paid_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, prices: Prices) -> tuple[Scenarios, ...]:
+def bill_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, prices: Prices) -> tuple[Scenarios, ...]:
     # Else a policy that names other commitments than before would seem to change what is paid for equal nodes.
     return tuple(_paid_by(run, commitments, prices, scenarios[-1].bound) for run in scenarios)
 
@@ -156,7 +156,7 @@ def sections(found: PolicyDiff) -> Iterator[DiffSection]:
     if impact is None:
         return
     before, nodes = impact.before, count(len(impact.before.decisions), "node")
-    figures = (*rows(impact.scenarios, before.taken_at), *_verdict_rows(before, impact.after))
+    figures = (*compare_figures(impact.scenarios, before.taken_at), *_verdict_rows(before, impact.after))
     where = f"{before.cluster}, {moment(before.taken_at)}: {nodes}"
     yield DiffSection(
         "What it means", Table.of([Column(""), *map(_figure, ("before", "after", "difference"))], figures), where
@@ -225,7 +225,7 @@ def show(console: Console, found: PolicyDiff) -> None:
         console.print(headline(found.impact.scenarios))
 
 
-def page(found: PolicyDiff) -> str:
+def write_markdown(found: PolicyDiff) -> str:
     if found.same:
         return f"{TITLE}\n\n{found.same}"
     parts = [TITLE, f"**{text(found.drains.sentence)}**"]
@@ -274,7 +274,7 @@ def headline(scenarios: Sequence[Scenarios]) -> str:
     )
 
 
-def rows(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
+def compare_figures(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
     """Yield what each figure is, what it was, what it will be, and by how much it differs."""
     if not scenarios:
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from functions.cli.explain.resolve import matches, resolve_name
+from functions.cli.explain.resolve import find_matches, resolve_name
 from functions.cli.main import app
 from shared.core.cluster import names
 from shared.core.cluster.workloads import Workload
@@ -239,7 +239,7 @@ def _situation() -> Situation:
     ],
 )
 def test_a_word_means(expected: list[str], word: str) -> None:
-    assert [match_.name for match_ in matches(_situation(), word)] == expected
+    assert [match_.name for match_ in find_matches(_situation(), word)] == expected
 
 
 def test_a_workload_s_pods_are_those_of_all_its_replica_sets() -> None:

@@ -1,6 +1,7 @@
 """`ebb fleet`: many clusters, one table; what cannot be read is a row and no end."""
 
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ from typing import Any
 import pytest
 
 from functions.cli.fleet.cluster_reading import SourceResult
-from functions.cli.fleet.compute import show
+from functions.cli.fleet.compute import ENDED, Read, read_all, show
 from functions.cli.fleet.prints import table_of
+from functions.cli.fleet.sources import ClusterSource
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import AnswerFormat, FleetSort
 from functions.cli.output.format import use_currency
@@ -288,3 +290,42 @@ def test_money_is_shown_in_the_currency_of_the_prices_wherever_it_was_planned(fo
     assert "EUR " in ebb("fleet", *args).stdout
     assert "$" not in ebb("fleet", *args).stdout
     use_currency("USD")
+
+
+BAD = "bad"
+NAMES = ("a", BAD, "b", "c")
+
+
+def end_process(source: ClusterSource) -> SourceResult:
+    """End the process as a kernel without memory does."""
+    if source.name == BAD:
+        os._exit(137)
+    return SourceResult(source)
+
+
+def have_a_fault(source: ClusterSource) -> SourceResult:
+    if source.name == BAD:
+        raise KeyError(source.name)
+    return SourceResult(source)
+
+
+@pytest.mark.workers
+@pytest.mark.parametrize(
+    ("expected", "read"),
+    [
+        pytest.param(ENDED, end_process, id="its process is ended"),
+        pytest.param("It could not be planned (KeyError: 'bad')", have_a_fault, id="a fault of ours"),
+    ],
+)
+def test_all_others_are_read(expected: str, read: Read) -> None:
+    results = {
+        result.source.name: result.faults for result in read_all([ClusterSource(name) for name in NAMES], read, 2)
+    }
+    assert results.keys() == set(NAMES)
+    assert results.pop(BAD)[0].startswith(expected)
+    assert set(results.values()) == {()}
+
+
+@pytest.mark.workers
+def test_nothing_to_read_is_no_fault() -> None:
+    assert list(read_all((), end_process, 4)) == []

@@ -11,7 +11,7 @@ import pytest
 
 from functions.cli.output.format import by_the_minute
 from functions.cli.plan.scenarios import BOUND
-from functions.cli.policy.comparing import MORE, MOST, TITLE, rows
+from functions.cli.policy.comparing import MORE, MOST, TITLE, compare_figures
 from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
 from tests.builders import NOW
 from tests.cli import dumps
@@ -102,7 +102,7 @@ def test_it_shows_how_much_later_the_steady_state_is(expected: str, before: int 
         replace(some_scenarios(), by=None if minutes is None else NOW + timedelta(minutes=minutes))
         for minutes in (before, after)
     ]
-    assert next(row for row in rows(scenarios, NOW) if row[0] == "steady state by (UTC)")[-1] == expected
+    assert next(row for row in compare_figures(scenarios, NOW) if row[0] == "steady state by (UTC)")[-1] == expected
 
 
 def test_the_table_on_a_terminal_has_the_same_scenarios(folder: Path, whole: str) -> None:

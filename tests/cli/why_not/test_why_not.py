@@ -19,7 +19,7 @@ from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
 from functions.cli.explain.parts import show
 from functions.cli.explain.why_not import AT_LEAST, document, parts
-from functions.cli.explain.why_not import page as markdown_page
+from functions.cli.explain.why_not import write_markdown as markdown_page
 from functions.cli.main import app
 from shared.adapters.prices import load
 from shared.core.policy.values import Capacity, Commitment, Commitments

@@ -14,7 +14,7 @@ from functions.cli.policy.importing.writing import (
     objects,
     others,
     part,
-    the_one,
+    only_one,
     write_imported,
 )
 from shared.core.policy.field import path_text
@@ -41,7 +41,7 @@ _SECONDS: Final = r"0|[1-9][0-9]{0,8}"
 """Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
 
 
-def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
+def find_timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
     """Return how long it was: as a person gave it, else by the file, else the default. BadPolicy: two values."""
     if given is not None:
         return Noted(f"{given}s", which.variable)
@@ -124,10 +124,10 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
     if faults:
         raise BadPolicy(*faults)
     never = Noted("Never", "estafette let no node expire")
-    disruption = {"consolidateAfter": timer(MARKED, marked_seconds, things), "expireAfter": never}
+    disruption = {"consolidateAfter": find_timer(MARKED, marked_seconds, things), "expireAfter": never}
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": {"minimumNodeAge": timer(AGE, age_seconds, things), "disruption": disruption},
+        "defaults": {"minimumNodeAge": find_timer(AGE, age_seconds, things), "disruption": disruption},
         "nodePools": rows,
     }
     unused = (thing for thing in things if _configuration(thing) is None and not has_timers(thing))
@@ -137,7 +137,7 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
 
 def _written_pools(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
     found = [written for written in map(_configuration, things) if written is not None]
-    pools = the_one(found, "estafette", _REMEDY).get("nodePools", {})
+    pools = only_one(found, "estafette", _REMEDY).get("nodePools", {})
     if not isinstance(pools, Mapping):
         raise BadPolicy("nodePools: it is no mapping; write the pools by name.")
     return pools

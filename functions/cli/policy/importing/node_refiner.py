@@ -17,7 +17,7 @@ from functions.cli.policy.importing.writing import (
     objects,
     others,
     part,
-    the_one,
+    only_one,
     write_imported,
 )
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS
@@ -94,7 +94,7 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     """
     things = objects(data)
     configurations = [thing for thing in things if _settings(thing).keys() & _KEYS.keys()]
-    found = the_one(configurations, "node-refiner", f"the one ConfigMap {CONFIG_MAP}")
+    found = only_one(configurations, "node-refiner", f"the one ConfigMap {CONFIG_MAP}")
     written = _settings(found)
     enabled = Noted(value=True, because="for the pools below")
     policy: dict[str, Any] = {"": {}, "cluster": {}, "defaults": {"enabled": enabled}}

@@ -36,7 +36,7 @@ def _faults_at(where: str) -> Iterator[None]:
         raise BadPolicy(*(f"{where}: {fault.removeprefix('policy: ')}" for fault in error.faults)) from error
 
 
-def the_one(found: Sequence[dict[str, Any]], tool: str, remedy: str) -> dict[str, Any]:
+def only_one(found: Sequence[dict[str, Any]], tool: str, remedy: str) -> dict[str, Any]:
     """Return the only configuration of a file. BadPolicy: there is none, or there are several."""
     if len(found) != 1:
         raise BadPolicy(f"file: it holds {len(found) or 'no'} configurations of {tool}; give {remedy}.")
