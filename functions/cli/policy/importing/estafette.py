@@ -12,9 +12,9 @@ from functions.cli.policy.importing.writing import (
     Noted,
     configuration,
     objects,
+    only_one,
     others,
     part,
-    only_one,
     write_imported,
 )
 from shared.core.policy.field import path_text

@@ -15,9 +15,9 @@ from functions.cli.policy.importing.writing import (
     Imported,
     Noted,
     objects,
+    only_one,
     others,
     part,
-    only_one,
     write_imported,
 )
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS
