@@ -62,13 +62,10 @@ class SharedReadings:
         raise Retryable(what, f"other orders of this instance have been at it for {WAIT_SECONDS:.0f} s")
 
     def get(self, what: str, is_good: Callable[[T], bool], read: Callable[[], T], sleep: Sleep) -> tuple[T, bool]:
-        """Return a reading that the caller calls good, and whether another call had made it.
+        """Return a reading that the caller calls good, and whether another call made it. Raises as `turn` and `read`.
 
         A reading that the caller makes itself is good by that alone. The one before is dropped first: two of a whole
         cluster would need twice the memory.
-
-        Raises:
-            Retryable: others have been reading it for too long; and what `read` raises.
         """
         last = self._last.get(what)
         if last is not None and is_good(last):
@@ -102,12 +99,9 @@ class SharedReadings:
         read: Callable[[Collection[str]], Mapping[str, T]],
         sleep: Sleep,
     ) -> tuple[Mapping[str, T], datetime]:
-        """Return what is there of these names, and a time after which all was read.
+        """Return what is there of these names, and a time after which all was read. Raises as `turn` and `read`.
 
         A call reads the names that nobody has read lately, and all calls use what it brought.
-
-        Raises:
-            Retryable: others have been reading for too long; and what `read` raises.
         """
 
         def missing() -> list[str]:

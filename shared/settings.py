@@ -92,11 +92,7 @@ def variable(name: str) -> str:
 
 
 def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
-    """Return the settings of an environment; besides the cluster, `needed` may not be missing.
-
-    Raises:
-        BadSettings: with one sentence for every variable that is missing or wrong.
-    """
+    """Return the settings; besides the cluster, `needed` may not be missing. Raises BadSettings with all faults."""
     given = {
         name: environment[variable(name)].strip()
         for name in Settings.__dataclass_fields__

@@ -136,10 +136,7 @@ def kubeconfig(server: str, token: str | None) -> str:
 
 
 class SimulatedGkeServers:
-    """Everything of a scenario on free ports of loopback, from `start` to `stop`.
-
-    Other threads take `lock` before they touch it.
-    """
+    """Everything of a scenario on free ports of loopback; other threads take `lock` before they touch it."""
 
     def __init__(self, scenario: Scenario, token: str | None = None) -> None:
         self.lock = threading.RLock()

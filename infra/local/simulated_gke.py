@@ -204,10 +204,7 @@ _WATCHED: Final = ("nodes", "pods")
 
 @dataclass(frozen=True)
 class RestingCluster:
-    """What is left in the steady state; `is_rest` is False if that took too long.
-
-    `gate` is the share of CPU and memory requested above which no node was a candidate.
-    """
+    """The steady state; `is_rest` is False if it took too long, above `gate` (a share of requests) no node may go."""
 
     nodes: tuple[str, ...]
     removed: tuple[str, ...]

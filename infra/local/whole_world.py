@@ -20,10 +20,7 @@ class Controller(Protocol):
 
 
 class World:
-    """Everything inside the cluster. Not safe for threads: the shell holds a lock around it.
-
-    `orphan_quarantine`: seconds for which a pod may name a node that is gone.
-    """
+    """All inside the cluster, not safe for threads. `orphan_quarantine`: seconds that a pod outlives its node."""
 
     def __init__(
         self,

@@ -86,10 +86,7 @@ def place_rows(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
 
 
 def _filled_fields(**fields: Any) -> dict[str, Any]:
-    """Return the fields without zeros, empty strings and empty lists.
-
-    The API leaves them out of its answer, and Terraform would take each of them for a change at every plan.
-    """
+    """Return the fields that are not empty: the API leaves the others out, which Terraform would take for a change."""
     return {name: value for name, value in fields.items() if value not in (0, "", [])}
 
 

@@ -52,11 +52,7 @@ def to_document(value: object, write: str) -> dict[str, Any]:
 
 
 def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
-    """Return the value in a document.
-
-    Raises:
-        Unreadable: the document was not written by this version of Ebb; the failure names it.
-    """
+    """Return the value in a document. Raises Unreadable, by name, when this version of Ebb did not write it."""
     try:
         return msgspec.convert(
             _walk(fields.get("value"), lambda key: key.removeprefix("%")), type_, builtin_types=(datetime,)
@@ -91,11 +87,7 @@ class FirestoreState:
     """The documents of one cluster in a named database. Safe for threads."""
 
     def __init__(self, project: str, database: str, cluster: str, call_seconds: float = CALL_SECONDS) -> None:
-        """Make the client.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Make the client. Raises Terminal without an identity; in a function Retryable, for its own may come late."""
         from google.cloud.firestore import Client
 
         self._cluster = cluster
@@ -113,10 +105,9 @@ class FirestoreState:
         return _decode(self._read(key), key.type)
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
-        """Write if nobody else did. Raises Stale, Retryable, Terminal.
+        """Write if nobody else did. Raises Stale, Retryable (it may stand or not: read again), Terminal.
 
         A write whose answer was lost is sent again and then meets itself; that it won is seen by its name.
-        After Retryable it may stand or not: read again.
         """
         write = uuid4().hex
         try:

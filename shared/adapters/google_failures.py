@@ -28,14 +28,10 @@ class Service:
 
     @contextmanager
     def naming_failures(self, *, guarded: bool = False) -> Iterator[None]:
-        """Name the failures of the calls made in this block.
+        """Name the failures of this block's calls; a `guarded` call has a precondition, and is Stale when that is lost.
 
-        A `guarded` call carries a precondition; that it no longer holds is `Stale`.
-
-        Raises:
-            Retryable: an outage, a timeout, a quota, an identity that could not be refreshed or, in a function, found.
-            Stale: the precondition of a guarded call is lost.
-            Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
+        Raises Retryable: an outage, a timeout, a quota, an identity that could not be refreshed or, in a function,
+        found. Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
         """
         from google.api_core.exceptions import GoogleAPICallError, RetryError
         from google.auth.exceptions import GoogleAuthError
@@ -117,10 +113,7 @@ SCOPES: Final = (
 
 
 def identity(*, anonymous: bool = False) -> Any:
-    """Return the credentials that all clients of this process share, `anonymous` ones for stand-ins of a service.
-
-    Raises what google-auth raises.
-    """
+    """Return the credentials that all clients share, `anonymous` ones for stand-ins. Raises google-auth's failures."""
     from google.auth.credentials import AnonymousCredentials
 
     return AnonymousCredentials() if anonymous else found_identity()  # type: ignore[no-untyped-call]  # google's is untyped
@@ -138,11 +131,7 @@ class RestReader:
     """Reads from a Google API that is asked over REST, without a client of its own. Safe for threads."""
 
     def __init__(self, service: Service, call_seconds: float, *, anonymous: bool) -> None:
-        """Find an identity; `anonymous` needs none, for what stands in the API's place.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Find an identity, unless `anonymous`. Raises Terminal without one; in a function Retryable."""
         from google.api_core.retry import Retry, if_transient_error
 
         self._service, self._seconds = service, call_seconds
@@ -170,11 +159,7 @@ _IDENTITY: Final = Service("The identity", "Run `gcloud auth application-default
 
 
 def who() -> str:
-    """Return the identity's e-mail address, or what is known of the identity.
-
-    Raises:
-        Terminal: there is none. Retryable: it could not be refreshed.
-    """
+    """Return the identity's e-mail address, or what is known. Raises Terminal without one, Retryable if stale."""
     from google.auth.transport.requests import Request
 
     with _IDENTITY.naming_failures():

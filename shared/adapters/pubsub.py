@@ -33,11 +33,7 @@ class PubSubOrders:
     def __init__(
         self, topic: str, rejected_topic: str = "", results_topic: str = "", call_seconds: float = CALL_SECONDS
     ) -> None:
-        """Make the client.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Make the client. Raises Terminal without an identity; in a function Retryable, for its own may come late."""
         self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
         with _service(topic).naming_failures():
             self._client = _publisher()
@@ -65,11 +61,7 @@ class PubSubOrders:
 
 
 def may_publish(topic: str, call_seconds: float = CALL_SECONDS) -> bool:
-    """Whether this identity may publish to the topic. An emulator knows no rights: every topic it has will do.
-
-    Raises:
-        Retryable: no answer. Terminal: there is no such topic, or no identity to ask with.
-    """
+    """Whether this identity may publish to the topic; an emulator's topics all will do. Raises Retryable, Terminal."""
     from google.api_core.exceptions import MethodNotImplemented
 
     bounds = call_options(call_seconds)
@@ -130,13 +122,10 @@ class PushMessage:
 
 
 def unwrap(body: bytes) -> PushMessage:
-    """Return the message in a push envelope, i.e. in the request's body.
+    """Return the message in a push envelope. Raises BadOrder, with the fault's path, for any other body.
 
-    Source: https://cloud.google.com/pubsub/docs/push#receive_push. Real envelopes carry `messageId` and
-    `message_id`, `publishTime` and `publish_time`; either is enough.
-
-    Raises:
-        BadOrder: the body is no envelope; the sentence names the path of the fault.
+    Real envelopes carry `messageId` and `message_id`, `publishTime` and `publish_time`; either is enough
+    (https://cloud.google.com/pubsub/docs/push#receive_push).
     """
     try:
         message = msgspec.json.decode(body, type=_Envelope).message

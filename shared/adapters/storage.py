@@ -53,11 +53,7 @@ class BucketPolicy:
     """A policy in an object of Cloud Storage. Safe for threads."""
 
     def __init__(self, bucket: str, name: str, parse: Parse, call_seconds: float = CALL_SECONDS) -> None:
-        """Find an identity.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Find an identity. Raises Terminal without one; in a function Retryable, for its own may come late."""
         self._name = f"policy gs://{bucket}/{name}"
         self._parse = parse
         service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")

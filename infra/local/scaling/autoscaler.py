@@ -176,10 +176,7 @@ class Autoscaler:
         self._settings = replace(self._settings, fail_deletions=names)
 
     def step(self) -> None:
-        """Run a loop if one is due; RefusedCall (of `scaling.client`) if the API failed: the next loop starts afresh.
-
-        Between two loops only the removals under way go on.
-        """
+        """Run a loop if one is due, else go on with removals. RefusedCall if the API failed: the next begins again."""
         now = self._clock.now()
         if now < min([self._next, *(removal.due_at for removal in self._under_way.values())]):
             return

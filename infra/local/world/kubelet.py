@@ -174,10 +174,7 @@ def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reaso
 
 
 class GarbageCollector:
-    """Removes ReplicaSets and pods whose owner is gone, and pods whose node is gone.
-
-    `quarantine` is the seconds for which a pod may name a node that is not there.
-    """
+    """Removes what lost its owner, and pods whose node has been gone for `quarantine` seconds."""
 
     def __init__(self, store: Store, quarantine: float) -> None:
         self._store = store

@@ -144,10 +144,7 @@ class Store:
         return [self._objects[mark[0]][key] for key in sorted(self._index.get(mark, ()))]
 
     def create(self, plural: str, thing: Json, actor: str) -> Json:
-        """Store a new object with uid, creation time and version.
-
-        Raises ExistsError if the name is taken, and NotAdmittedError.
-        """
+        """Store a new object with uid, time and version; ExistsError if the name is taken, and NotAdmittedError."""
         kind = KINDS[plural]
         fresh: Json = {**copy_thing(thing), "apiVersion": kind.api_version, "kind": kind.kind}
         meta: Json = fresh.setdefault("metadata", {})

@@ -105,12 +105,7 @@ def from_gke(
 
 
 def from_google(find: Callable[[], Endpoint]) -> Access:
-    """Return the access to a GKE cluster as the identity that this process runs under; `find` returns its endpoint.
-
-    Raises:
-        Retryable, BadSettings: as `find`.
-        Terminal: there is no such identity; in a function Retryable, for its own may come late.
-    """
+    """Return the access as this process's identity. Raises as `find`, and as `RestReader` without an identity."""
     from google.auth.transport.requests import Request
 
     endpoint = find()
@@ -120,14 +115,11 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
 
 
 def take_trust(configuration: "Configuration") -> "SSLContext":
-    """Take out of a configuration what checks a server (a CA, or else the system's) and what is shown to it.
+    """Take out of a configuration what checks a server (a CA, or the system's) and what is shown to it.
 
     It checks name, chain and expiry as kubectl does, and alike on every Python: by itself one from 3.13 on refuses old
-    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394). Only the client's
-    asyncio copy has a switch for that. What was in files is read here, so that they may go.
-
-    Raises:
-        OSError, ValueError: one of them is no PEM.
+    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394). What was in files
+    is read here, so that they may go. Raises OSError, ValueError for what is no PEM.
     """
     import ssl
 

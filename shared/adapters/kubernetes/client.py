@@ -87,31 +87,22 @@ class KubernetesClient:
         self._transport = Transport(access, (connect_seconds, read_seconds), monotonic)
 
     def ask(self, call: Call) -> bytes:
-        """Return the body of a call that succeeded.
-
-        Raises:
-            Gone: 404. Stale: 409. Terminal: 403 and other refusals. Retryable: outages. PageExpired: 410.
-        """
+        """Return the body. Raises Gone (404), Stale (409), PageExpired (410), Forbidden, Retryable, else Terminal."""
         reply = self.send(call)
         if reply.code >= HTTPStatus.BAD_REQUEST:
             raise _failure(call, reply)
         return reply.body
 
     def fetch(self, call: Call, decode: Callable[[bytes], T]) -> T:
-        """Return the decoded body of a call that succeeded.
-
-        Raises:
-            Gone, Stale, Terminal, Retryable, PageExpired: as `ask`; Terminal also when it is not of the API's shape.
-        """
+        """Return the decoded body. Raises as `ask`, and Terminal when it is not of the API's shape."""
         body = self.ask(call)
         with readable(call):
             return decode(body)
 
     def send(self, call: Call) -> ApiReply:
-        """Return the answer with its code; a read that met passing trouble or a reset is repeated a few times.
+        """Return the answer with its code; a read is repeated a few times after passing trouble or a reset.
 
-        Raises:
-            Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
+        Raises Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
         """
         for attempt in range(REPEATS):
             try:
@@ -126,13 +117,10 @@ class KubernetesClient:
         return self._send_authorized(call)
 
     def _send_authorized(self, call: Call) -> ApiReply:
-        """Return the answer to a call whose credentials are good.
+        """Return the answer to a call whose credentials are good. Raises as `send`.
 
-        A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an
-        outage, not a verdict: the API server gives it also while its own authentication webhook does not answer.
-
-        Raises:
-            Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
+        A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an outage,
+        not a verdict: the API server gives it also while its own authentication webhook does not answer.
         """
         reply = self._send(call)
         if reply.code == HTTPStatus.UNAUTHORIZED:
@@ -158,12 +146,9 @@ class KubernetesClient:
         return reply
 
     def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
-        """Return what `gather` makes of all items of a list, read page by page.
+        """Return what `gather` makes of all items of a list, page by page; begun again when it expires between two.
 
-        When the list expires between two pages it is read again from the start, a bounded number of times.
-
-        Raises:
-            Retryable, Terminal: as `ask`; Terminal also when an item is not of the API's shape.
+        Raises Retryable, Terminal as `ask`; Terminal also when an item is not of the API's shape.
         """
         for _ in range(_LIST_ATTEMPTS):
             try:
@@ -196,11 +181,7 @@ def _no_answer(server: str, fault: Exception) -> str:
 
 @contextmanager
 def readable(call: Call) -> Iterator[None]:
-    """Name the failure of an answer that is not of the API's shape.
-
-    Raises:
-        Terminal: the JSON, the shape or a quantity in it cannot be read.
-    """
+    """Raise Terminal for an answer whose JSON, shape or quantities cannot be read."""
     try:
         yield
     except (msgspec.MsgspecError, RecursionError, BadInput) as fault:

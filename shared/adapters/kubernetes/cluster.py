@@ -135,10 +135,7 @@ class KubernetesCluster:
         return self._patch(node, node_objects.soft_taint_patch(fresh, raw.taints, held=held))
 
     def note(self, node: Node, reason: str, message: str) -> None:
-        """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
-
-        Source: kubectl describe (DescribeNode sets ref.UID to the name), as the kubelet writes its own.
-        """
+        """Write an event as kubectl's DescribeNode looks for it: in namespace default, with the node's name as UID."""
         moment = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         event = {
             "apiVersion": "v1",
@@ -224,10 +221,7 @@ def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire
 
 
 def _attempts(items: Iterator[wire.Event]) -> DeletionAttempts:
-    """Return when the autoscaler last marked a node as ToBeDeleted (cluster-autoscaler, actuation, taintNode).
-
-    A failure alone does not count: where it could not mark the node, it does not clear its cordon either.
-    """
+    """Return when the autoscaler last marked the node; a failure to mark does not count, it leaves no cordon."""
     events = tuple(_by_autoscaler(items))
     begun = (at for at, event in events if event.reason == _SCALE_DOWN and event.message.startswith(_MARKED))
     failed = ((at, event.message) for at, event in events if event.reason == _SCALE_DOWN_FAILED)

@@ -58,9 +58,7 @@ class Login:
 def from_kubeconfig(path: str, context: str | None = None) -> Access:
     """Return the access that a kubeconfig describes; an empty path means kubectl's own place.
 
-    Raises:
-        BadSettings: the file cannot be read, or describes no such context.
-        Retryable: its credential plugin gives no credentials; the sentence names the command to run.
+    Raises BadSettings: it cannot be read, or describes no such context. Retryable: its credential plugin gives none.
     """
     login = KubeconfigFiles(path).login(context)
     bearer = Bearer(lambda: KubeconfigFiles(path).login(context).header, first=login.header)
@@ -68,11 +66,7 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
 
 
 class KubeconfigFiles:
-    """The files of a path, or of the variable KUBECONFIG, or else kubectl's own, merged as kubectl does.
-
-    Raises:
-        BadSettings: one of them cannot be read.
-    """
+    """The files of a path, of KUBECONFIG, or kubectl's own, merged as kubectl does. Raises BadSettings."""
 
     def __init__(self, path: str) -> None:
         variable = "" if path else os.environ.get("KUBECONFIG", "")
@@ -129,9 +123,8 @@ class KubeconfigFiles:
     def login(self, context: str | None = None) -> Login:
         """Return where a context leads, the current one if none is named.
 
-        Raises:
-            BadSettings: it is not there, or incomplete.
-            Retryable: its credential plugin gives no credentials; the sentence names the command to run.
+        Raises BadSettings: it is not there, or incomplete. Retryable: its credential plugin gives no credentials; the
+        sentence names the command to run.
         """
         name = context or self.current()
         if name not in self.contexts():
@@ -173,8 +166,7 @@ class KubeconfigFiles:
     def _resolve_credentials(self, user: "ConfigNode", cluster: "ConfigNode") -> datetime | None:
         """Replace what the client would get from elsewhere by what it gets; return when that expires.
 
-        Raises:
-            BadSettings, Retryable: there is nothing to get, and a call without credentials would follow.
+        Raises BadSettings, Retryable: there is nothing to get, and a call without credentials would follow.
         """
         own = user.value
         plugin = user["exec"] if own.get("exec") else None

@@ -33,11 +33,7 @@ _NEVER_HEARD: Final = "NodeStatusNeverUpdated"
 
 
 def node(given: wire.Node) -> Node:
-    """Return the node.
-
-    Raises:
-        BadInput: it has no creationTimestamp, or an allocatable amount cannot be read.
-    """
+    """Return the node. Raises BadInput without a creationTimestamp, and for an amount that is no quantity."""
     meta, created = given.metadata, given.metadata.creation_timestamp
     if created is None:
         raise BadInput(f"node {meta.name!r} has no metadata.creationTimestamp; it must come from a cluster as it is.")
@@ -80,11 +76,7 @@ def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:
 
 
 def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
-    """Return the budget.
-
-    Raises:
-        BadInput: minAvailable or maxUnavailable is neither a number nor a percentage.
-    """
+    """Return the budget. Raises BadInput when one of its limits is neither a number nor a percentage."""
     meta, spec, status = given.metadata, given.spec, given.status
     return PodDisruptionBudget(
         namespace=meta.namespace,
@@ -105,11 +97,7 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
 
 
 def limit(given: int | str | None, where: str) -> Limit | None:
-    """Return a number or a percentage; `where` names the object in a fault.
-
-    Raises:
-        BadInput: it is neither, or below 0.
-    """
+    """Return a number or a percentage. Raises BadInput, with `where` it stands, for anything else and below 0."""
     if given is None:
         return None
     if isinstance(given, int) and given >= 0:

@@ -59,11 +59,7 @@ class PodDecoder:
         self._classes: dict[Words, PodClass] = {}
 
     def decode(self, pod: wire.Pod) -> Pod:
-        """Return the pod.
-
-        Raises:
-            BadInput: a part is not of the API's shape, or a quantity cannot be read.
-        """
+        """Return the pod. Raises BadInput when a part is not of the API's shape or holds an unreadable quantity."""
         meta, status, node = pod.metadata, pod.status, pod.spec.node_name
         phase, finished = _PHASES.get(status.phase, _UNKNOWN_PHASE)
         ready, ready_since, unschedulable, infeasible = _conditions(status.conditions)
@@ -104,10 +100,7 @@ class PodDecoder:
 
 
 def _pod_words(pod: wire.Pod, *, running: bool) -> Words:
-    """Return every word that a pod's class and its booked requests are made from, and nothing of the pod alone.
-
-    Encoded in one call; most pods are like another one.
-    """
+    """Return every word that a pod's class and booked requests are made from, in one encoding: most are alike."""
     status = pod.status
     reported = (status.container_statuses, status.init_container_statuses, status.allocated_resources, status.resources)
     return _encode((running, pod.metadata.labels, _parts(pod), reported)), _volume_words(pod.spec.volumes)
@@ -175,11 +168,7 @@ def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime
 
 
 def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
-    """Return the class of a pod; `asks` stands for what its containers request, where that is known already.
-
-    Raises:
-        BadInput: a part is not of the API's shape, or a quantity cannot be read.
-    """
+    """Return the class of a pod; `asks` is what its containers request, where known already. Raises BadInput."""
     meta, spec = pod.metadata, pod.spec
     owner, labels = _controller(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
     affinity, spread = selectors.affinity(_affinity_words(spec, owner)), bytes(spec.topology_spread_constraints)

@@ -106,11 +106,7 @@ def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
 
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
-    """Return one object of a dump or a page.
-
-    Raises:
-        BadInput, msgspec.ValidationError: a value is no quantity, or the object is not of the API's shape.
-    """
+    """Return one object of a dump or a page. Raises BadInput, msgspec.ValidationError."""
     given = _one.decode(raw)
     meta, spec = given.metadata, given.spec
     target, update = spec.target_ref or TargetRef(), spec.update_policy

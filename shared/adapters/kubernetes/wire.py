@@ -124,10 +124,7 @@ class EventSource(Partial, frozen=True):
 
 
 class Event(Partial, frozen=True):
-    """A line that somebody wrote about an object.
-
-    Older writers fill in `source` and `lastTimestamp`, newer ones `reportingComponent` and `eventTime`.
-    """
+    """A line about an object; older writers fill in `source` and `lastTimestamp`, newer ones the other two."""
 
     involved_object: Meta = Meta()
     reason: str = ""

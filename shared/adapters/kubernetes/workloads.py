@@ -103,11 +103,7 @@ def stateful_set(given: Controller) -> Workload:
 
 
 def _template_classes(given: Controller, labels: Labels = NO_LABELS) -> tuple[PodClass, ...]:
-    """Return what is made of a controller's template, if it has one.
-
-    Raises:
-        BadInput: the template cannot be read.
-    """
+    """Return what is made of a controller's template, if it has one. Raises BadInput for one that cannot be read."""
     template, meta = given.spec.template, given.metadata
     if template is None or not template.spec:
         return ()
@@ -143,11 +139,7 @@ def _workload(given: Controller, kind: str, templates: tuple[PodClass, ...], *, 
 
 
 def deployment(given: Controller, template: str = "") -> Deployment:
-    """Return a Deployment as its rollouts see it; `template` is the digest of its template, where that was read.
-
-    Raises:
-        BadInput: maxSurge or maxUnavailable is neither a number nor a percentage.
-    """
+    """Return a Deployment as its rollouts see it; `template` is its template's digest, if read. Raises BadInput."""
     meta, spec, status, name = given.metadata, given.spec, given.status, _key(given, DEPLOYMENT)
     update = spec.strategy.rolling_update or RollingUpdate()
     return Deployment(
@@ -223,10 +215,7 @@ class Controllers:
         self._client = client
 
     def all(self, namespace: str = "") -> Mapping[str, Workload]:
-        """List all of them, or those of one namespace.
-
-        ReplicaSets first: a Deployment that is read after that is at least as new.
-        """
+        """List all, or a namespace's; ReplicaSets first, for a Deployment read after that is at least as new."""
         sets = self._list("replicasets", namespace)
         return workloads(sets, by_key(self._list("deployments", namespace)), self._list("statefulsets", namespace))
 
@@ -286,10 +275,7 @@ def _keep_own_parts(given: controller_wire.Controller) -> controller_wire.Contro
 
 
 def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str, Workload], tuple[str, ...]]:
-    """Read what the pods of Jobs and ReplicationControllers are made of, and name the lists that we may not read.
-
-    Nothing is asked where there are no such pods.
-    """
+    """Read the templates of Jobs and ReplicationControllers that have pods, and name the lists that we may not read."""
     counted, lists = pods_of_others(pods), AdvisoryLists(client)
     found: dict[str, Workload] = {}
     for kind, (resource, group) in OTHERS.items():
