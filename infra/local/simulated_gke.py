@@ -11,13 +11,12 @@ from typing import Final
 from infra.local.api.server import KubeApi
 from infra.local.broker import Broker, TickJob
 from infra.local.clocks import ManualClock, TimeSource, stamp
-from infra.local.google_apis import Bucket, GkeApi, ServedCluster
+from infra.local.google_apis import Bucket, ServedCluster
+from infra.local.http_messages import Handler
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
-from infra.local.scaling.client import ApiTransport, DirectTransport
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadSpec
-from infra.local.scheduling.scheduler import Scoring
 from infra.local.whole_world import World
 from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
 from infra.local.workloads.deployments import replica_set_for
@@ -68,10 +67,8 @@ def controller_of(workload: WorkloadSpec) -> Json:
 
 def world_of(scenario: Scenario, clock: TimeSource) -> World:
     """An empty world with the settings of a scenario; optimize-utilization brings its own scoring."""
-    packed = scenario.profile == "OPTIMIZE_UTILIZATION"
-    scoring = Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED
     times = KubeletTimes(**scenario.kubelet.model_dump())
-    return World(clock, times, seed=scenario.seed, scoring=scoring)
+    return World(clock, times, seed=scenario.seed, packs=scenario.profile == "OPTIMIZE_UTILIZATION")
 
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
@@ -177,7 +174,6 @@ class SimulatedGke:
         self.api = KubeApi(self.world.store, self.world.record, token)
         pools = {pool.name: pool for pool in scenario.pools}
         self.cluster = ServedCluster(scenario.cluster, pools, profile=scenario.profile)
-        self.gke = GkeApi(self.cluster)
         self.broker = Broker(clock, set(scenario.topics))
         self.jobs: list[TickJob] = []
         self.bucket = Bucket()
@@ -185,10 +181,10 @@ class SimulatedGke:
             bucket, _, key = name.partition("/")
             self.bucket.put(bucket, key, text.encode())
 
-    def autoscaler(self, transport: ApiTransport | None = None) -> Autoscaler:
-        """The scenario's autoscaler, calling the API directly unless a transport is given."""
+    def autoscaler(self, api: Handler | None = None) -> Autoscaler:
+        """The scenario's autoscaler, calling the API directly unless another handler is given."""
         return Autoscaler(
-            transport or DirectTransport(self.api.handle),
+            api or self.api.handle,
             self.cluster.pools,
             self.clock,
             autoscaler_settings(self.scenario, self.node_names),

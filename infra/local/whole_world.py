@@ -6,7 +6,7 @@ The order within a step matters only for speed: what one controller leaves, the 
 from typing import Protocol
 
 from infra.local.clocks import TimeSource
-from infra.local.scheduling.scheduler import Scheduler, Scoring
+from infra.local.scheduling.scheduler import Scheduler
 from infra.local.workloads.controllers import sync_workloads
 from infra.local.workloads.deployments import DeploymentController
 from infra.local.world.budgets import DisruptionController
@@ -29,7 +29,7 @@ class World:
         *,
         seed: int = 0,
         orphan_quarantine: float = 40.0,
-        scoring: Scoring = Scoring.LEAST_ALLOCATED,
+        packs: bool = False,
     ) -> None:
         self.clock = clock
         self.store = Store(clock, seed)
@@ -44,7 +44,7 @@ class World:
             self.kubelet,
             GarbageCollector(self.store, orphan_quarantine),
             DisruptionController(self.store),
-            Scheduler(self.store, scoring),
+            Scheduler(self.store, packs=packs),
         ]
         """Those that act in every step."""
         self._settled = -1

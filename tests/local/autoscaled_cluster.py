@@ -3,7 +3,6 @@
 from typing import Any
 
 from infra.local.scaling.autoscaler import Autoscaler
-from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.kinds import Json
@@ -30,8 +29,7 @@ class AutoscaledCluster(VirtualCluster):
     ) -> None:
         super().__init__(nodes)
         pool = pool or main_pool()
-        transport = DirectTransport(self.api.handle)
-        self.autoscaler = Autoscaler(transport, {pool.name: pool}, self.clock, settings)
+        self.autoscaler = Autoscaler(self.api.handle, {pool.name: pool}, self.clock, settings)
 
     def live(self, seconds: int) -> None:
         for _ in range(seconds):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.clocks import ManualClock
-from infra.local.google_apis import GkeApi, ServedCluster
+from infra.local.google_apis import ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilization
@@ -88,7 +88,7 @@ def test_allocatable_follows_gkes_reservations() -> None:
     ],
 )
 def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: str) -> None:
-    api = GkeApi(ServedCluster(CLUSTER, {}))
+    api = ServedCluster(CLUSTER, {})
     answer = api.handle(HttpRequest("GET", path))
     assert (answer.status, json.loads(answer.body).get("error", {}).get("status", "")) == expected
 
@@ -106,7 +106,7 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
 )
 def test_a_pools_limits_are_shown_in_rest_form(expected: Any, pool: MachinePool) -> None:
     cluster = ServedCluster(CLUSTER, {"main": pool})
-    answer = GkeApi(cluster).handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
+    answer = cluster.handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
     (told,) = json.loads(answer.body)["nodePools"]
     assert told["autoscaling"] == expected
 

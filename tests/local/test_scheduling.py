@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from infra.local.scheduling.filters import node_infos_of, refusal
-from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_unschedulable, node_of
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
@@ -172,14 +171,14 @@ def test_a_pod_that_fits_nowhere_shows_why_and_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "scoring"),
+    ("expected", "packs"),
     [
-        pytest.param("b", Scoring.LEAST_ALLOCATED, id="spreads"),
-        pytest.param("a", Scoring.MOST_ALLOCATED, id="packs"),
+        pytest.param("b", False, id="spreads"),
+        pytest.param("a", True, id="packs"),
     ],
 )
-def test_the_scoring_decides_between_nodes_that_fit(expected: str, scoring: Scoring) -> None:
-    virtual = VirtualCluster([node("a"), node("b")], scoring=scoring)
+def test_the_scoring_decides_between_nodes_that_fit(expected: str, packs: bool) -> None:
+    virtual = VirtualCluster([node("a"), node("b")], packs=packs)
     virtual.add("pods", pod("there", on="a", phase="Running"))
     virtual.add("pods", pod("new"))
     virtual.run(1)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from infra.local.clocks import TimeSource
+from infra.local.http_messages import Handler
 from infra.local.machine_types import make_node
 from infra.local.scaling.candidates import Candidates, Leaving, at_minimum, obstacle
-from infra.local.scaling.client import ApiTransport, Client, RefusedCall
+from infra.local.scaling.client import Client, RefusedCall
 from infra.local.scaling.view import (
     BALANCED,
     CANDIDATE,
@@ -142,7 +143,7 @@ class Autoscaler:
 
     def __init__(
         self,
-        transport: ApiTransport,
+        api: Handler,
         pools: Mapping[str, MachinePool],
         clock: TimeSource,
         settings: AutoscalerSettings = BALANCED,
@@ -150,7 +151,7 @@ class Autoscaler:
         cluster: str = "local",
         seed: int = 0,
     ) -> None:
-        self._client, self._pools, self._clock, self._settings = Client(transport), pools, clock, settings
+        self._client, self._pools, self._clock, self._settings = Client(api), pools, clock, settings
         self._up = ScaleUp(self._client, cluster, seed)
         self._candidates = Candidates(settings)
         self._under_way: dict[str, NodeRemoval] = {}
