@@ -63,9 +63,9 @@ def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
 
 def _walk(value: Any, rename: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
-        return {rename(key): _walk(each, rename) for key, each in value.items()}
+        return {rename(key): _walk(part, rename) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_walk(each, rename) for each in value]
+        return [_walk(part, rename) for part in value]
     return plain_time(value) if isinstance(value, datetime) else value
 
 

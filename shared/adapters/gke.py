@@ -5,7 +5,6 @@ Source: google.cloud.container_v1 Cluster and NodePool; GKE's network isolation 
 
 import base64
 import binascii
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -145,7 +144,8 @@ def description(cluster: Any) -> ClusterDescription:
 
 def reading_of(cluster: Any) -> PoolsReading:
     """Return the pools of a container_v1 Cluster, or of anything with its attributes."""
-    return PoolsReading(_pools(cluster), known=True, profile=_profile(cluster), minimum=_minimum(cluster))
+    pools = {pool.name: _pool(pool) for pool in cluster.node_pools}
+    return PoolsReading(pools, known=True, profile=_profile(cluster), minimum=_minimum(cluster))
 
 
 def _pem(encoded: str) -> str:
@@ -164,10 +164,6 @@ def _minimum(cluster: Any) -> Resources:
     """Return the minimums of node auto-provisioning, cores and gigabytes; those of GPUs, by type, are left out."""
     limits = ((limit.resource_type, limit.minimum) for limit in cluster.autoscaling.resource_limits)
     return Resources.of({name: _UNITS[name] * minimum for name, minimum in limits if name in _UNITS})
-
-
-def _pools(cluster: Any) -> Mapping[str, NodePool]:
-    return {pool.name: _pool(pool) for pool in cluster.node_pools}
 
 
 def _pool(pool: Any) -> NodePool:

@@ -56,38 +56,31 @@ class Service:
             return self._without_identity(error)
         if guarded and isinstance(error, lost):
             return Stale(f"{self.what}: {error}")
-        if isinstance(error, never) and not _PASSING & {each.get("reason") for each in _errors(error)}:
+        if isinstance(error, never) and not _PASSING & _reasons(error):
             return Terminal(self.what, f"{error}. {self.remedy}")
         return Retryable(self.what, str(error))
 
     def _without_identity(self, error: Exception) -> EbbError:
-        failure = self._identity_failure(error)
+        from google.auth.exceptions import DefaultCredentialsError
+
+        whole = str(error.args[0] if error.args else error)
+        first = whole.rpartition(_UNIDENTIFIED)[2].strip(" :").partition(". ")[0].rstrip(".")
+        failure: EbbError
+        if not isinstance(error, DefaultCredentialsError):
+            failure = Retryable(self.what, f"the identity could not be refreshed ({first})")
+            failure.at_a_shell = f"if it is a person's, {_LOG_IN}"
+        elif _IN_A_FUNCTION in os.environ:
+            failure = Retryable(self.what, f"the metadata server did not show the identity in time ({first})")
+        else:
+            failure = Terminal(self.what, first)
+            failure.at_a_shell = f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS"
         failure.everywhere = True
         return failure
 
-    def _identity_failure(self, error: Exception) -> EbbError:
-        from google.auth.exceptions import DefaultCredentialsError
 
-        if isinstance(error, DefaultCredentialsError):
-            first = str(error).partition(". ")[0].rstrip(".")
-            if _IN_A_FUNCTION in os.environ:
-                return Retryable(self.what, f"the metadata server did not show the identity in time ({first})")
-            return _with(f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS", Terminal(self.what, first))
-        whole = str(error.args[0] if error.args else error)
-        message = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
-        first = message.partition(". ")[0].rstrip(".")
-        why = f"the identity could not be refreshed ({first})"
-        return _with(f"if it is a person's, {_LOG_IN}", Retryable(self.what, why))
-
-
-def _errors(error: Exception) -> Iterator[Mapping[str, Any]]:
-    """Yield what a REST answer lists of its failure."""
-    return (each for each in getattr(error, "errors", ()) if isinstance(each, dict))
-
-
-def _with(remedy: str, failure: EbbError) -> EbbError:
-    failure.at_a_shell = remedy
-    return failure
+def _reasons(error: Exception) -> set[str]:
+    """Return the words that a REST answer lists of its failure."""
+    return {row.get("reason", "") for row in getattr(error, "errors", ()) if isinstance(row, dict)}
 
 
 CALL_SECONDS: Final = 10.0
@@ -166,4 +159,4 @@ def who() -> str:
         credentials = identity()
         credentials.refresh(Request())
     known = (getattr(credentials, name, "") for name in ("service_account_email", "signer_email", "account"))
-    return next((str(each) for each in known if each), "a person (application-default credentials)")
+    return next((str(name) for name in known if name), "a person (application-default credentials)")

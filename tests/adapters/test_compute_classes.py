@@ -1,7 +1,6 @@
 """What ComputeClasses say of scale-down: read from the API, from a dump, and where it is not of the API's shape."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -14,13 +13,10 @@ from functions.cli.dumps.anonymize.pseudonyms import Namer
 from functions.cli.dumps.contents import DumpContents
 from shared.adapters.kubernetes import buffer_objects
 from shared.adapters.kubernetes.buffer_objects import autoscaling_policy
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.autoscaling import NO_CLASSES, AutoscalingPolicy, ComputeClasses
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import NO_GROUP, Say, Script, scripted, status
+from tests.adapters.scripted import NO_GROUP, Say, Script, status
 from tests.adapters.test_kubernetes_buffers import listed, served, versions
-from tests.builders import NOW
 
 REAPER = {"consolidationDelayMinutes": 1, "consolidationThreshold": 0}
 REAPS = AutoscalingPolicy(threshold=Fraction(0), delay=timedelta(minutes=1))
@@ -72,17 +68,6 @@ def test_percents_become_shares_and_minutes_times(expected: AutoscalingPolicy, s
 )  # fmt: skip
 def test_what_is_not_of_the_apis_shape_is_a_sentence_and_the_profile_holds(fault: str, said: Any) -> None:
     assert read(said) == AutoscalingPolicy(faults=(fault,))
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import base64
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,12 +14,6 @@ from tests.builders import resources
 
 NAME = "projects/p/locations/europe-west4/clusters/c"
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def gke(api: Script) -> GkeCluster:

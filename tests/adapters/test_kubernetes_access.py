@@ -1,7 +1,7 @@
 """A token goes with each call and is renewed before it expires; a kubeconfig is read as kubectl reads it."""
 
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -45,12 +45,6 @@ class Tokens:
         self.refreshes += 1
         self.token = f"token-{self.refreshes}"
         self.expiry = (self.now + HOUR).replace(tzinfo=None)
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def gke_access(api: Script, tokens: Tokens) -> Access:

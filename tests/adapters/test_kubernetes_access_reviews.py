@@ -1,22 +1,14 @@
 """Asking the API server about rights: what is sent, and what an answer means."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.errors import Forbidden, Gone, Terminal
 from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 
 KINDS = {"resources": [{"name": "verticalpodautoscalers"}]}
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def reviews(api: Script) -> AccessReviews:

@@ -1,18 +1,15 @@
 """Capacity buffers as the API writes them, in the core's words: found by discovery, none being no error."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.autoscaling import NO_BUFFERS, buffer_of
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, scripted, status
-from tests.builders import NOW, resources
+from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, status
+from tests.builders import resources
 
 _, BUFFER_GROUP, CLASS_GROUP = GROUPS
 BUFFERS, CLASSES, TEMPLATES = (
@@ -53,17 +50,6 @@ def template(name: str = "chunk", *, namespace: str = "shop", **spec: Any) -> di
 
 def compute_class(name: str, *buffers: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"priorities": [{"machineFamily": "n2"}], "buffers": list(buffers)}}
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 def test_a_cluster_without_such_kinds_has_no_buffers_and_is_asked_for_two_groups(

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +17,6 @@ from tests.local.wait_until import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 PODS = "/api/v1/pods"
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def client(api: Script, **seconds: Any) -> KubernetesClient:

@@ -1,35 +1,21 @@
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.errors import Forbidden, Gone, Stale, Terminal
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_node
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 from tests.builders import NOW
 
 SINCE = datetime(2026, 3, 4, 22, tzinfo=UTC)
 FOREIGN = {"key": "dedicated", "value": "db", "effect": "NoExecute", "timeAdded": "2026-03-04T10:00:00Z"}
 OURS = {"key": names.OUR_TAINT, "value": "order-1", "effect": "NoSchedule"}
 NODE = "/api/v1/nodes/n1"
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 def node(name: str = "n1", **changes: Any) -> Node:

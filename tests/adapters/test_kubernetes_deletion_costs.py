@@ -1,33 +1,19 @@
 """A deletion cost is written by one conditional patch of two annotations, and each answer has its name."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod, read
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 
 PATH = "/api/v1/namespaces/default/pods/web-1"
 POD: Pod = read(api_pod())
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def standing(cost: str | None = None, mark: str | None = None, **meta: Any) -> Say:

@@ -1,33 +1,19 @@
 """A Deployment is restarted by one conditional patch of one annotation, and each answer has its name."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.workloads import Deployment
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 from tests.local.wait_until import wait_until
 
 PATH = "/apis/apps/v1/namespaces/shop/deployments/web"
 READ = Deployment(name="shop/Deployment/web", uid="u1", resource_version="7", template="t")
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def api_deployment(version: str = "7", stamp: str | None = None, **notes: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What is asked of the eviction API, and what each of its answers means."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,18 +10,7 @@ from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.port_types import Eviction
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod, read
-from tests.adapters.scripted import Say, Script, scripted, status
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
+from tests.adapters.scripted import Say, Script, status
 
 
 def budget_cause(message: str) -> dict[str, Any]:

@@ -174,12 +174,6 @@ def test_an_answer_is_no_reason_to_look_elsewhere(plane: Plane) -> None:
     assert plane.gke.asked == 0
 
 
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
 def test_a_page_whose_connection_was_reset_is_read_once_more(api: Script) -> None:
     def page(name: str, after: str) -> Say:
         return Say(body={"kind": "List", "metadata": {"continue": after}, "items": [api_pod(name)]})

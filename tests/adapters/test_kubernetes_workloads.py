@@ -1,6 +1,5 @@
 """ReplicaSets, Deployments and StatefulSets: what is read, and when a rollout is under way."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,7 +18,7 @@ from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 from tests.builders import pod, resources
 
 APPS = "/apis/apps/v1"
@@ -160,17 +159,6 @@ def partition(pods: int) -> dict[str, Any]:
 )
 def test_a_stateful_set_shows_whether_it_is_rolled_out(expected: bool, given: dict[str, Any]) -> None:
     assert stateful_set(read(controller("db", **given))).rolling is expected
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCluster) -> None:

@@ -1,6 +1,5 @@
 """LimitRanges and ResourceQuotas: what is read of them, and what is not ours to be read."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +10,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.namespace_limits import quota_from_dump, range_from_dump, read_limits
 from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
 from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 from tests.builders import resources
 
 META = {"name": "team", "namespace": "shop"}
@@ -78,12 +77,6 @@ def test_the_scopes_of_a_quota() -> None:
     found = quota_from_dump(msgspec.json.encode({"metadata": META, "spec": spec})).scopes
 
     assert found == (QuotaScope("NotTerminating"), QuotaScope("PriorityClass", "In", frozenset({"high"})))
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def read(api: Script, *answers: Say) -> NamespaceLimits:

@@ -1,6 +1,5 @@
 """VerticalPodAutoscalers: how they are found, what is read of them, and what is not there to be read."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from shared.core.cluster.returning import (
     VerticalAutoscalers,
 )
 from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 from tests.builders import resources
 
 GROUP = "/apis/autoscaling.k8s.io"
@@ -92,12 +91,6 @@ def test_all_that_is_read_of_one(expected: dict[str, Any], given: dict[str, Any]
     plain = {"recommended": {}, "policies": {}, **expected}
 
     assert found == VerticalAutoscaler(WEB.namespace, WEB.name, WEB.target, **plain)
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def read(api: Script, *answers: Say) -> VerticalAutoscalers:

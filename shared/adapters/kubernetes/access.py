@@ -62,10 +62,6 @@ class Bearer:
             self._held = self._fetch()
 
 
-def _has_not_moved() -> None:
-    """Of a kubeconfig: a person wrote the address."""
-
-
 @dataclass(frozen=True)
 class Access:
     """Where the API server is, with its proxy and the name in its certificate; how it is checked; who asks."""
@@ -73,8 +69,8 @@ class Access:
     configuration: "Configuration"
     bearer: Bearer
     tls: "SSLContext | None" = None
-    find_again: Callable[[], "Access | None"] = _has_not_moved
-    """Look for the cluster once more: the access to where it is now, None where that has not changed."""
+    find_again: Callable[[], "Access | None"] = lambda: None
+    """Look for the cluster once more: None where it has not moved, as of a kubeconfig, where a person wrote where."""
 
 
 def from_gke(

@@ -34,7 +34,7 @@ T = TypeVar("T")
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
 _pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
-_namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
+_namespaces: Final = msgspec.json.Decoder(wire.Page[wire.AnyObject])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(node_objects.RawNode)
 _events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
@@ -208,7 +208,7 @@ def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
 
 
-def _labels(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
+def _labels(items: Iterator[wire.AnyObject]) -> dict[str, Mapping[str, str]]:
     return {namespace.metadata.name: namespace.metadata.labels or {} for namespace in items}
 
 

@@ -155,7 +155,7 @@ def take_patch(node: Node, taints: list[RawTaint], order_id: str, since: datetim
     record = json.dumps({"order_id": order_id, "since": since.isoformat()}, separators=(",", ":"))
     ours = {"key": _TAINT, "value": order_id, "effect": NO_SCHEDULE}
     others = [taint for taint in taints if taint.get("key") != _TAINT]
-    return _patch(node, record, {"unschedulable": True, "taints": [*others, ours]})
+    return _patch(node, {"unschedulable": True, "taints": [*others, ours]}, annotations={names.OUR_ANNOTATION: record})
 
 
 def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
@@ -166,30 +166,23 @@ def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | No
     """
     if holding_order(node) != order_id:
         return None
+    nobodys = {names.OUR_ANNOTATION: None}
     if node.drain_taint is None and raw.cordoned_by_another:
-        return _patch(node, None, {})
-    kept = [taint for taint in raw.taints if not _is_of(taint, order_id)]
-    return _patch(node, None, {"unschedulable": False, "taints": kept})
+        return _patch(node, {}, annotations=nobodys)
+    kept = [
+        taint
+        for taint in raw.taints
+        if taint.get("key") != _TAINT or (taint.get("value") or names.NO_ORDER) != order_id
+    ]
+    return _patch(node, {"unschedulable": False, "taints": kept}, annotations=nobodys)
 
 
 def soft_taint_patch(node: Node, taints: list[RawTaint], *, held: bool) -> dict[str, Any]:
     """Return the patch that writes the soft taint of a wave, or removes it."""
     others = [taint for taint in taints if taint.get("key") != names.HELD_TAINT]
     ours = [{"key": names.HELD_TAINT, "effect": PREFER_NO_SCHEDULE}] if held else []
-    version = {"uid": node.uid, "resourceVersion": node.resource_version}
-    return {"metadata": version, "spec": {"taints": [*others, *ours]}}
+    return _patch(node, {"taints": [*others, *ours]})
 
 
-def _is_of(taint: RawTaint, order_id: str) -> bool:
-    return taint.get("key") == _TAINT and (taint.get("value") or names.NO_ORDER) == order_id
-
-
-def _patch(node: Node, annotation: str | None, spec: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "metadata": {
-            "uid": node.uid,
-            "resourceVersion": node.resource_version,
-            "annotations": {names.OUR_ANNOTATION: annotation},
-        },
-        "spec": spec,
-    }
+def _patch(node: Node, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    return {"metadata": {"uid": node.uid, "resourceVersion": node.resource_version, **metadata}, "spec": spec}

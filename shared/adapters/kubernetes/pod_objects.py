@@ -115,7 +115,7 @@ def _class_words(pod: wire.Pod) -> Words:
 def _parts(pod: wire.Pod) -> tuple[object, ...]:
     """Return what a class is made from but for labels and volumes."""
     meta, spec = pod.metadata, pod.spec
-    owner = _controller(meta.owner_references)
+    owner = wire.controller_of(meta.owner_references)
     return (
         meta.namespace,
         _kept_annotations(meta.annotations),
@@ -170,7 +170,7 @@ def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime
 def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
     """Return the class of a pod; `asks` is what its containers request, where known already. Raises BadInput."""
     meta, spec = pod.metadata, pod.spec
-    owner, labels = _controller(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
+    owner, labels = wire.controller_of(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
     affinity, spread = selectors.affinity(_affinity_words(spec, owner)), bytes(spec.topology_spread_constraints)
     asks, grace = asks or containers.requests_of(spec), spec.termination_grace_period_seconds
     extended = _is_given(pod.status.extended_resource_claim_status)
@@ -211,13 +211,6 @@ def _gang(spec: wire.PodSpec) -> tuple[str, ...]:
     """Return the fields by which pods ask to be scheduled together (Kubernetes 1.35 and later)."""
     given = {"workloadRef": spec.workload_ref, "schedulingGroup": spec.scheduling_group}
     return tuple(name for name, raw in given.items() if _is_given(raw))
-
-
-def _controller(owners: list[wire.OwnerReference] | None) -> wire.OwnerReference | None:
-    for owner in owners or ():
-        if owner.controller:
-            return owner
-    return None
 
 
 def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:

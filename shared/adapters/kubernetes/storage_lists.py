@@ -80,7 +80,7 @@ def claim(given: wire.Claim) -> PersistentVolumeClaim:
         volume=volume,
         bound=bool(volume) and _BIND_COMPLETED in notes,
         storage_class=intern(notes.get(_CLASS_ANNOTATION) or spec.storage_class_name or ""),
-        access_modes=_share_modes(spec.access_modes),
+        access_modes=_same_modes(tuple(spec.access_modes or ())),
         lost=given.status.phase == "Lost",
         deleting=meta.deletion_timestamp is not None,
         selected_node=notes.get(_SELECTED_NODE, ""),
@@ -103,17 +103,13 @@ def volume(given: wire.Volume) -> PersistentVolume:
         plugin=_PLUGINS.get(kind, ""),
         node_terms=_node_terms(bytes(spec.get("nodeAffinity", wire.ABSENT))),
         labels=labels,
-        access_modes=_share_modes(_strings.read(spec.get("accessModes", wire.ABSENT))),
+        access_modes=_same_modes(tuple(_strings.read(spec.get("accessModes", wire.ABSENT)) or ())),
         claim=f"{claimed.namespace}/{claimed.name}" if claimed else "",
     )
 
 
-def _share_modes(modes: list[str] | None) -> tuple[str, ...]:
-    return _same(tuple(modes or ()))
-
-
 @lru_cache(maxsize=64)
-def _same(modes: tuple[str, ...]) -> tuple[str, ...]:
+def _same_modes(modes: tuple[str, ...]) -> tuple[str, ...]:
     """Return one tuple for all that are equal: thousands of volumes have one of a few."""
     return modes
 

@@ -30,6 +30,13 @@ class OwnerReference(Partial, frozen=True):
     controller: bool | None = False
 
 
+def controller_of(owners: list[OwnerReference] | None) -> OwnerReference | None:
+    for owner in owners or ():  # of every pod: a generator would take twice as long
+        if owner.controller:
+            return owner
+    return None
+
+
 class Meta(Partial, frozen=True):
     name: str = ""
     namespace: str = ""
@@ -115,7 +122,9 @@ class PodDisruptionBudget(Partial, frozen=True):
     status: BudgetStatus = BudgetStatus()
 
 
-class Namespace(Partial, frozen=True):
+class AnyObject(Partial, frozen=True):
+    """A namespace, or whatever else only the metadata is read of."""
+
     metadata: Meta
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from shared.adapters.kubernetes import controller_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient, segment
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
 from shared.adapters.kubernetes.discovery import AdvisoryLists
@@ -63,12 +63,8 @@ def by_key(found: Iterable[Controller]) -> dict[str, Controller]:
 
 def owner(replica_set: Controller) -> str:
     """Return the name of the Deployment that controls a ReplicaSet; empty without one."""
-    found = _controlled_by(replica_set)
+    found = wire.controller_of(replica_set.metadata.owner_references)
     return found.name if found and found.kind == DEPLOYMENT else ""
-
-
-def _controlled_by(given: Controller) -> wire.OwnerReference | None:
-    return next((owner for owner in given.metadata.owner_references or () if owner.controller), None)
 
 
 def owner_key(replica_set: Controller) -> str:
@@ -82,7 +78,7 @@ def replica_set(given: Controller, deployment: Controller | None) -> Workload:
     ReplicaSet's template stays as it is while something controls it, which has put its hash on the ReplicaSet's name.
     """
     template, templates = given.spec.template or Template(), _template_classes(given)
-    fixed, mark = _controlled_by(given) is not None, template.annotation(names.STEERED)
+    fixed, mark = wire.controller_of(given.metadata.owner_references) is not None, template.annotation(names.STEERED)
     if deployment is None:
         return _workload(given, REPLICA_SET, templates, rolling=False, fixed_template=fixed, template_mark=mark)
     newest, rolling = deployment.spec.template or Template(), _deployment_rolls(deployment)
@@ -122,7 +118,7 @@ def _with_claims(made: PodClass, given: Controller) -> PodClass:
 
 
 def _workload(given: Controller, kind: str, templates: tuple[PodClass, ...], *, rolling: bool, **own: Any) -> Workload:
-    status, behind = given.status, _controlled_by(given)
+    status, behind = given.status, wire.controller_of(given.metadata.owner_references)
     return Workload(
         _key(given, kind),
         _wanted_replicas(given),
@@ -198,8 +194,8 @@ def _stateful_set_rolls(given: Controller) -> bool:
     return not kept or status.updated_replicas < _wanted_replicas(given) - kept
 
 
-_page: Final = msgspec.json.Decoder(wire.Page[controller_wire.Controller])
-_one: Final = msgspec.json.Decoder(controller_wire.Controller)
+_page: Final = msgspec.json.Decoder(wire.Page[Controller])
+ONE: Final = msgspec.json.Decoder(Controller)
 
 _KINDS: Final = frozenset({REPLICA_SET, STATEFUL_SET})
 MOST_SINGLY: Final = 10
@@ -248,14 +244,14 @@ class Controllers:
         found = self._get("statefulsets", namespace, name)
         return stateful_set(found) if found else None
 
-    def _get(self, plural: str, namespace: str, name: str) -> controller_wire.Controller | None:
+    def _get(self, plural: str, namespace: str, name: str) -> Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"
         try:
-            return self._client.fetch(Call("get", plural, path), _one.decode)
+            return self._client.fetch(Call("get", plural, path), ONE.decode)
         except Gone:
             return None
 
-    def _list(self, plural: str, namespace: str) -> tuple[controller_wire.Controller, ...]:
+    def _list(self, plural: str, namespace: str) -> tuple[Controller, ...]:
         within = f"namespaces/{segment(namespace)}/" if namespace else ""
         return self._client.read_list(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _keep_active)
 
@@ -264,12 +260,12 @@ def _kind(controller: str) -> str:
     return controller.split("/", 2)[1] if controller.count("/") > 1 else ""
 
 
-def _keep_active(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.Controller, ...]:
+def _keep_active(items: Iterator[Controller]) -> tuple[Controller, ...]:
     """Leave out what has no pods: a Deployment keeps ten old ReplicaSets at zero."""
     return tuple(_keep_own_parts(found) for found in items if found.spec.replicas != 0 or found.status.replicas)
 
 
-def _keep_own_parts(given: controller_wire.Controller) -> controller_wire.Controller:
+def _keep_own_parts(given: Controller) -> Controller:
     template = given.spec.template and given.spec.template.copy()
     return structs.replace(given, spec=structs.replace(given.spec, template=template))
 
@@ -286,7 +282,7 @@ def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str
 
 
 def _read_other(kind: str, counted: Mapping[str, int], raw: bytes | msgspec.Raw) -> dict[str, Workload]:
-    return other(kind, counted, _one.decode(raw))
+    return other(kind, counted, ONE.decode(raw))
 
 
 def pods_of_others(pods: Iterable[Pod]) -> Counter[str]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from shared.adapters.kubernetes import controller_wire, wire, workloads
+from shared.adapters.kubernetes import wire, workloads
 from shared.adapters.kubernetes.client import DENIED, KubernetesClient, segment
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.cluster import names
@@ -118,7 +118,6 @@ class _RawDeployment(wire.Partial, frozen=True):
 
 
 _GRANTED_BY: Final = "infra/options/surge.yaml"
-_deployment: Final = msgspec.json.Decoder(controller_wire.Controller)
 _raw: Final = msgspec.json.Decoder(_RawDeployment)
 
 
@@ -146,7 +145,7 @@ def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
 
 def _ask(client: KubernetesClient, call: Call) -> Deployment:
     return client.fetch(
-        call, lambda body: workloads.deployment(_deployment.decode(body), _digest(_raw.decode(body).spec.template))
+        call, lambda body: workloads.deployment(workloads.ONE.decode(body), _digest(_raw.decode(body).spec.template))
     )
 
 
@@ -163,11 +162,7 @@ def _path(name: str) -> str:
     return f"/apis/apps/v1/namespaces/{segment(namespace)}/deployments/{segment(called)}"
 
 
-class _AnyObject(wire.Partial, frozen=True):
-    metadata: wire.Meta
-
-
-_object: Final = msgspec.json.Decoder(_AnyObject)
+_object: Final = msgspec.json.Decoder(wire.AnyObject)
 
 
 def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
