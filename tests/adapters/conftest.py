@@ -10,8 +10,7 @@ import urllib3.util.ssl_
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Script, scripted
+from tests.adapters.scripted import Script, access_to, no_wait, scripted
 from tests.builders import NOW
 
 

@@ -11,7 +11,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.records.state import ClusterState, PoolMarks
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.port_types import CLUSTER_KEY
-from tests.adapters.time_limits import patience
+from tests.adapters.scripted import patience
 from tests.builders import CLUSTER as NAME
 from tests.grpc_stand_in import GrpcStandIn
 from tests.real.emulators import FirestoreEmulator

@@ -10,9 +10,8 @@ from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
-from tests.adapters.access import access_to, kubeconfig, no_wait
 from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, scripted, status
+from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, scripted, status
 from tests.local.wait_until import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")

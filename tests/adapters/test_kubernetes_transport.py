@@ -14,10 +14,9 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER, Call
 from shared.errors import EbbError, Retryable, Terminal
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.certificates import Authority
 from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import Say, Script, scripted
+from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted
 from tests.adapters.test_kubernetes_access import Tokens
 from tests.fakes import FakeClock
 

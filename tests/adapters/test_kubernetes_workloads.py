@@ -16,9 +16,8 @@ from shared.core.cluster.pod import Phase
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod
-from tests.adapters.scripted import Say, Script, status
+from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.builders import pod, resources
 
 APPS = "/apis/apps/v1"

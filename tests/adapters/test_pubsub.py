@@ -9,7 +9,7 @@ from shared.adapters.pubsub import PubSubOrders
 from shared.core.reasons import Outcome
 from shared.core.records.orders import result_of
 from shared.errors import EbbError, Retryable, Terminal
-from tests.adapters.time_limits import patience
+from tests.adapters.scripted import patience
 from tests.builders import order
 from tests.grpc_stand_in import GrpcStandIn
 from tests.real.emulators import PubSubEmulator

@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Deployment, Workload
-from tests.adapters.access import access_to, no_wait
+from tests.adapters.scripted import access_to, no_wait
 from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
 from tests.contracts.cluster_contract import SHOP, ClusterContract, World
 from tests.fakes import FakeCluster

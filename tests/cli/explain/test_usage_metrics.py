@@ -7,8 +7,7 @@ import pytest
 from functions.cli.explain.usage import ShownUsage, read_usage
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.errors import Forbidden, Gone, Retryable, Terminal
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted, status
 from tests.builders import resources
 
 NODES = {"items": [{"metadata": {"name": "n1"}, "usage": {"cpu": "1250m", "memory": "2Gi"}}]}
