@@ -99,17 +99,14 @@ class SharedReadings:
         read: Callable[[Collection[str]], Mapping[str, T]],
         sleep: Sleep,
     ) -> tuple[Mapping[str, T], datetime]:
-        """Return what is there of these names, and a time after which all was read. Raises as `turn` and `read`.
-
-        A call reads the names that nobody has read lately, and all calls use what it brought.
-        """
+        """Return what is there of these names, and a time after which all was read. Raises as `turn` and `read`."""
 
         def missing() -> list[str]:
             rows = self._last.get(what, {})
             return [name for name in names if name not in rows or now - rows[name].read_at > stands_for]
 
         if missing():
-            with self.turn(what, sleep):
+            with self.turn(what, sleep):  # all use what one call brings
                 if asked := missing():
                     self._keep(what, now - 2 * stands_for, asked, DatedReading(read(asked), now))
         rows = {name: row for name in names if (row := self._last.get(what, {}).get(name)) is not None}

@@ -32,10 +32,7 @@ _LAST_LINES: Final = 6
 
 
 class Child:
-    """A Python process that sees this one end by its standard input; it writes `folder/name.out` and `.err`.
-
-    It has a session of its own, so that a Ctrl-C meant for the starter does not end it before it has cleaned up.
-    """
+    """A Python process that sees this one end by its standard input; it writes `folder/name.out` and `.err`."""
 
     def __init__(
         self, name: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
@@ -51,7 +48,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,
-                start_new_session=True,
+                start_new_session=True,  # a Ctrl-C meant for the starter does not end it before it has cleaned up
             )
 
     @classmethod

@@ -53,11 +53,9 @@ def prose(title: str, markdown: str, height: int = 12) -> Tile:
 
 
 def total(metric: str, window: str, by: str = "") -> str:
-    """Return the PromQL of an amount's sum over a window.
-
-    Names stand quoted inside the braces (UTF-8 form), so that Terraform may put any name there.
-    """
+    """Return the PromQL of an amount's sum over a window."""
     grouped = f"sum by ({by})" if by else "sum"
+    # quoted inside the braces (UTF-8 form), so that Terraform may put any name there
     return f'{grouped}(increase({{"{BY_NAME[metric].type}_sum", monitored_resource="{FUNCTION}"}}[{window}]))'
 
 

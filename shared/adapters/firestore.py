@@ -105,15 +105,14 @@ class FirestoreState:
         return _decode(self._read(key), key.type)
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
-        """Write if nobody else did. Raises Stale, Retryable (it may stand or not: read again), Terminal.
-
-        A write whose answer was lost is sent again and then meets itself; that it won is seen by its name.
-        """
+        """Write if nobody else did. Raises Stale, Retryable (it may stand or not: read again), Terminal."""
         write = uuid4().hex
         try:
             with self._service.naming_failures(guarded=True):
                 return self._write(self._document(key), to_document(value, write), expected)
-        except Stale:
+        except (
+            Stale
+        ):  # one whose answer was lost is sent again and meets itself: by its name it is seen to have won
             stands = self._read(key)
             if (stands.to_dict() or {}).get("write") != write:
                 raise

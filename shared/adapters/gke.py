@@ -75,10 +75,7 @@ class GkeCluster:
     """One cluster in the GKE API. Implements `shared.ports.Pools`."""
 
     def __init__(self, name: str, *, api: str = "", client: Any = None) -> None:
-        """Take the cluster's full name (projects/P/locations/L/clusters/C).
-
-        `api` is an http:// address in the GKE API's place; `client` a ClusterManagerClient that is there already.
-        """
+        """Take the cluster's full name; `api` is an http:// address in the API's place, `client` one that is there."""
         self._name = name
         self._api = api
         self._client = client

@@ -145,10 +145,7 @@ def check_node(record: DrainRecord, order: Order) -> None:
 
 
 def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any) -> None:
-    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone.
-
-    A topic that does not take it costs a line: nothing of Ebb reads results, and no claim may wait for one.
-    """
+    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone."""
     about: dict[str, Any] = {
         "order_id": result.order_id,
         "node": result.node,
@@ -158,6 +155,6 @@ def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any
     ports.log.event("drain_result", message, reason=result.why, **about, **fields)
     try:
         ports.orders.report(result)
-    except EbbError as fault:
+    except EbbError as fault:  # it costs a line: nothing of Ebb reads results, and no claim may wait for one
         message = f"The results topic did not take the result: {fault}"
         ports.log.event("drain_step", message, severity="WARNING", order_id=result.order_id, node=result.node)

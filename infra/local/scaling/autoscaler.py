@@ -136,10 +136,7 @@ class NodeRemoval:
 
 
 class Autoscaler:
-    """One loop each scan interval: read everything, grow if pods wait, then shrink.
-
-    `cluster` is the short name that becomes part of new nodes' names.
-    """
+    """One loop each scan interval: read, grow if pods wait, shrink. `cluster` is part of new nodes' names."""
 
     def __init__(
         self,

@@ -32,10 +32,7 @@ def used_share(pod: Json, node_info: NodeInfo) -> float:
 
 
 class Scheduler:
-    """Binds pods to nodes in one step each time something has changed.
-
-    `packs`: fuller nodes score higher, as in GKE's optimize-utilization profile (MostAllocated).
-    """
+    """Binds pods when something has changed; if it `packs`, fuller nodes score higher, as optimize-utilization does."""
 
     def __init__(self, store: Store, *, packs: bool = False) -> None:
         self._store = store

@@ -153,10 +153,7 @@ def _grace(pod: Json, requested: int | None) -> int:
 
 
 def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reason: Json | None = None) -> None:
-    """Begin (or shorten) the pod's graceful end; remove it at once if its grace is zero.
-
-    `requested` is the grace in seconds (None: the pod's own), `reason` a DisruptionTarget condition to set.
-    """
+    """Begin or shorten the pod's graceful end; `requested` is the grace in seconds (None: the pod's own)."""
     grace, now = _grace(pod, requested), store.clock.now()
     if grace == 0:
         store.remove(pod, actor)

@@ -68,12 +68,10 @@ def _with_manager(before: Json, after: Json, actor: str) -> Json:
 
 
 def _is_next_generation(plural: str, before: Json, after: Json) -> bool:
-    """Whether a write grows the object's generation. A Deployment's annotations count with its spec.
-
-    Source: kubernetes pkg/registry/apps/deployment, PrepareForUpdate. No status writer here touches annotations.
-    """
+    """Whether a write grows the object's generation."""
     if not KINDS[plural].counts_generations:
         return False
+    # a Deployment's annotations count with its spec (pkg/registry/apps/deployment, PrepareForUpdate)
     noted = plural == "deployments" and annotations_of(before) != annotations_of(after)
     return noted or before.get("spec") != after.get("spec")
 

@@ -35,11 +35,9 @@ class GoogleCredentials(Protocol):
 
 
 class Bearer:
-    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time.
+    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time."""
 
-    The client's own hook renews nothing after a 401, and only logs that a credential plugin failed.
-    """
-
+    # The client's own hook renews nothing after a 401, and only logs that a credential plugin failed.
     def __init__(
         self, fetch: Callable[[], Header], now: Callable[[], datetime] = system_time, first: Header | None = None
     ) -> None:

@@ -100,10 +100,7 @@ class KubernetesClient:
             return decode(body)
 
     def send(self, call: Call) -> ApiReply:
-        """Return the answer with its code; a read is repeated a few times after passing trouble or a reset.
-
-        Raises Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
-        """
+        """Return the answer; a read is repeated after passing trouble or a reset. Raises Retryable, Terminal."""
         for attempt in range(REPEATS):
             try:
                 reply = self._send_authorized(call)
@@ -117,16 +114,12 @@ class KubernetesClient:
         return self._send_authorized(call)
 
     def _send_authorized(self, call: Call) -> ApiReply:
-        """Return the answer to a call whose credentials are good. Raises as `send`.
-
-        A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an outage,
-        not a verdict: the API server gives it also while its own authentication webhook does not answer.
-        """
+        """Return the answer to a call whose credentials are good. Raises as `send`."""
         reply = self._send(call)
-        if reply.code == HTTPStatus.UNAUTHORIZED:
+        if reply.code == HTTPStatus.UNAUTHORIZED:  # a token may have expired on the way
             self._transport.renew()
             reply = self._send(call)
-        if reply.code == HTTPStatus.UNAUTHORIZED:
+        if reply.code == HTTPStatus.UNAUTHORIZED:  # no verdict: its authentication webhook may not have answered
             why = "fresh credentials were refused; if this lasts, check the account's access to the cluster"
             raise Retryable(f"Kubernetes API, {call}", why)
         return reply
@@ -146,10 +139,7 @@ class KubernetesClient:
         return reply
 
     def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
-        """Return what `gather` makes of all items of a list, page by page; begun again when it expires between two.
-
-        Raises Retryable, Terminal as `ask`; Terminal also when an item is not of the API's shape.
-        """
+        """Return what `gather` makes of a list, page by page; begun again if it expires. Raises as `fetch`."""
         for _ in range(_LIST_ATTEMPTS):
             try:
                 with readable(call):

@@ -104,10 +104,8 @@ def amounts(given: wire.Quantities | None) -> Resources:
 
 
 def host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
-    """Return the ports taken on the host; on the host's network that is every port (as the API server writes it).
-
-    Init containers other than sidecars take none in the scheduler's eyes: they are gone when the pod runs.
-    """
+    """Return the ports taken on the host; on the host's network that is every port, as the API server writes it."""
+    # other init containers are gone when the pod runs: they take none in the scheduler's eyes
     running = chain(spec.containers or (), filter(_is_sidecar, spec.init_containers or ()))
     ports = chain.from_iterable(_ports.read(container.ports) or () for container in running)
     taken = {_host_port(port, host_network=spec.host_network) for port in ports}

@@ -68,10 +68,7 @@ class AdvisoryLists:
     unread: list[str] = field(default_factory=list)
 
     def read(self, resource: str, item: Callable[[bytes | msgspec.Raw], T], group: str = "") -> tuple[T, ...]:
-        """Return what `item` makes of each object of a list; nothing if the cluster has no such kind.
-
-        Kinds of a `group` are found by discovery, and those of the core API at their own place.
-        """
+        """Return what `item` makes of each object of a list, of the core API or found by discovery in its `group`."""
 
         def gather(raws: Iterator[msgspec.Raw]) -> tuple[T, ...]:
             return tuple(self.odd.skip_malformed(resource, raws, item) if self.odd is not None else map(item, raws))

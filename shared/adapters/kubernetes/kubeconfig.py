@@ -164,10 +164,7 @@ class KubeconfigFiles:
         return cluster
 
     def _resolve_credentials(self, user: "ConfigNode", cluster: "ConfigNode") -> datetime | None:
-        """Replace what the client would get from elsewhere by what it gets; return when that expires.
-
-        Raises BadSettings, Retryable: there is nothing to get, and a call without credentials would follow.
-        """
+        """Replace what the client would get from elsewhere by what it gets; return when that expires."""
         own = user.value
         plugin = user["exec"] if own.get("exec") else None
         provider = own.pop("auth-provider", None)
@@ -176,7 +173,7 @@ class KubeconfigFiles:
             return None
         if provider:
             own["token"] = (provider.get("config") or {}).get("id-token", "")
-            if not own["token"]:
+            if not own["token"]:  # a call without credentials would follow
                 raise self._unusable("its auth-provider holds no id-token, and kubectl knows no other kind")
         elif plugin:
             status = _run(plugin, cluster)

@@ -159,14 +159,11 @@ def take_patch(node: Node, taints: list[RawTaint], order_id: str, since: datetim
 
 
 def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
-    """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's.
-
-    Where somebody has removed our taint alone, our annotation proves whose the cordon is, unless somebody has cordoned
-    the node since.
-    """
+    """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's."""
     if holding_order(node) != order_id:
         return None
     nobodys = {names.OUR_ANNOTATION: None}
+    # our annotation alone proves whose the cordon is, unless somebody has cordoned the node since
     if node.drain_taint is None and raw.cordoned_by_another:
         return _patch(node, {}, annotations=nobodys)
     kept = [

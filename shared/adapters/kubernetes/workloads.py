@@ -72,17 +72,13 @@ def owner_key(replica_set: Controller) -> str:
 
 
 def replica_set(given: Controller, deployment: Controller | None) -> Workload:
-    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets.
-
-    The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed. A
-    ReplicaSet's template stays as it is while something controls it, which has put its hash on the ReplicaSet's name.
-    """
+    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets."""
     template, templates = given.spec.template or Template(), _template_classes(given)
     fixed, mark = wire.controller_of(given.metadata.owner_references) is not None, template.annotation(names.STEERED)
     if deployment is None:
         return _workload(given, REPLICA_SET, templates, rolling=False, fixed_template=fixed, template_mark=mark)
     newest, rolling = deployment.spec.template or Template(), _deployment_rolls(deployment)
-    if newest.spec != template.spec:
+    if newest.spec != template.spec:  # just changed: the next pod may be made from either
         templates = (*templates, *_template_classes(deployment))
     return _workload(deployment, DEPLOYMENT, templates, rolling=rolling, fixed_template=fixed, template_mark=mark)
 
@@ -216,12 +212,10 @@ class Controllers:
         return workloads(sets, by_key(self._list("deployments", namespace)), self._list("statefulsets", namespace))
 
     def of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
-        """Read those named `namespace/kind/name`; what is not there, or of another kind, is left out.
-
-        Few are read one by one; many as lists, of their namespaces where these are few, and then all that is in them.
-        """
+        """Read those named `namespace/kind/name`; what is not there, or of another kind, is left out."""
         readable = [controller for controller in dict.fromkeys(controllers) if _kind(controller) in _KINDS]
         namespaces = sorted({controller.partition("/")[0] for controller in readable})
+        # few one by one; many as lists, of their namespaces where these are few, and then all that is in them
         if len(readable) <= MOST_SINGLY:
             found = {controller: self._one(controller) for controller in readable}
             return {controller: read for controller, read in found.items() if read is not None}

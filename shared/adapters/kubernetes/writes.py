@@ -178,18 +178,15 @@ def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
 
 
 def cost_patch(meta: wire.Meta, cost: int | None) -> dict[str, Any] | None:
-    """Return the patch; None where there is nothing to do, or nothing that we may.
-
-    A pod that is being deleted is left as it is: nobody will choose it any more. Of a mark without a cost only the mark
-    goes: somebody took the cost away, or never wrote one, and the next pass looks at the pod again.
-    """
+    """Return the patch; None where there is nothing to do, or nothing that we may."""
     annotations = meta.annotations or {}
     standing, mark = annotations.get(names.DELETION_COST), annotations.get(names.STEERED)
     theirs = standing is not None and standing != mark
-    if cost is None or theirs or (standing is None and mark is not None):
+    if cost is None or theirs or (standing is None and mark is not None):  # somebody took our cost away
         ours = (names.STEERED,) if theirs else (names.STEERED, names.DELETION_COST)
         return None if mark is None else _cost_patch(meta, dict.fromkeys(ours))
     wanted = str(cost)
+    # of a pod that is being deleted nobody will choose any more
     if meta.deletion_timestamp is not None or standing == wanted == mark:
         return None
     return _cost_patch(meta, {names.STEERED: wanted, names.DELETION_COST: wanted})
