@@ -73,7 +73,7 @@ def test_the_kind_is_looked_for_in_each_version_of_its_group(api: Script, cluste
     """ProvisioningRequests are of the same group and have reached a version that buffers have not."""
     api.says(versions("v1", "v1beta1"), served("provisioningrequests"), served("capacitybuffers"), listed(buffer()))
     api.says(NO_GROUP, listed(template()))
-    assert [each.key for each in cluster.buffers()[0].held] == ["shop/web"]
+    assert [held.key for held in cluster.buffers()[0].held] == ["shop/web"]
     assert api.calls[3:] == [("GET", BUFFERS), ("GET", CLASS_GROUP), ("GET", TEMPLATES)]
 
 
@@ -117,7 +117,7 @@ def test_what_the_autoscaler_holds_is_what_counts(
     api: Script, cluster: KubernetesCluster, given: Any, chunks: int
 ) -> None:
     says(api, given)
-    assert sum(each.replicas for each in cluster.buffers()[0].held) == chunks
+    assert sum(held.replicas for held in cluster.buffers()[0].held) == chunks
 
 
 CLASS = compute_class("web", {"limits": {"cpu": "7", "memory": "6Gi"}})
@@ -141,7 +141,7 @@ def test_what_the_autoscaler_has_made_of_a_compute_class_is_not_counted_twice(
     made = buffer("ccc-buffer-web-1", namespace="gke-managed-ccc")
     made["metadata"]["ownerReferences"] = [{"kind": "ComputeClass", "name": "web", "uid": "uid-class"}]
     says(api, made, classes=(CLASS,), templates=listed(template(namespace="gke-managed-ccc")))
-    assert [each.key for each in cluster.buffers()[0].held] == ["gke-managed-ccc/ccc-buffer-web-1"]
+    assert [held.key for held in cluster.buffers()[0].held] == ["gke-managed-ccc/ccc-buffer-web-1"]
 
 
 FORBIDDEN = Say(403, status(403, "forbidden"))
@@ -214,7 +214,7 @@ def test_what_cannot_be_read_is_named_and_the_others_count(
     """A kind of a preview may change its shape any day: the planner must go on, if only to heal."""
     says(api, *buffers, classes=tuple(classes), templates=listed(*templates))
     found = cluster.buffers()[0]
-    assert [each.key for each in found.held] == ["shop/web"]
+    assert [held.key for held in found.held] == ["shop/web"]
     (said,) = found.faults
     assert re.match(fault, said)
 

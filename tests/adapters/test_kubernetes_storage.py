@@ -184,8 +184,8 @@ def test_storage_is_read_in_pages_list_by_list(api: Script, cluster: KubernetesC
 
     found = cluster.storage()
 
-    assert [each.path for each in api.asked][1:] == [each.path for each in ALL]
-    assert tuple(each.resource for each in ALL) == LISTS
+    assert [asked.path for asked in api.asked][1:] == [kind.path for kind in ALL]
+    assert tuple(kind.resource for kind in ALL) == LISTS
     assert sorted(found.claims) == ["shop/data", "shop/more"]
     assert list(found.volumes) == ["pv-data"]
     assert found.csi_nodes == {"n1": CSINode()}

@@ -340,9 +340,9 @@ def test_of_other_controllers_what_their_pods_are_made_of_is_read_if_they_have_a
     pods = [pod(f"p{number}", owner=f"{owner}/web") for number, owner in enumerate(owners)]
     found, left = read_others(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), [*pods, done])
 
-    assert {name: (each.wanted, each.fixed_template) for name, each in found.items()} == expected
+    assert {name: (workload.wanted, workload.fixed_template) for name, workload in found.items()} == expected
     assert left == unread
-    assert all(each.templates[0].node_name == "n1" for each in found.values())
+    assert all(workload.templates[0].node_name == "n1" for workload in found.values())
     assert len(api.calls) == len(answers)
 
 

@@ -38,7 +38,7 @@ class FakeWorld:
 
     def add_replicas(self, number: int, *, on: str) -> None:
         kind = pod_class(owner="ReplicaSet/shop-1")
-        self.cluster.put(*(pod(f"shop-{each}", on=on, kind=kind) for each in range(number)))
+        self.cluster.put(*(pod(f"shop-{index}", on=on, kind=kind) for index in range(number)))
         self.cluster.workloads[kind.workload] = Workload(SHOP, number, number, created=number)
         read = Deployment(name=SHOP, uid="u-shop", resource_version="1", template="t")
         rolled_out = replace(read, wanted=number, created=number, updated=number, available=number)

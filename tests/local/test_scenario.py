@@ -16,7 +16,7 @@ from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import build, world_of
 from infra.local.whole_world import World
 from infra.local.world.pods import is_ready, node_of
-from tests.local.wait_until import wait_until
+from tests.local.virtual_cluster import wait_until
 
 CLUSTER = "projects/p/locations/l/clusters/c"
 

@@ -70,8 +70,8 @@ def _policy(rules: str, picture: Snapshot) -> Policy:
 
 
 CASES: Final = [
-    pytest.param(each, id=f"{each.mix.value} {each.seed} {each.profile}")
-    for each in (
+    pytest.param(case, id=f"{case.mix.value} {case.seed} {case.profile}")
+    for case in (
         Case(3, 70, "OPTIMIZE_UTILIZATION"),
         Case(1, 50),
         Case(2, 60),

@@ -10,9 +10,8 @@ from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.returning_worlds import WITH_ROOM, returning_settings
 from tests.faults.worlds import settings, with_a_disk, with_a_job, with_buffers
-from tests.rights.comparison import idle, idle_options, lacking
 from tests.rights.rbac import FILE, OPTIONS, PLACEHOLDERS, Right, filled, granted, objects, right_of, with_options
-from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
+from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights, idle, idle_options, lacking
 
 GRANTS = granted(filled(planner=PLANNER, drainer=DRAINER))
 INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the state", "fail deletions")
@@ -22,7 +21,7 @@ def histories() -> Iterator[History]:
     """Give worlds in which drains end well, fail, are held, are given back, and are healed after people interfered."""
     yield History(with_a_disk())
     yield History(with_a_job())
-    yield from (History(each) for each in returning_settings() if each.name == WITH_ROOM)
+    yield from (History(setting) for setting in returning_settings() if setting.name == WITH_ROOM)
     yield from map(History, with_buffers())
     for setting in settings():
         yield History(setting)
@@ -102,7 +101,7 @@ def test_what_an_option_grants_and_nobody_ever_used_is_shown() -> None:
 
 @pytest.mark.parametrize("identity", [PLANNER, DRAINER])
 def test_each_right_that_is_taken_away_and_each_that_is_added_is_noticed(identity: str) -> None:
-    used = {each: set(rights) for each, rights in GRANTS.items()}
+    used = {who: set(rights) for who, rights in GRANTS.items()}
     for right in sorted(GRANTS[identity]):
         less = {**GRANTS, identity: GRANTS[identity] - {right}}
         assert lacking(used, less) == [f"{identity} used `{right}`, which infra/rbac.yaml does not grant"]

@@ -113,12 +113,12 @@ def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None
 def test_the_rights_that_are_applied_are_those_of_the_single_source(example: dict[str, Any]) -> None:
     applied = list(yaml.safe_load_all(example["rbac"]))
     files = ((ROOT / "infra" / name).read_text(encoding="utf-8") for name in ("rbac.yaml", "admission.yaml"))
-    source = [each for text in files for each in yaml.safe_load_all(text)]
+    source = [thing for text in files for thing in yaml.safe_load_all(text)]
 
-    assert [(each["kind"], each["metadata"]["name"], each.get("rules")) for each in applied] == [
-        (each["kind"], each["metadata"]["name"], each.get("rules")) for each in source
+    assert [(thing["kind"], thing["metadata"]["name"], thing.get("rules")) for thing in applied] == [
+        (thing["kind"], thing["metadata"]["name"], thing.get("rules")) for thing in source
     ]
-    subjects = [subject["name"] for each in applied for subject in each.get("subjects", [])]
+    subjects = [subject["name"] for thing in applied for subject in thing.get("subjects", [])]
     assert len(subjects) == 2
     assert all(re.fullmatch(r"[^@]+@my-project\.iam\.gserviceaccount\.com", name) for name in subjects)
 
