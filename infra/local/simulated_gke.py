@@ -1,4 +1,4 @@
-"""The whole simulated GKE of one scenario without servers: for tests in virtual time, and for the servers.
+"""The simulated GKE without servers: the world put together, one scenario in it, and what its autoscaler leaves alone.
 
 Nothing here runs by itself: its holder steps the world, the autoscaler, the broker and the jobs.
 """
@@ -6,7 +6,7 @@ Nothing here runs by itself: its holder steps the world, the autoscaler, the bro
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Final
+from typing import Final, Protocol
 
 from infra.local.api.server import KubeApi
 from infra.local.broker import Broker, TickJob
@@ -17,11 +17,69 @@ from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadSpec
-from infra.local.whole_world import World
-from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
-from infra.local.workloads.deployments import replica_set_for
+from infra.local.scheduling.scheduler import Scheduler
+from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, sync_workloads, wants_daemon
+from infra.local.workloads.deployments import DeploymentController, replica_set_for
+from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
-from infra.local.world.kubelet import PREFIX, KubeletTimes, run, set_ready
+from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, NodeController, run, set_ready
+from infra.local.world.record import Record
+from infra.local.world.store import Store
+
+
+class Controller(Protocol):
+    def step(self, now: float) -> None: ...
+
+
+class World:
+    """All inside the cluster, not safe for threads. `orphan_quarantine`: seconds that a pod outlives its node."""
+
+    def __init__(
+        self,
+        clock: TimeSource,
+        times: KubeletTimes | None = None,
+        *,
+        seed: int = 0,
+        orphan_quarantine: float = 40.0,
+        packs: bool = False,
+    ) -> None:
+        self.clock = clock
+        self.store = Store(clock, seed)
+        self.record = Record(clock)
+        self.store.listen(self.record.on_change)
+        self.kubelet = Kubelet(self.store, times or KubeletTimes())
+        for name in ("default", "kube-system"):
+            self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
+        self._deployments = DeploymentController(self.store)
+        self.controllers: list[Controller] = [
+            NodeController(self.store, self.kubelet),
+            self.kubelet,
+            GarbageCollector(self.store, orphan_quarantine),
+            DisruptionController(self.store),
+            Scheduler(self.store, packs=packs),
+        ]
+        """Those that act in every step."""
+        self._settled = -1
+
+    def step(self, now: float | None = None) -> None:
+        """Let every controller act once at the clock's time; those of workloads only if anything has changed."""
+        moment = self.clock.now() if now is None else now
+        if self.store.revision != self._settled:
+            self._deployments.step(moment)
+            sync_workloads(self.store)
+        self._settled = self.store.revision
+        for controller in self.controllers:
+            controller.step(moment)
+
+    def settle(self, steps: int = 20) -> None:
+        """Step at one moment until nothing changes; RuntimeError if something still does after so many steps."""
+        for _ in range(steps):
+            before = self.store.revision
+            self.step()
+            if self.store.revision == before:
+                return
+        raise RuntimeError(f"the world still changes after {steps} steps at one moment: controllers disagree")
+
 
 ACTOR = "scenario"
 _RUNNING_FOR = 86_400.0

@@ -110,9 +110,7 @@ class FirestoreState:
         try:
             with self._service.naming_failures(guarded=True):
                 return self._write(self._document(key), to_document(value, write), expected)
-        except (
-            Stale
-        ):  # one whose answer was lost is sent again and meets itself: by its name it is seen to have won
+        except Stale:  # one whose answer was lost is sent again and meets itself: by its name it is seen to have won
             stands = self._read(key)
             if (stands.to_dict() or {}).get("write") != write:
                 raise

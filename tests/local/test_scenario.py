@@ -13,8 +13,7 @@ from infra.local.scaling.candidates import utilization
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
 from infra.local.scenario import DEMO, Autoscaling, MachinePool, ScenarioError, load, parse
 from infra.local.servers import SimulatedGkeServers
-from infra.local.simulated_gke import build, world_of
-from infra.local.whole_world import World
+from infra.local.simulated_gke import World, build, world_of
 from infra.local.world.pods import is_ready, node_of
 from tests.local.virtual_cluster import wait_until
 

@@ -11,7 +11,7 @@ from infra.local.http_messages import HttpAnswer, HttpRequest
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.scenario import Autoscaling, MachinePool
-from infra.local.whole_world import World
+from infra.local.simulated_gke import World
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import KubeletTimes
 

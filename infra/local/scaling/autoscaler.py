@@ -290,7 +290,7 @@ class Autoscaler:
 
     def _finish(self, node: Json, failure: str, view: View, now: float) -> None:
         if failure:
-            self._release(node)
+            self._write(node, {"unschedulable": None, "taints": without_taint(node, TO_BE_DELETED)})
             self._client.report(node, "Node", "ScaleDownFailed", f"failed to delete node: {failure}", now)
             self._not_before = now + self._settings.delay_after_failure
         else:
@@ -298,9 +298,6 @@ class Autoscaler:
             self._client.delete_node(node["metadata"]["name"])
             view.nodes.remove(node)
             self._not_before = now + self._settings.delay_after_delete
-
-    def _release(self, node: Json) -> None:
-        self._write(node, {"unschedulable": None, "taints": without_taint(node, TO_BE_DELETED)})
 
     def _write(self, node: Json, spec: Json) -> bool:
         """Patch the node and the view's copy; False if it changed meanwhile: the next loop reads it again."""

@@ -189,7 +189,7 @@ def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
         affinity=selectors.pod_terms(affinity.pod_affinity, meta.namespace, labels),
         hard_spread=selectors.hard_spread(spread),
         host_ports=containers.host_ports(spec),
-        volumes=_volume_list(_volume_words(spec.volumes)),
+        volumes=tuple(map(_volume, _volumes.read(_volume_words(spec.volumes)) or ())),
         resource_claims=(*_names(_claims.read(spec.resource_claims)), *([EXTENDED] if extended else [])),
         scheduling_gates=_names(_gates.read(spec.scheduling_gates)),
         eviction_responders=_names(_responders.read(spec.eviction_responders)),
@@ -245,12 +245,8 @@ def _volume_words(raw: msgspec.Raw) -> bytes:
     return _TOKEN_NAME.sub(b'"kube-api-access"', bytes(raw))
 
 
-def _volume_list(raw: bytes) -> tuple[Volume, ...]:
-    """Return each volume with its kind, the API's field name, and the name that it gives as detail."""
-    return tuple(_volume(volume) for volume in _volumes.read(raw) or ())
-
-
 def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
+    """Return a volume with its kind, the API's field name, and the name that it gives as detail."""
     name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
     source = _source.read(fields.get(kind, wire.ABSENT)) or wire.VolumeSource()

@@ -93,7 +93,8 @@ def volume(given: wire.Volume) -> PersistentVolume:
     kind = next((source for source in _SOURCES if source in spec), "")
     source = _source.read(spec.get(kind, wire.ABSENT)) or wire.VolumeSource()
     claimed = _claim_reference.read(spec.get("claimRef", wire.ABSENT))
-    labels = _zone_labels(meta.labels or {})
+    place = ((key, value) for key in names.VOLUME_ZONE_LABELS if (value := (meta.labels or {}).get(key)) is not None)
+    labels = _same_labels(tuple(place))
     migrated = kind == _GCE_DISK
     return PersistentVolume(
         name=meta.name,
@@ -114,13 +115,9 @@ def _same_modes(modes: tuple[str, ...]) -> tuple[str, ...]:
     return modes
 
 
-def _zone_labels(labels: Labels) -> Labels:
-    """Return the labels of the volume's place; one object for all that are equal."""
-    return _same_labels(tuple((key, labels[key]) for key in names.VOLUME_ZONE_LABELS if key in labels))
-
-
 @lru_cache(maxsize=256)
 def _same_labels(labels: tuple[tuple[str, str], ...]) -> Labels:
+    """Return one object for all labels of a place that are equal."""
     return dict(labels) if labels else NO_LABELS
 
 
