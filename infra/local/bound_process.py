@@ -1,6 +1,5 @@
-"""Processes that live no longer than the one that started them, however that one ended.
+"""Processes that live no longer than the one that started them, however that one ended: emulators outlive a killed run.
 
-Emulators and their Java children outlive a killed test run, and hold ports and memory until someone notices.
 `python -m infra.local.bound_process FOLDER COMMAND…` runs the command in a process group of its own; when its standard
 input closes, which the kernel sees to even after a SIGKILL of the starter, it ends the group and removes the folder.
 """

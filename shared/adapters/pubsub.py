@@ -1,8 +1,7 @@
 """The port `OrderBus` over Pub/Sub, and the push envelope in which Pub/Sub delivers a message over HTTP.
 
-Uses the service's plain client: one call, one answer. The batching publisher would send from a background thread, and a
-function's CPU stands still once it has answered. `PUBSUB_EMULATOR_HOST` replaces the real service. Clients are imported
-when they are made, so that a cold start that only refuses a message stays cheap.
+The service's plain client makes one call, one answer: the batching publisher sends from a thread, and a function's CPU
+stands still once it has answered. `PUBSUB_EMULATOR_HOST` replaces the service.
 """
 
 import os

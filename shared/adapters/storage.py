@@ -1,10 +1,7 @@
 """The port `PolicySource`: the policy's bytes from a bucket's object or a file, read again at each call.
 
-Asks the JSON API itself, for one object and nothing else: since 3.11 google-cloud-storage also asks for the
-bucket's metadata from a background thread, without the permission and over the same connection, which
-fills audit logs and breaks calls on Cloud Run (googleapis/google-cloud-python#17650, #18116).
-`STORAGE_EMULATOR_HOST` replaces the real service, without credentials. Parsing is handed in. No
-policy is kept: what people changed counts at the next read.
+It asks the JSON API itself: since 3.11 google-cloud-storage also asks for the bucket's metadata, from another thread
+and without the right (googleapis/google-cloud-python#17650, #18116). `STORAGE_EMULATOR_HOST` stands in for the service.
 """
 
 import os

@@ -1,9 +1,7 @@
-"""A kubeconfig, read by the official client: the cluster that a context names, and the credentials of its user.
+"""A kubeconfig, read by the official client, whose input is prepared where it is not safe or not as kubectl is.
 
-Where the client is not safe or not as kubectl is, its input is prepared here. It only logs a credential plugin that
-fails, and calls without credentials; it fetches an OpenID token over TLS that is not checked; of several files it takes
-the last current-context; its messages quote the file, tokens and all.
-Formats: kubernetes.io/docs/reference/config-api/kubeconfig.v1 and client-authentication.v1.
+It only logs a plugin that fails, and calls without credentials; it fetches an OpenID token over unchecked TLS; of
+several files it takes the last current-context; its messages quote the file, tokens and all (config-api/kubeconfig.v1).
 """
 
 import base64

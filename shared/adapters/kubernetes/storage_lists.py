@@ -1,9 +1,8 @@
 """Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept.
 
-A list that the account may not read is named and left out, for an installation is updated more often than its rights;
-any other failure is the caller's.
-Sources: kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources; component-helpers, storage/volume
-(annotations); csi-translation-lib, plugins (the driver and handle of a disk that an in-tree plugin named).
+A list that may not be read is named; any other failure is the caller's. Sources: the API's
+config-and-storage-resources, component-helpers, storage/volume (annotations), csi-translation-lib, plugins (handles of
+in-tree disks).
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,7 @@
 """ReplicaSets, Deployments and StatefulSets: how they are read, and what the core knows of a workload.
 
-A ReplicaSet is only the link between a pod and its Deployment; one without a Deployment counts by itself. Whether a
-rollout is under way is judged as `kubectl rollout status` does, except that replicas that are lost later, or not
-yet there because the workload was scaled up, make no rollout.
+A ReplicaSet is the link between a pod and its Deployment; one without counts by itself. A rollout is judged as `kubectl
+rollout status` does, but replicas that are lost later, or come by scaling up, make none.
 """
 
 from collections import Counter
