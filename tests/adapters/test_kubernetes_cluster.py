@@ -16,7 +16,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.rules.utilization import usage
-from shared.errors import Forbidden, Gone, Stale, Terminal
+from shared.errors import Gone, Terminal
 from tests.adapters.objects import api_node, api_pod, container
 from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted, status
 from tests.builders import NOW
@@ -70,20 +70,6 @@ def test_returning_removes_only_what_is_ours(api: Script, cluster: KubernetesClu
     }
 
 
-@pytest.mark.parametrize(
-    "taints", [pytest.param([], id="no taint"), pytest.param([{**OURS, "value": "order-2"}], id="another order's")]
-)
-def test_returning_what_is_not_that_orders_writes_nothing(
-    api: Script, cluster: KubernetesCluster, taints: list[dict[str, str]]
-) -> None:
-    api.says(Say(body=api_node(spec={"unschedulable": True, "taints": taints})))
-
-    found = cluster.return_node(node(), "order-1")
-
-    assert api.calls == [("GET", NODE)]
-    assert found.unschedulable
-
-
 @pytest.mark.parametrize("taint", [{**OURS, "value": ""}, {"key": names.OUR_TAINT, "effect": "NoSchedule"}])
 def test_our_taint_without_a_value_is_taken_off_by_its_stand_in(
     api: Script, cluster: KubernetesCluster, taint: dict[str, Any]
@@ -93,38 +79,6 @@ def test_our_taint_without_a_value_is_taken_off_by_its_stand_in(
     cluster.return_node(node(), names.NO_ORDER)
 
     assert api.asked[1].body["spec"] == {"unschedulable": False, "taints": [FOREIGN]}
-
-
-@pytest.mark.parametrize("method", ["take", "return_node"])
-@pytest.mark.parametrize(
-    ("expected", "answers"),
-    [
-        pytest.param(Gone, [Say(404, status(404, "not found"))], id="gone"),
-        pytest.param(Gone, [Say(body=api_node(uid="another", spec={"taints": [OURS]}))], id="another one of its name"),
-        pytest.param(Stale, [Say(body=api_node(version="8", spec={"taints": [OURS]}))], id="changed before"),
-        pytest.param(
-            Stale,
-            [Say(body=api_node(spec={"taints": [OURS]})), Say(409, status(409, "the object has been modified"))],
-            id="changed in between",
-        ),
-        pytest.param(
-            Gone, [Say(body=api_node(spec={"taints": [OURS]})), Say(404, status(404, "not found"))], id="gone meanwhile"
-        ),
-        pytest.param(
-            Forbidden, [Say(body=api_node(spec={"taints": [OURS]})), Say(403, status(403, "no"))], id="not allowed"
-        ),
-    ],
-)
-def test_a_node_that_changed_is_not_written(
-    api: Script, cluster: KubernetesCluster, method: str, expected: type[Exception], answers: list[Say]
-) -> None:
-    api.says(*answers)
-    arguments = ("order-1", SINCE) if method == "take" else ("order-1",)
-
-    with pytest.raises(expected) as failure:
-        getattr(cluster, method)(node(), *arguments)
-
-    assert type(failure.value) is expected
 
 
 def test_a_note_is_an_event_that_kubectl_describe_finds(api: Script, cluster: KubernetesCluster) -> None:

@@ -179,12 +179,6 @@ def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCl
     }
 
 
-def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: KubernetesCluster) -> None:
-    api.says(Say(404, status(404, "not found")))
-
-    assert cluster.workloads_of([SET]) == {}
-
-
 def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 

@@ -193,14 +193,6 @@ def test_a_restart_tried_dry_shows_it_to_the_api(api: Script, cluster: Kubernete
     assert api.asked[0].query == {"dryRun": "All"}
 
 
-@pytest.mark.parametrize("stamp", ["", "order-1"])
-def test_what_shows_it_already_is_not_written(api: Script, cluster: KubernetesCluster, stamp: str) -> None:
-    given = replace(READ, stamp=stamp)
-
-    assert cluster.restart(given, stamp) == given
-    assert api.calls == []
-
-
 def test_a_refused_restart_names_the_file_that_grants_it(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(403, status(403, "deployments.apps is forbidden")))
 
@@ -264,10 +256,7 @@ def test_two_annotations_are_written_on_the_version_that_was_read(
 @pytest.mark.parametrize(
     ("cost", "found"),
     [
-        pytest.param(-5, standing("-5", "-5"), id="it stands already"),
-        pytest.param(-5, standing("3"), id="somebody else's stands"),
         pytest.param(-5, standing("-5"), id="somebody else wrote the same"),
-        pytest.param(None, standing("3"), id="there is none of ours"),
         pytest.param(None, standing(), id="there is none"),
         pytest.param(-5, standing(deletionTimestamp="2026-03-04T12:00:00Z"), id="the pod is on its way out"),
     ],

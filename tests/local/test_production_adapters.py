@@ -1,7 +1,6 @@
 """The production adapters on the simulated GKE: budgets that never allow, limits of namespaces, and whole reads."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ from shared.core.rules.disruption_budgets import never_allows
 from tests.local.admission import admit
 from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
 
-KINDS = ("nodes", "pods", "poddisruptionbudgets")
-NOW = datetime(2026, 11, 20, tzinfo=UTC)
-
 
 @pytest.fixture(scope="module")
 def gke() -> Iterator[SimulatedGkeServers]:
@@ -41,29 +37,9 @@ def cluster(gke: SimulatedGkeServers, tmp_path: Path) -> KubernetesCluster:
     return KubernetesCluster(KubernetesClient(from_kubeconfig(gke.addresses(tmp_path)["kubeconfig"])))
 
 
-def test_the_snapshot_has_everything(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
-    store = gke.cloud.world.store
-    there = {kind: {thing["metadata"]["name"] for thing in store.all(kind)} for kind in KINDS}
-    reading = cluster.read()
-    read = (reading.nodes, reading.pods, reading.disruption_budgets)
-    assert [{thing.name for thing in things} for things in read] == [there[kind] for kind in KINDS]
-    assert set(reading.namespaces) == {"back", "batch", "default", "kube-system", "shop"}
-
-
 def test_the_pools_are_read_with_their_limits(gke: SimulatedGkeServers) -> None:
     told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).describe()
     assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend", "batch"}, "BALANCED")
-
-
-def test_a_node_is_taken_and_returned(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
-    name = gke.cloud.node_names["backend"][0]
-    before = gke.cloud.world.store.get("nodes", "", name)["spec"]
-    taken = cluster.take(cluster.node(name), "o1", NOW)
-    assert gke.cloud.world.store.get("nodes", "", name)["spec"]["unschedulable"] is True
-    cluster.note(taken, "Cordoned", "for a test")
-    cluster.return_node(cluster.node(name), "o1")
-    after = gke.cloud.world.store.get("nodes", "", name)["spec"]
-    assert (after.get("unschedulable", False), after.get("taints", [])) == (False, before.get("taints", []))
 
 
 def test_a_budget_that_reads_one_holds_back_the_second_eviction(
