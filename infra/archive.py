@@ -1,11 +1,7 @@
 """What `make zip` writes: the functions' archive, and a CycloneDX list of the packages that its build installs.
 
-Terraform's archive_file packs `infra/zip.yaml` in the same way: entries by name, one fixed time and one mode, so that
-equal files make equal bytes
-(https://github.com/hashicorp/terraform-provider-archive, internal/provider/zip_archiver.go).
-
-The list comes from `requirements.txt` and has no time: equal archives have equal lists. Its form:
-https://cyclonedx.org/docs/1.6/json/ (metadata, components), https://github.com/package-url/purl-spec (pkg:pypi).
+Terraform's archive_file packs in the same way: entries by name, one time, one mode, so that equal files make equal
+bytes. Forms: https://cyclonedx.org/docs/1.6/json/ and https://github.com/package-url/purl-spec (pkg:pypi).
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """One decision, one line of JSON in Cloud Logging's structured form (docs/events.md).
 
-Source of the special keys: https://cloud.google.com/logging/docs/structured-logging. Must not fail because
-of what it is asked to write: an odd value is written as well as it can be. No time is written: Cloud Logging
-stamps each line, and the state's time stands in the fields where it matters.
+It must not fail because of what it is asked to write. Cloud Logging stamps each line, and the state's time stands in
+the fields where it matters. Source: https://cloud.google.com/logging/docs/structured-logging.
 """
 
 import re

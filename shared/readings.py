@@ -62,13 +62,10 @@ class SharedReadings:
         raise Retryable(what, f"other orders of this instance have been at it for {WAIT_SECONDS:.0f} s")
 
     def get(self, what: str, is_good: Callable[[T], bool], read: Callable[[], T], sleep: Sleep) -> tuple[T, bool]:
-        """Return a reading that the caller calls good, and whether another call had made it.
+        """Return a reading that the caller calls good, and whether another call made it. Raises as `turn` and `read`.
 
         A reading that the caller makes itself is good by that alone. The one before is dropped first: two of a whole
         cluster would need twice the memory.
-
-        Raises:
-            Retryable: others have been reading it for too long; and what `read` raises.
         """
         last = self._last.get(what)
         if last is not None and is_good(last):
@@ -102,20 +99,14 @@ class SharedReadings:
         read: Callable[[Collection[str]], Mapping[str, T]],
         sleep: Sleep,
     ) -> tuple[Mapping[str, T], datetime]:
-        """Return what is there of these names, and a time after which all was read.
-
-        A call reads the names that nobody has read lately, and all calls use what it brought.
-
-        Raises:
-            Retryable: others have been reading for too long; and what `read` raises.
-        """
+        """Return what is there of these names, and a time after which all was read. Raises as `turn` and `read`."""
 
         def missing() -> list[str]:
             rows = self._last.get(what, {})
             return [name for name in names if name not in rows or now - rows[name].read_at > stands_for]
 
         if missing():
-            with self.turn(what, sleep):
+            with self.turn(what, sleep):  # all use what one call brings
                 if asked := missing():
                     self._keep(what, now - 2 * stands_for, asked, DatedReading(read(asked), now))
         rows = {name: row for name in names if (row := self._last.get(what, {}).get(name)) is not None}

@@ -1,18 +1,14 @@
 """The environment, read once: each variable with its meaning; a bad value stops the start with a sentence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.errors import BadSettings
 
 _CLUSTER: Final = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)")
-_TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
 _DATABASE: Final = re.compile(r"(?:projects/(?P<project>[^/]+)/databases/)?(?P<name>[^/]+)")
-_ENDPOINTS: Final = ("auto", "dns", "private", "public")
-_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
-_DECISION_LOGS: Final = ("changes", "all")
 LEAST_STEP_SECONDS: Final = 15
 """A cordon settles for five seconds, and so do a workload's counts: a shorter step would mostly hand itself on."""
 MOST_STEP_SECONDS: Final = 540
@@ -92,18 +88,14 @@ def variable(name: str) -> str:
 
 
 def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
-    """Return the settings of an environment; besides the cluster, `needed` may not be missing.
-
-    Raises:
-        BadSettings: with one sentence for every variable that is missing or wrong.
-    """
+    """Return the settings; besides the cluster, `needed` may not be missing. Raises BadSettings with all faults."""
     given = {
         name: environment[variable(name)].strip()
         for name in Settings.__dataclass_fields__
         if environment.get(variable(name), "").strip()
     }
     missing = [name for name in ("cluster", *needed) if name not in given]
-    wrong = [fault for check in _CHECKS for fault in check(given)]
+    wrong = [*_faults(given)]
     if missing:
         raise not_set(missing, *wrong)
     if wrong:
@@ -124,64 +116,38 @@ def not_set(names: Sequence[str], *wrong: str) -> BadSettings:
     return failure
 
 
-def _cluster(given: Mapping[str, str]) -> list[str]:
-    if "cluster" not in given or _CLUSTER.fullmatch(given["cluster"]):
-        return []
-    return [f"EBB_CLUSTER: {given['cluster']!r} is not projects/PROJECT/locations/LOCATION/clusters/NAME."]
+def _one_of(*words: str) -> tuple[re.Pattern[str], str]:
+    return re.compile("|".join(words)), f"is not one of {', '.join(words)}"
 
 
-def _topics(given: Mapping[str, str]) -> list[str]:
-    names = ("topic", "rejected_topic", "results_topic")
-    return [
-        f"EBB_{name.upper()}: {given[name]!r} is not projects/PROJECT/topics/TOPIC."
-        for name in names
-        if name in given and not _TOPIC.fullmatch(given[name])
-    ]
+_TOPIC: Final = (re.compile(r"projects/[^/]+/topics/[^/]+"), "is not projects/PROJECT/topics/TOPIC")
+_FORMS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "cluster": (_CLUSTER, "is not projects/PROJECT/locations/LOCATION/clusters/NAME"),
+    "topic": _TOPIC,
+    "rejected_topic": _TOPIC,
+    "results_topic": _TOPIC,
+    "state": (re.compile("firestore|sqlite:.+"), "is neither firestore nor sqlite:PATH"),
+    "firestore_database": (_DATABASE, "is neither projects/PROJECT/databases/DATABASE nor a database's id"),
+    "policy": (re.compile("(?!gs://).*|gs://[^/]+/.*[^/].*"), "names no object; write gs://BUCKET/OBJECT"),
+    "endpoint": _one_of("auto", "dns", "private", "public"),
+    "log_level": _one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+    "decision_log": _one_of("changes", "all"),
+    "gke_api": (re.compile("none|http://.*"), "is neither an http:// address nor none"),
+}
+"""What a variable's value must look like, and what is wrong with one that does not."""
 
 
-def _database(given: Mapping[str, str]) -> list[str]:
-    database = given.get("firestore_database", "")
-    if not database or _DATABASE.fullmatch(database):
-        return []
-    return [f"EBB_FIRESTORE_DATABASE: {database!r} is neither projects/PROJECT/databases/DATABASE nor a database's id."]
-
-
-def _choices(given: Mapping[str, str]) -> list[str]:
-    choices = {"endpoint": _ENDPOINTS, "log_level": _LEVELS, "decision_log": _DECISION_LOGS}
-    return [
-        f"EBB_{name.upper()}: {given[name]!r} is not one of {', '.join(allowed)}."
-        for name, allowed in choices.items()
-        if name in given and given[name] not in allowed
-    ]
-
-
-def _state(given: Mapping[str, str]) -> list[str]:
-    state = given.get("state", "firestore")
-    if state == "firestore" or (state.startswith("sqlite:") and len(state) > len("sqlite:")):
-        return []
-    return [f"EBB_STATE: {state!r} is neither firestore nor sqlite:PATH."]
-
-
-def _policy(given: Mapping[str, str]) -> list[str]:
-    policy = given.get("policy", "")
-    if policy.startswith("gs://") and "/" not in policy.removeprefix("gs://").strip("/"):
-        return [f"EBB_POLICY: {policy!r} names no object; write gs://BUCKET/OBJECT."]
-    return []
-
-
-def _gke_api(given: Mapping[str, str]) -> list[str]:
-    api = given.get("gke_api", "")
-    if not api or api == "none" or api.startswith("http://"):
-        return []
-    return [f"EBB_GKE_API: {api!r} is neither an http:// address nor none."]
-
-
-def _seconds(given: Mapping[str, str]) -> list[str]:
-    return [
-        f"EBB_{name.upper()}: {given[name]!r} is not a positive number of seconds."
-        for name in _MOST_SECONDS
-        if name in given and not _is_positive(given[name])
-    ]
+def _faults(given: Mapping[str, str]) -> Iterator[str]:
+    for name, (form, fault) in _FORMS.items():
+        if name in given and not form.fullmatch(given[name]):
+            yield f"{variable(name)}: {given[name]!r} {fault}."
+    for name in _MOST_SECONDS:
+        if name in given and not _is_positive(given[name]):
+            yield f"{variable(name)}: {given[name]!r} is not a positive number of seconds."
+    step = given.get("step_seconds", "")
+    if _is_positive(step) and float(step) < LEAST_STEP_SECONDS:
+        least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees the outcome"
+        yield f"EBB_STEP_SECONDS: {step!r} is {least}."
 
 
 def _is_positive(text: str) -> bool:
@@ -189,14 +155,3 @@ def _is_positive(text: str) -> bool:
         return float(text) > 0
     except ValueError:
         return False
-
-
-def _short_step(given: Mapping[str, str]) -> list[str]:
-    text = given.get("step_seconds", "")
-    if not _is_positive(text) or float(text) >= LEAST_STEP_SECONDS:
-        return []
-    least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees the outcome"
-    return [f"EBB_STEP_SECONDS: {text!r} is {least}."]
-
-
-_CHECKS: Final = (_cluster, _topics, _state, _database, _policy, _choices, _gke_api, _seconds, _short_step)

@@ -28,14 +28,7 @@ _BUCKET: Final = "gs://"
 
 
 def ports_of(settings: Settings) -> Ports:
-    """Return all that a function needs of the world.
-
-    Raises:
-        BadInput: the price table that comes with Ebb cannot be read.
-        BadSettings: a function lacks a variable that the CLI may leave out.
-        Retryable: the GKE API did not answer where the control plane is.
-        Terminal: there is no identity to ask with (in a function Retryable), or the cluster is not one that Ebb serves.
-    """
+    """Return all that a function needs of the world. Raises BadInput for a bad price table, and as its parts."""
     gke = _gke(settings)
     return Ports(
         cluster=_cluster(settings, gke),
@@ -56,12 +49,10 @@ def commitments_of(settings: Settings) -> CommitmentList:
 
 
 def cluster_of(settings: Settings) -> Cluster:
-    """Return the way into the cluster alone: by the kubeconfig, or as the GKE API describes it.
+    """Return the way into the cluster alone, by the kubeconfig or as the GKE API describes it.
 
-    Raises:
-        BadSettings: the kubeconfig or the endpoint cannot be used.
-        Retryable: the GKE API did not answer.
-        Terminal: there is no identity to ask with (in a function Retryable), or the cluster is not one that Ebb serves.
+    Raises BadSettings: neither leads there. Retryable: the GKE API did not answer. Terminal: there is no identity (in a
+    function Retryable), or the cluster is not one that Ebb serves.
     """
     return _cluster(settings, _gke(settings))
 
@@ -85,11 +76,7 @@ def _pools(settings: Settings, gke: GkeCluster) -> Pools:
 
 
 def state_of(settings: Settings) -> State:
-    """Return the state alone, for what needs nothing else of the world.
-
-    Raises:
-        Terminal: the state cannot be opened.
-    """
+    """Return the state alone. Raises Terminal when it cannot be opened."""
     if settings.state.startswith(_SQLITE):
         from shared.adapters.sqlite import SqliteState
 
@@ -110,12 +97,7 @@ def access_reviews_of(settings: Settings) -> AccessReviews:
 
 
 def topic_rights_of(settings: Settings) -> Mapping[str, bool]:
-    """Return for each topic that is named whether this identity may publish to it.
-
-    Raises:
-        Retryable: Pub/Sub did not answer.
-        Terminal: there is no identity to ask with (in a function Retryable), or no such topic.
-    """
+    """Return for each named topic whether this identity may publish to it. Raises as `may_publish`."""
     from shared.adapters.pubsub import may_publish
 
     topics = (settings.topic, settings.rejected_topic, settings.results_topic)
@@ -123,23 +105,14 @@ def topic_rights_of(settings: Settings) -> Mapping[str, bool]:
 
 
 def identity() -> str:
-    """Return who this process is to Google's services.
-
-    Raises:
-        Terminal: there is no identity. Retryable: it could not be refreshed.
-    """
+    """Return who this process is to Google's services. Raises Terminal without an identity, Retryable if stale."""
     from shared.adapters.google_failures import who
 
     return who()
 
 
 def policy_of(settings: Settings) -> PolicySource:
-    """Return where the policy stands.
-
-    Raises:
-        BadSettings: the environment names no policy.
-        Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-    """
+    """Return where the policy stands. Raises BadSettings if none is named, and as `BucketPolicy`."""
     if not settings.policy:
         raise not_set(["policy"])
     if settings.policy.startswith(_BUCKET):
@@ -149,12 +122,7 @@ def policy_of(settings: Settings) -> PolicySource:
 
 
 def orders_of(settings: Settings) -> OrderBus:
-    """Return the way to the drainer alone.
-
-    Raises:
-        BadSettings: the environment names no topic.
-        Terminal: there is no identity to publish with; in a function Retryable, for its own may come late.
-    """
+    """Return the way to the drainer. Raises BadSettings if no topic is named, and as `PubSubOrders`."""
     if not settings.topic:
         raise not_set(["topic"])
     from shared.adapters.pubsub import PubSubOrders

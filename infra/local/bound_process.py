@@ -1,6 +1,5 @@
-"""Processes that live no longer than the one that started them, however that one ended.
+"""Processes that live no longer than the one that started them, however that one ended: emulators outlive a killed run.
 
-Emulators and their Java children outlive a killed test run, and hold ports and memory until someone notices.
 `python -m infra.local.bound_process FOLDER COMMAND…` runs the command in a process group of its own; when its standard
 input closes, which the kernel sees to even after a SIGKILL of the starter, it ends the group and removes the folder.
 """
@@ -32,11 +31,7 @@ _LAST_LINES: Final = 6
 
 
 class Child:
-    """A Python process that sees the end of its standard input when this process ends.
-
-    Its output goes to `folder/name.out` and `folder/name.err`. It has a session of its own, so that a Ctrl-C meant for
-    the starter does not end it before it has cleaned up.
-    """
+    """A Python process that sees this one end by its standard input; it writes `folder/name.out` and `.err`."""
 
     def __init__(
         self, name: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
@@ -52,17 +47,14 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,
-                start_new_session=True,
+                start_new_session=True,  # a Ctrl-C meant for the starter does not end it before it has cleaned up
             )
 
     @classmethod
     def bound(
         cls, name: str, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
     ) -> "Child":
-        """Start any command bound to this process: itself it would outlive a starter that was killed.
-
-        Its own folder `folder/name.bound` is gone once it has been ended.
-        """
+        """Start any command, bound to this process; its own folder `folder/name.bound` goes once it has been ended."""
         own = folder / f"{name}.bound"
         own.mkdir()
         return cls(name, ["-m", "infra.local.bound_process", str(own), *command], folder, environment)
@@ -73,11 +65,7 @@ class Child:
         return self._process.pid
 
     def wait_until(self, ready: Callable[[], bool], failure: str, seconds: float = START_SECONDS) -> None:
-        """Wait for `ready`.
-
-        Raises:
-            Terminal: the process ended, or was not ready in time; with the last lines that it wrote.
-        """
+        """Wait for `ready`; Terminal, with the last lines written, when the process ended or was not ready in time."""
         until = time.monotonic() + seconds
         while not ready():
             if self.has_ended():
@@ -113,11 +101,7 @@ class Child:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return `count` different loopback TCP ports that nobody listens on now.
-
-    The kernel picks them at random from its ephemeral range, so two programs that do so at the same moment hardly
-    ever get the same ones.
-    """
+    """Return `count` different loopback TCP ports on which nobody listens now; the kernel picks them at random."""
     with ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:

@@ -17,10 +17,7 @@ class UnknownTopicError(KeyError):
 
 @dataclass(frozen=True)
 class Subscription:
-    """A push subscription; names are full (projects/P/…), durations in seconds.
-
-    A message that is not acknowledged comes back again and again.
-    """
+    """A push subscription: full names (projects/P/…), durations in seconds. What is not acknowledged comes again."""
 
     name: str
     topic: str

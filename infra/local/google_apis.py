@@ -27,6 +27,12 @@ class ServedCluster:
     def short_name(self) -> str:
         return self.name.rpartition("/")[2]
 
+    def handle(self, request: HttpRequest) -> HttpAnswer:
+        """Answer `GET /v1/projects/P/locations/L/clusters/C`."""
+        if (request.method, request.path) == ("GET", f"/v1/{self.name}"):
+            return answer_json(200, cluster_body(self))
+        return _not_found(request)
+
 
 def _without_defaults(thing: Json) -> Json:
     """proto3 JSON leaves out zeros, false and empty text."""
@@ -69,18 +75,6 @@ def cluster_body(cluster: ServedCluster) -> Json:
 def _not_found(request: HttpRequest) -> HttpAnswer:
     message = f"Not found: {request.method} {request.path}."
     return answer_json(404, {"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
-
-
-class GkeApi:
-    """Answers `GET /v1/projects/P/locations/L/clusters/C`."""
-
-    def __init__(self, cluster: ServedCluster) -> None:
-        self._cluster = cluster
-
-    def handle(self, request: HttpRequest) -> HttpAnswer:
-        if (request.method, request.path) == ("GET", f"/v1/{self._cluster.name}"):
-            return answer_json(200, cluster_body(self._cluster))
-        return _not_found(request)
 
 
 class Bucket:

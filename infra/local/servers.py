@@ -136,17 +136,14 @@ def kubeconfig(server: str, token: str | None) -> str:
 
 
 class SimulatedGkeServers:
-    """Everything of a scenario on free ports of loopback, from `start` to `stop`.
-
-    Other threads take `lock` before they touch it.
-    """
+    """Everything of a scenario on free ports of loopback; other threads take `lock` before they touch it."""
 
     def __init__(self, scenario: Scenario, token: str | None = None) -> None:
         self.lock = threading.RLock()
         self.cloud = SimulatedGke(scenario, SystemClock(), token)
         self.kube = HttpServer(self.cloud.api.handle, self.lock)
         self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
-        self.gke = HttpServer(self.cloud.gke.handle, self.lock)
+        self.gke = HttpServer(self.cloud.cluster.handle, self.lock)
         self.storage = HttpServer(self.cloud.bucket.handle, self.lock)
         self.pubsub = PubSubServer(self.cloud.broker, self.lock)
         self._token = token
@@ -228,9 +225,9 @@ class SimulatedGkeServers:
 
     def _push(self, push: Push) -> None:
         body, to = json.dumps(push.envelope()).encode(), push.subscription
-        status, _ = call_http("POST", to.endpoint, body, _PUSH_HEADERS, to.ack_deadline)
+        answer = call_http("POST", to.endpoint, body, _PUSH_HEADERS, to.ack_deadline)
         with self.lock:
-            self.cloud.broker.settle(push.number, status)
+            self.cloud.broker.settle(push.number, answer.status)
 
     def _tick(self, job: TickJob, headers: Mapping[str, str]) -> None:
         call_http("POST", job.url, b"{}", headers, job.attempt_deadline)

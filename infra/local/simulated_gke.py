@@ -1,4 +1,4 @@
-"""The whole simulated GKE of one scenario without servers: for tests in virtual time, and for the servers.
+"""The simulated GKE without servers: the world put together, one scenario in it, and what its autoscaler leaves alone.
 
 Nothing here runs by itself: its holder steps the world, the autoscaler, the broker and the jobs.
 """
@@ -6,23 +6,80 @@ Nothing here runs by itself: its holder steps the world, the autoscaler, the bro
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Final
+from typing import Final, Protocol
 
 from infra.local.api.server import KubeApi
 from infra.local.broker import Broker, TickJob
 from infra.local.clocks import ManualClock, TimeSource, stamp
-from infra.local.google_apis import Bucket, GkeApi, ServedCluster
+from infra.local.google_apis import Bucket, ServedCluster
+from infra.local.http_messages import Handler
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
-from infra.local.scaling.client import ApiTransport, DirectTransport
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadSpec
-from infra.local.scheduling.scheduler import Scoring
-from infra.local.whole_world import World
-from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
-from infra.local.workloads.deployments import replica_set_for
+from infra.local.scheduling.scheduler import Scheduler
+from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, sync_workloads, wants_daemon
+from infra.local.workloads.deployments import DeploymentController, replica_set_for
+from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
-from infra.local.world.kubelet import PREFIX, KubeletTimes, run, set_ready
+from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, NodeController, run, set_ready
+from infra.local.world.record import Record
+from infra.local.world.store import Store
+
+
+class Controller(Protocol):
+    def step(self, now: float) -> None: ...
+
+
+class World:
+    """All inside the cluster, not safe for threads. `orphan_quarantine`: seconds that a pod outlives its node."""
+
+    def __init__(
+        self,
+        clock: TimeSource,
+        times: KubeletTimes | None = None,
+        *,
+        seed: int = 0,
+        orphan_quarantine: float = 40.0,
+        packs: bool = False,
+    ) -> None:
+        self.clock = clock
+        self.store = Store(clock, seed)
+        self.record = Record(clock)
+        self.store.listen(self.record.on_change)
+        self.kubelet = Kubelet(self.store, times or KubeletTimes())
+        for name in ("default", "kube-system"):
+            self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
+        self._deployments = DeploymentController(self.store)
+        self.controllers: list[Controller] = [
+            NodeController(self.store, self.kubelet),
+            self.kubelet,
+            GarbageCollector(self.store, orphan_quarantine),
+            DisruptionController(self.store),
+            Scheduler(self.store, packs=packs),
+        ]
+        """Those that act in every step."""
+        self._settled = -1
+
+    def step(self, now: float | None = None) -> None:
+        """Let every controller act once at the clock's time; those of workloads only if anything has changed."""
+        moment = self.clock.now() if now is None else now
+        if self.store.revision != self._settled:
+            self._deployments.step(moment)
+            sync_workloads(self.store)
+        self._settled = self.store.revision
+        for controller in self.controllers:
+            controller.step(moment)
+
+    def settle(self, steps: int = 20) -> None:
+        """Step at one moment until nothing changes; RuntimeError if something still does after so many steps."""
+        for _ in range(steps):
+            before = self.store.revision
+            self.step()
+            if self.store.revision == before:
+                return
+        raise RuntimeError(f"the world still changes after {steps} steps at one moment: controllers disagree")
+
 
 ACTOR = "scenario"
 _RUNNING_FOR = 86_400.0
@@ -68,10 +125,8 @@ def controller_of(workload: WorkloadSpec) -> Json:
 
 def world_of(scenario: Scenario, clock: TimeSource) -> World:
     """An empty world with the settings of a scenario; optimize-utilization brings its own scoring."""
-    packed = scenario.profile == "OPTIMIZE_UTILIZATION"
-    scoring = Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED
     times = KubeletTimes(**scenario.kubelet.model_dump())
-    return World(clock, times, seed=scenario.seed, scoring=scoring)
+    return World(clock, times, seed=scenario.seed, packs=scenario.profile == "OPTIMIZE_UTILIZATION")
 
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
@@ -177,7 +232,6 @@ class SimulatedGke:
         self.api = KubeApi(self.world.store, self.world.record, token)
         pools = {pool.name: pool for pool in scenario.pools}
         self.cluster = ServedCluster(scenario.cluster, pools, profile=scenario.profile)
-        self.gke = GkeApi(self.cluster)
         self.broker = Broker(clock, set(scenario.topics))
         self.jobs: list[TickJob] = []
         self.bucket = Bucket()
@@ -185,10 +239,10 @@ class SimulatedGke:
             bucket, _, key = name.partition("/")
             self.bucket.put(bucket, key, text.encode())
 
-    def autoscaler(self, transport: ApiTransport | None = None) -> Autoscaler:
-        """The scenario's autoscaler, calling the API directly unless a transport is given."""
+    def autoscaler(self, api: Handler | None = None) -> Autoscaler:
+        """The scenario's autoscaler, calling the API directly unless another handler is given."""
         return Autoscaler(
-            transport or DirectTransport(self.api.handle),
+            api or self.api.handle,
             self.cluster.pools,
             self.clock,
             autoscaler_settings(self.scenario, self.node_names),
@@ -204,10 +258,7 @@ _WATCHED: Final = ("nodes", "pods")
 
 @dataclass(frozen=True)
 class RestingCluster:
-    """What is left in the steady state; `is_rest` is False if that took too long.
-
-    `gate` is the share of CPU and memory requested above which no node was a candidate.
-    """
+    """The steady state; `is_rest` is False if it took too long, above `gate` (a share of requests) no node may go."""
 
     nodes: tuple[str, ...]
     removed: tuple[str, ...]

@@ -53,11 +53,9 @@ def prose(title: str, markdown: str, height: int = 12) -> Tile:
 
 
 def total(metric: str, window: str, by: str = "") -> str:
-    """Return the PromQL of an amount's sum over a window.
-
-    Names stand quoted inside the braces (UTF-8 form), so that Terraform may put any name there.
-    """
+    """Return the PromQL of an amount's sum over a window."""
     grouped = f"sum by ({by})" if by else "sum"
+    # quoted inside the braces (UTF-8 form), so that Terraform may put any name there
     return f'{grouped}(increase({{"{BY_NAME[metric].type}_sum", monitored_resource="{FUNCTION}"}}[{window}]))'
 
 
@@ -86,10 +84,7 @@ def place_rows(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
 
 
 def _filled_fields(**fields: Any) -> dict[str, Any]:
-    """Return the fields without zeros, empty strings and empty lists.
-
-    The API leaves them out of its answer, and Terraform would take each of them for a change at every plan.
-    """
+    """Return the fields that are not empty: the API leaves the others out, which Terraform would take for a change."""
     return {name: value for name, value in fields.items() if value not in (0, "", [])}
 
 

@@ -42,12 +42,7 @@ class RegionCommitments:
         self._seconds = call_seconds
 
     def read(self) -> tuple[ListedCommitment, ...]:
-        """Read all pages.
-
-        Raises:
-            Terminal: there is no identity, it may not list them, or the API is not enabled.
-            Retryable: the API did not answer in time, or not with commitments.
-        """
+        """Read all pages. Raises Terminal without identity, right or API, Retryable without an answer in time."""
         reader = RestReader(_COMPUTE, self._seconds, anonymous=bool(self._api))
         rows: list[ListedCommitment] = []
         token = ""

@@ -52,11 +52,7 @@ def to_document(value: object, write: str) -> dict[str, Any]:
 
 
 def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
-    """Return the value in a document.
-
-    Raises:
-        Unreadable: the document was not written by this version of Ebb; the failure names it.
-    """
+    """Return the value in a document. Raises Unreadable, by name, when this version of Ebb did not write it."""
     try:
         return msgspec.convert(
             _walk(fields.get("value"), lambda key: key.removeprefix("%")), type_, builtin_types=(datetime,)
@@ -67,9 +63,9 @@ def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
 
 def _walk(value: Any, rename: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
-        return {rename(key): _walk(each, rename) for key, each in value.items()}
+        return {rename(key): _walk(part, rename) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_walk(each, rename) for each in value]
+        return [_walk(part, rename) for part in value]
     return plain_time(value) if isinstance(value, datetime) else value
 
 
@@ -91,11 +87,7 @@ class FirestoreState:
     """The documents of one cluster in a named database. Safe for threads."""
 
     def __init__(self, project: str, database: str, cluster: str, call_seconds: float = CALL_SECONDS) -> None:
-        """Make the client.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Make the client. Raises Terminal without an identity; in a function Retryable, for its own may come late."""
         from google.cloud.firestore import Client
 
         self._cluster = cluster
@@ -113,16 +105,12 @@ class FirestoreState:
         return _decode(self._read(key), key.type)
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
-        """Write if nobody else did. Raises Stale, Retryable, Terminal.
-
-        A write whose answer was lost is sent again and then meets itself; that it won is seen by its name.
-        After Retryable it may stand or not: read again.
-        """
+        """Write if nobody else did. Raises Stale, Retryable (it may stand or not: read again), Terminal."""
         write = uuid4().hex
         try:
             with self._service.naming_failures(guarded=True):
                 return self._write(self._document(key), to_document(value, write), expected)
-        except Stale:
+        except Stale:  # one whose answer was lost is sent again and meets itself: by its name it is seen to have won
             stands = self._read(key)
             if (stands.to_dict() or {}).get("write") != write:
                 raise

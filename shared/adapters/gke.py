@@ -5,7 +5,6 @@ Source: google.cloud.container_v1 Cluster and NodePool; GKE's network isolation 
 
 import base64
 import binascii
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -50,13 +49,10 @@ class ClusterDescription:
     ca_pem: str = ""
 
     def endpoint(self, mode: str = "auto") -> Endpoint:
-        """Return the address to use; `auto` takes the first of dns, public and private that is open.
+        """Return the address to use; `auto` takes the first of dns, public and private. Raises BadSettings without one.
 
-        Whether this process has a way into the cluster's network it cannot see: where both IP endpoints exist and
-        only the private one is reachable, EBB_ENDPOINT is `private` (Terraform writes it with VPC egress).
-
-        Raises:
-            BadSettings: the cluster has no such endpoint.
+        Whether this process has a way into the cluster's network it cannot see: where only the private one of both IP
+        endpoints is reachable, EBB_ENDPOINT is `private` (Terraform writes it with VPC egress).
         """
         open_dns = self.dns if self.dns_open else ""
         hosts = {"dns": open_dns, "public": self.public, "private": self.private}
@@ -79,10 +75,7 @@ class GkeCluster:
     """One cluster in the GKE API. Implements `shared.ports.Pools`."""
 
     def __init__(self, name: str, *, api: str = "", client: Any = None) -> None:
-        """Take the cluster's full name (projects/P/locations/L/clusters/C).
-
-        `api` is an http:// address in the GKE API's place; `client` a ClusterManagerClient that is there already.
-        """
+        """Take the cluster's full name; `api` is an http:// address in the API's place, `client` one that is there."""
         self._name = name
         self._api = api
         self._client = client
@@ -92,12 +85,7 @@ class GkeCluster:
         return self.describe().pools
 
     def describe(self) -> ClusterDescription:
-        """Read the cluster.
-
-        Raises:
-            Terminal: there is no such cluster, it may not be read, or it is an Autopilot cluster.
-            Retryable: the GKE API did not answer.
-        """
+        """Read the cluster. Raises Terminal if it is not there, refused or Autopilot, Retryable without an answer."""
         cluster = self._read()
         if cluster.autopilot.enabled:
             why = "its nodes are Google's, which consolidates them itself; Ebb serves Standard clusters"
@@ -136,11 +124,7 @@ def _local_client(api: str) -> Any:
 
 
 def description(cluster: Any) -> ClusterDescription:
-    """Return the description of a container_v1 Cluster.
-
-    Raises:
-        Terminal: its CA certificate cannot be read.
-    """
+    """Return the description of a container_v1 Cluster. Raises Terminal when its CA certificate cannot be read."""
     endpoints = cluster.control_plane_endpoints_config
     dns, addresses = endpoints.dns_endpoint_config, endpoints.ip_endpoints_config
     private = addresses.private_endpoint or cluster.private_cluster_config.private_endpoint
@@ -157,7 +141,8 @@ def description(cluster: Any) -> ClusterDescription:
 
 def reading_of(cluster: Any) -> PoolsReading:
     """Return the pools of a container_v1 Cluster, or of anything with its attributes."""
-    return PoolsReading(_pools(cluster), known=True, profile=_profile(cluster), minimum=_minimum(cluster))
+    pools = {pool.name: _pool(pool) for pool in cluster.node_pools}
+    return PoolsReading(pools, known=True, profile=_profile(cluster), minimum=_minimum(cluster))
 
 
 def _pem(encoded: str) -> str:
@@ -176,10 +161,6 @@ def _minimum(cluster: Any) -> Resources:
     """Return the minimums of node auto-provisioning, cores and gigabytes; those of GPUs, by type, are left out."""
     limits = ((limit.resource_type, limit.minimum) for limit in cluster.autoscaling.resource_limits)
     return Resources.of({name: _UNITS[name] * minimum for name, minimum in limits if name in _UNITS})
-
-
-def _pools(cluster: Any) -> Mapping[str, NodePool]:
-    return {pool.name: _pool(pool) for pool in cluster.node_pools}
 
 
 def _pool(pool: Any) -> NodePool:
@@ -205,10 +186,7 @@ def _placed_together(policy: Any) -> bool:
 
 
 class LabelPools:
-    """Implements `shared.ports.Pools` without a GKE API: the pools are those that node labels name.
-
-    They come from the snapshot, which is not read here: `shared.store.snapshots.snapshot_of` fills them in.
-    """
+    """Implements `shared.ports.Pools` without a GKE API: `snapshot_of` fills in the pools that node labels name."""
 
     def read(self) -> PoolsReading:
         return PoolsReading({}, known=False)

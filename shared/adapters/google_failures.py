@@ -28,14 +28,10 @@ class Service:
 
     @contextmanager
     def naming_failures(self, *, guarded: bool = False) -> Iterator[None]:
-        """Name the failures of the calls made in this block.
+        """Name the failures of this block's calls; a `guarded` call has a precondition, and is Stale when that is lost.
 
-        A `guarded` call carries a precondition; that it no longer holds is `Stale`.
-
-        Raises:
-            Retryable: an outage, a timeout, a quota, an identity that could not be refreshed or, in a function, found.
-            Stale: the precondition of a guarded call is lost.
-            Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
+        Raises Retryable: an outage, a timeout, a quota, an identity that could not be refreshed or, in a function,
+        found. Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
         """
         from google.api_core.exceptions import GoogleAPICallError, RetryError
         from google.auth.exceptions import GoogleAuthError
@@ -60,38 +56,31 @@ class Service:
             return self._without_identity(error)
         if guarded and isinstance(error, lost):
             return Stale(f"{self.what}: {error}")
-        if isinstance(error, never) and not _PASSING & {each.get("reason") for each in _errors(error)}:
+        if isinstance(error, never) and not _PASSING & _reasons(error):
             return Terminal(self.what, f"{error}. {self.remedy}")
         return Retryable(self.what, str(error))
 
     def _without_identity(self, error: Exception) -> EbbError:
-        failure = self._identity_failure(error)
+        from google.auth.exceptions import DefaultCredentialsError
+
+        whole = str(error.args[0] if error.args else error)
+        first = whole.rpartition(_UNIDENTIFIED)[2].strip(" :").partition(". ")[0].rstrip(".")
+        failure: EbbError
+        if not isinstance(error, DefaultCredentialsError):
+            failure = Retryable(self.what, f"the identity could not be refreshed ({first})")
+            failure.at_a_shell = f"if it is a person's, {_LOG_IN}"
+        elif _IN_A_FUNCTION in os.environ:
+            failure = Retryable(self.what, f"the metadata server did not show the identity in time ({first})")
+        else:
+            failure = Terminal(self.what, first)
+            failure.at_a_shell = f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS"
         failure.everywhere = True
         return failure
 
-    def _identity_failure(self, error: Exception) -> EbbError:
-        from google.auth.exceptions import DefaultCredentialsError
 
-        if isinstance(error, DefaultCredentialsError):
-            first = str(error).partition(". ")[0].rstrip(".")
-            if _IN_A_FUNCTION in os.environ:
-                return Retryable(self.what, f"the metadata server did not show the identity in time ({first})")
-            return _with(f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS", Terminal(self.what, first))
-        whole = str(error.args[0] if error.args else error)
-        message = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
-        first = message.partition(". ")[0].rstrip(".")
-        why = f"the identity could not be refreshed ({first})"
-        return _with(f"if it is a person's, {_LOG_IN}", Retryable(self.what, why))
-
-
-def _errors(error: Exception) -> Iterator[Mapping[str, Any]]:
-    """Yield what a REST answer lists of its failure."""
-    return (each for each in getattr(error, "errors", ()) if isinstance(each, dict))
-
-
-def _with(remedy: str, failure: EbbError) -> EbbError:
-    failure.at_a_shell = remedy
-    return failure
+def _reasons(error: Exception) -> set[str]:
+    """Return the words that a REST answer lists of its failure."""
+    return {row.get("reason", "") for row in getattr(error, "errors", ()) if isinstance(row, dict)}
 
 
 CALL_SECONDS: Final = 10.0
@@ -117,10 +106,7 @@ SCOPES: Final = (
 
 
 def identity(*, anonymous: bool = False) -> Any:
-    """Return the credentials that all clients of this process share, `anonymous` ones for stand-ins of a service.
-
-    Raises what google-auth raises.
-    """
+    """Return the credentials that all clients share, `anonymous` ones for stand-ins. Raises google-auth's failures."""
     from google.auth.credentials import AnonymousCredentials
 
     return AnonymousCredentials() if anonymous else found_identity()  # type: ignore[no-untyped-call]  # google's is untyped
@@ -138,11 +124,7 @@ class RestReader:
     """Reads from a Google API that is asked over REST, without a client of its own. Safe for threads."""
 
     def __init__(self, service: Service, call_seconds: float, *, anonymous: bool) -> None:
-        """Find an identity; `anonymous` needs none, for what stands in the API's place.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Find an identity, unless `anonymous`. Raises Terminal without one; in a function Retryable."""
         from google.api_core.retry import Retry, if_transient_error
 
         self._service, self._seconds = service, call_seconds
@@ -170,15 +152,11 @@ _IDENTITY: Final = Service("The identity", "Run `gcloud auth application-default
 
 
 def who() -> str:
-    """Return the identity's e-mail address, or what is known of the identity.
-
-    Raises:
-        Terminal: there is none. Retryable: it could not be refreshed.
-    """
+    """Return the identity's e-mail address, or what is known. Raises Terminal without one, Retryable if stale."""
     from google.auth.transport.requests import Request
 
     with _IDENTITY.naming_failures():
         credentials = identity()
         credentials.refresh(Request())
     known = (getattr(credentials, name, "") for name in ("service_account_email", "signer_email", "account"))
-    return next((str(each) for each in known if each), "a person (application-default credentials)")
+    return next((str(name) for name in known if name), "a person (application-default credentials)")

@@ -50,11 +50,7 @@ class _PriceTable(msgspec.Struct, frozen=True):
 
 @cache
 def load(path: Path = OWN_TABLE) -> Prices:
-    """Read a price table.
-
-    Raises:
-        BadInput: the file cannot be read, or is no table of this form; the sentence names the place.
-    """
+    """Read a price table. Raises BadInput, with the place, for a file that cannot be read or is no such table."""
     try:
         table = msgspec.yaml.decode(path.read_bytes(), type=_PriceTable, strict=False, dec_hook=_exact)
         disk = table.local_ssd

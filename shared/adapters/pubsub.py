@@ -1,8 +1,7 @@
 """The port `OrderBus` over Pub/Sub, and the push envelope in which Pub/Sub delivers a message over HTTP.
 
-Uses the service's plain client: one call, one answer. The batching publisher would send from a background thread, and a
-function's CPU stands still once it has answered. `PUBSUB_EMULATOR_HOST` replaces the real service. Clients are imported
-when they are made, so that a cold start that only refuses a message stays cheap.
+The service's plain client makes one call, one answer: the batching publisher sends from a thread, and a function's CPU
+stands still once it has answered. `PUBSUB_EMULATOR_HOST` replaces the service.
 """
 
 import os
@@ -33,11 +32,7 @@ class PubSubOrders:
     def __init__(
         self, topic: str, rejected_topic: str = "", results_topic: str = "", call_seconds: float = CALL_SECONDS
     ) -> None:
-        """Make the client.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Make the client. Raises Terminal without an identity; in a function Retryable, for its own may come late."""
         self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
         with _service(topic).naming_failures():
             self._client = _publisher()
@@ -65,11 +60,7 @@ class PubSubOrders:
 
 
 def may_publish(topic: str, call_seconds: float = CALL_SECONDS) -> bool:
-    """Whether this identity may publish to the topic. An emulator knows no rights: every topic it has will do.
-
-    Raises:
-        Retryable: no answer. Terminal: there is no such topic, or no identity to ask with.
-    """
+    """Whether this identity may publish to the topic; an emulator's topics all will do. Raises Retryable, Terminal."""
     from google.api_core.exceptions import MethodNotImplemented
 
     bounds = call_options(call_seconds)
@@ -130,13 +121,10 @@ class PushMessage:
 
 
 def unwrap(body: bytes) -> PushMessage:
-    """Return the message in a push envelope, i.e. in the request's body.
+    """Return the message in a push envelope. Raises BadOrder, with the fault's path, for any other body.
 
-    Source: https://cloud.google.com/pubsub/docs/push#receive_push. Real envelopes carry `messageId` and
-    `message_id`, `publishTime` and `publish_time`; either is enough.
-
-    Raises:
-        BadOrder: the body is no envelope; the sentence names the path of the fault.
+    Real envelopes carry `messageId` and `message_id`, `publishTime` and `publish_time`; either is enough
+    (https://cloud.google.com/pubsub/docs/push#receive_push).
     """
     try:
         message = msgspec.json.decode(body, type=_Envelope).message

@@ -44,11 +44,7 @@ class SqliteState:
     def __init__(
         self, path: str, cluster: str, now: Callable[[], datetime] = system_time, busy_seconds: float = BUSY_SECONDS
     ) -> None:
-        """Open the file, or make it.
-
-        Raises:
-            Terminal: the file cannot be opened or is no database; the failure names what to check.
-        """
+        """Open the file, or make it. Raises Terminal when it cannot be opened or is no database."""
         self._path = path
         self._cluster = cluster
         self._now = now

@@ -1,10 +1,7 @@
 """The port `PolicySource`: the policy's bytes from a bucket's object or a file, read again at each call.
 
-Asks the JSON API itself, for one object and nothing else: since 3.11 google-cloud-storage also asks for the
-bucket's metadata from a background thread, without the permission and over the same connection, which
-fills audit logs and breaks calls on Cloud Run (googleapis/google-cloud-python#17650, #18116).
-`STORAGE_EMULATOR_HOST` replaces the real service, without credentials. Parsing is handed in. No
-policy is kept: what people changed counts at the next read.
+It asks the JSON API itself: since 3.11 google-cloud-storage also asks for the bucket's metadata, from another thread
+and without the right (googleapis/google-cloud-python#17650, #18116). `STORAGE_EMULATOR_HOST` stands in for the service.
 """
 
 import os
@@ -53,11 +50,7 @@ class BucketPolicy:
     """A policy in an object of Cloud Storage. Safe for threads."""
 
     def __init__(self, bucket: str, name: str, parse: Parse, call_seconds: float = CALL_SECONDS) -> None:
-        """Find an identity.
-
-        Raises:
-            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
-        """
+        """Find an identity. Raises Terminal without one; in a function Retryable, for its own may come late."""
         self._name = f"policy gs://{bucket}/{name}"
         self._parse = parse
         service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")

@@ -33,10 +33,8 @@ def change_cluster(
 ) -> ClusterState:
     """Apply a change atomically and return the document as it then stands; None from `change` writes nothing.
 
-    `change` may run several times and must have no effect of its own; what it raises passes through.
-
-    Raises:
-        Retryable: others were first every time.
+    `change` may run several times and must have no effect of its own. Raises what it raises, and Retryable when others
+    were first every time.
     """
     for attempt in range(TRIES):
         before, version, read_at = read_cluster(state)
@@ -53,11 +51,7 @@ def change_cluster(
 
 
 def while_stale(what: str, act: Callable[[], T]) -> T | None:
-    """Read and write an object of the cluster again while others are first; None if it is gone.
-
-    Raises:
-        Retryable: others were first every time.
-    """
+    """Act again while others are first; None if the object is gone. Raises Retryable if they were every time."""
     for _ in range(WRITES):
         try:
             return act()

@@ -70,13 +70,10 @@ class LeasedRecord:
 
     @classmethod
     def open(cls, state: State, clock: Clock, order: Order, owner: str, seconds: float) -> Self:
-        """Take the lease on an order's record for a step of so many seconds, creating the record when it is new.
+        """Take the lease on an order's record, a new one if need be, for a step of so many seconds.
 
-        Raises:
-            Busy: another step lives.
-            Overtaken: the drain has ended, or a later generation runs it.
-            OtherNode: the drain of that id is of another node.
-            Stale: somebody else opened it in this very moment.
+        Raises Busy: another step lives. Overtaken: the drain has ended, or a later generation runs it. OtherNode: it is
+        of another node. Stale: somebody else opened it in this very moment.
         """
         found = state.get(drain_key(order.order_id))
         record = found.value or DrainRecord(order=order, node_uid=order.node_uid, begun_at=found.read_at)
@@ -91,12 +88,10 @@ class LeasedRecord:
 
     @classmethod
     def seize(cls, state: State, clock: Clock, order_id: str, owner: str, seconds: float = 0.0) -> Self | None:
-        """Open a record for a release or a repair, even if a step holds its lease.
+        """Open a record even if a step holds its lease; None when there is none that this version can read.
 
         It only reads: of that step and us, the first to write makes the other's next write fail. So seize once, and
         judge by what was seized; what is seized again may have changed since it was judged.
-
-        Returns None when there is no such record, or none that this version can read.
         """
         try:
             found = state.get(drain_key(order_id))
@@ -125,20 +120,12 @@ class LeasedRecord:
         self._put(lease=None, **changes)
 
     def settle(self, outcome: Outcome, why: Reason | None = None, detail: str = "", **more: Any) -> None:
-        """Write how the drain ended, for a step as for a pass: the record's last change. `more` are further fields.
-
-        Raises:
-            Stale: we were overtaken.
-        """
+        """Write how the drain ended, the record's last change; `more` are further fields. Raises Stale."""
         word = why.value if why else ""
         self.close(phase=DrainPhase.SETTLED, outcome=outcome.value, why=word, detail=detail, **more)
 
     def amend(self, **changes: Any) -> None:
-        """Write what a release has learnt of a drain that is over; when that ended stays as it is.
-
-        Raises:
-            Stale: somebody else has written it meanwhile.
-        """
+        """Write what a release has learnt of a drain that is over; its end stays as it is. Raises Stale."""
         self._store(replace(self.record, **changes))
 
     def _put(self, **changes: Any) -> None:
@@ -158,10 +145,7 @@ def check_node(record: DrainRecord, order: Order) -> None:
 
 
 def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any) -> None:
-    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone.
-
-    A topic that does not take it costs a line: nothing of Ebb reads results, and no claim may wait for one.
-    """
+    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone."""
     about: dict[str, Any] = {
         "order_id": result.order_id,
         "node": result.node,
@@ -171,6 +155,6 @@ def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any
     ports.log.event("drain_result", message, reason=result.why, **about, **fields)
     try:
         ports.orders.report(result)
-    except EbbError as fault:
+    except EbbError as fault:  # it costs a line: nothing of Ebb reads results, and no claim may wait for one
         message = f"The results topic did not take the result: {fault}"
         ports.log.event("drain_step", message, severity="WARNING", order_id=result.order_id, node=result.node)

@@ -131,14 +131,11 @@ def with_unknown_workloads(pods: Iterable[Pod], known: Mapping[str, Workload]) -
 
 
 def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence[Pod]:
-    """Return the pods; the class of each that runs where not every kubelet could run it names the needed one.
-
-    Where all nodes are alike, as on most clusters at most times, the pods are returned as they are.
-    """
+    """Return the pods; the class of each that runs where not every kubelet could run it names the needed one."""
     kubelets = {node.name: node.kubelet for node in nodes}
     kinds = set(kubelets.values())
     ahead = {kind for kind in kinds if not all(other.can_all_of(kind) for other in kinds)}
-    if not ahead:
+    if not ahead:  # all nodes are alike, as on most clusters at most times
         return pods
     needed = {name: kubelet for name, kubelet in kubelets.items() if kubelet in ahead}
     split: dict[tuple[PodClass, Kubelet], PodClass] = {}

@@ -1,11 +1,28 @@
 """What the tests of several adapters share."""
 
 import ssl
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import urllib3.connection
 import urllib3.util.ssl_
+
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from tests.adapters.scripted import Script, access_to, no_wait, scripted
+from tests.builders import NOW
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+@pytest.fixture
+def cluster(api: Script) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that says what a test scripted, and remembers what it was asked."""
+"""An HTTP server on loopback that says what a test scripted and remembers what it was asked, and ways into it."""
 
 import json
 import socket
@@ -9,10 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from kubernetes.client import Configuration
+
+from shared.adapters.kubernetes.access import Access, Bearer
 from shared.adapters.kubernetes.client import REPEATS
+from shared.errors import EbbError, Retryable
 
 
 @dataclass(frozen=True)
@@ -160,3 +165,35 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
             del format, args
 
     return Handler
+
+
+def access_to(address: str) -> Access:
+    return Access(Configuration(host=address), Bearer(lambda: ("", None)))
+
+
+def document(name: str = "c", **parts: Any) -> dict[str, Any]:
+    """A kubeconfig with one context, whose cluster is on a host of its name; parts are its and the user's."""
+    return {
+        "current-context": name,
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example", **parts}}],
+        "users": [{"name": name, "user": parts}],
+    }
+
+
+def kubeconfig(folder: Path, name: str = "c", **parts: Any) -> Path:
+    """Write a kubeconfig (JSON is YAML) as `document` has it."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(document(name, **parts)))
+    return path
+
+
+def no_wait(seconds: float) -> None:
+    """Wait no time before a request is repeated."""
+    del seconds
+
+
+def patience(expected: type[EbbError]) -> float:
+    """A failure that may pass is asked for until the time is over, so it is short; a final one may come late."""
+    return 0.5 if issubclass(expected, Retryable) else 60.0

@@ -1,7 +1,7 @@
-"""A token goes with each call and is renewed before it expires; a kubeconfig is read as kubectl reads it."""
+"""A token goes with each call and is renewed before it expires; what an answer about rights means."""
 
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,12 @@ from google.auth import exceptions
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
-from shared.errors import BadSettings, EbbError, Retryable, Terminal
-from tests.adapters.access import kubeconfig
+from shared.errors import BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
 from tests.adapters.certificates import DAY, Authority
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, access_to, kubeconfig, no_wait, scripted, status
 from tests.builders import NOW
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
@@ -45,12 +45,6 @@ class Tokens:
         self.refreshes += 1
         self.token = f"token-{self.refreshes}"
         self.expiry = (self.now + HOUR).replace(tzinfo=None)
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def gke_access(api: Script, tokens: Tokens) -> Access:
@@ -213,3 +207,82 @@ def test_renewing_reads_the_kubeconfig_again(tmp_path: Path, api: Script) -> Non
     KubernetesClient(access).ask(GET)
 
     assert tokens_sent(api) == ["Bearer old", "Bearer new"]
+
+
+KINDS = {"resources": [{"name": "verticalpodautoscalers"}]}
+
+
+def reviews(api: Script) -> AccessReviews:
+    return AccessReviews(KubernetesClient(access_to(api.address), sleep=no_wait))
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_right_is_what_the_api_server_shows(api: Script, allowed: bool) -> None:
+    api.says(Say(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": allowed}}))
+
+    assert reviews(api).may("create", "", "pods/eviction") is allowed
+    assert api.asked[0].body["spec"]["resourceAttributes"] == {
+        "verb": "create",
+        "group": "",
+        "resource": "pods",
+        "subresource": "eviction",
+    }
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        pytest.param(Gone, Say(404, status(404, "not found")), id="an API server that reviews nothing"),
+        pytest.param(Terminal, Say(403, status(403, "no")), id="a refusal"),
+        pytest.param(Terminal, Say(201, {"status": {"allowed": "perhaps"}}), id="nonsense"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(api: Script, expected: type[Exception], answer: Say) -> None:
+    api.says(answer)
+
+    with pytest.raises(expected):
+        reviews(api).may("list", "", "pods")
+
+
+ROLE = {"kind": "ClusterRole", "rules": [{"verbs": ["get"]}]}
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        pytest.param(ROLE, Say(body=ROLE), id="there"),
+        pytest.param(None, Say(404, status(404, "not found")), id="not there"),
+    ],
+)
+def test_what_stands_is_returned_as_it_is(api: Script, expected: object, answer: Say) -> None:
+    api.says(answer)
+
+    assert reviews(api).standing("rbac.authorization.k8s.io", "clusterroles", "ebb-drainer") == expected
+    assert api.asked[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/ebb-drainer"
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        pytest.param(Forbidden, Say(403, status(403, "no")), id="it may not be seen"),
+        pytest.param(Terminal, Say(body=["no", "object"]), id="nonsense"),
+    ],
+)
+def test_what_stands_and_cannot_be_read_is_named(api: Script, expected: type[Exception], answer: Say) -> None:
+    api.says(answer)
+
+    with pytest.raises(expected):
+        reviews(api).standing("admissionregistration.k8s.io", "validatingadmissionpolicies", "ebb-drainer-nodes")
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers"),
+    [
+        pytest.param(False, [Say(404, status(404, "not found"))], id="no such group"),
+        pytest.param(True, [Say(body={"versions": [{"version": "v1"}]}), Say(body=KINDS)], id="the kind"),
+    ],
+)
+def test_a_cluster_shows_which_kinds_it_has(api: Script, expected: bool, answers: list[Say]) -> None:
+    api.says(*answers)
+
+    assert reviews(api).serves("autoscaling.k8s.io", "verticalpodautoscalers") is expected

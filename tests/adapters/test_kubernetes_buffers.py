@@ -1,18 +1,24 @@
-"""Capacity buffers as the API writes them, in the core's words: found by discovery, none being no error."""
+"""Capacity buffers and ComputeClasses as the API writes them: found by discovery, none being no error."""
 
+import json
 import re
-from collections.abc import Iterator
+from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
+import msgspec
 import pytest
 
-from shared.adapters.kubernetes.client import KubernetesClient
+from functions.cli.dumps.anonymize.objects import KINDS
+from functions.cli.dumps.anonymize.pseudonyms import Namer
+from functions.cli.dumps.contents import DumpContents
+from shared.adapters.kubernetes import buffer_objects
+from shared.adapters.kubernetes.buffer_objects import autoscaling_policy
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.cluster.autoscaling import NO_BUFFERS, buffer_of
+from shared.core.cluster.autoscaling import NO_BUFFERS, NO_CLASSES, AutoscalingPolicy, ComputeClasses, buffer_of
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, scripted, status
-from tests.builders import NOW, resources
+from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, status
+from tests.builders import resources
 
 _, BUFFER_GROUP, CLASS_GROUP = GROUPS
 BUFFERS, CLASSES, TEMPLATES = (
@@ -55,17 +61,6 @@ def compute_class(name: str, *buffers: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"priorities": [{"machineFamily": "n2"}], "buffers": list(buffers)}}
 
 
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
-
-
 def test_a_cluster_without_such_kinds_has_no_buffers_and_is_asked_for_two_groups(
     api: Script, cluster: KubernetesCluster
 ) -> None:
@@ -78,7 +73,7 @@ def test_the_kind_is_looked_for_in_each_version_of_its_group(api: Script, cluste
     """ProvisioningRequests are of the same group and have reached a version that buffers have not."""
     api.says(versions("v1", "v1beta1"), served("provisioningrequests"), served("capacitybuffers"), listed(buffer()))
     api.says(NO_GROUP, listed(template()))
-    assert [each.key for each in cluster.buffers()[0].held] == ["shop/web"]
+    assert [held.key for held in cluster.buffers()[0].held] == ["shop/web"]
     assert api.calls[3:] == [("GET", BUFFERS), ("GET", CLASS_GROUP), ("GET", TEMPLATES)]
 
 
@@ -122,7 +117,7 @@ def test_what_the_autoscaler_holds_is_what_counts(
     api: Script, cluster: KubernetesCluster, given: Any, chunks: int
 ) -> None:
     says(api, given)
-    assert sum(each.replicas for each in cluster.buffers()[0].held) == chunks
+    assert sum(held.replicas for held in cluster.buffers()[0].held) == chunks
 
 
 CLASS = compute_class("web", {"limits": {"cpu": "7", "memory": "6Gi"}})
@@ -146,7 +141,7 @@ def test_what_the_autoscaler_has_made_of_a_compute_class_is_not_counted_twice(
     made = buffer("ccc-buffer-web-1", namespace="gke-managed-ccc")
     made["metadata"]["ownerReferences"] = [{"kind": "ComputeClass", "name": "web", "uid": "uid-class"}]
     says(api, made, classes=(CLASS,), templates=listed(template(namespace="gke-managed-ccc")))
-    assert [each.key for each in cluster.buffers()[0].held] == ["gke-managed-ccc/ccc-buffer-web-1"]
+    assert [held.key for held in cluster.buffers()[0].held] == ["gke-managed-ccc/ccc-buffer-web-1"]
 
 
 FORBIDDEN = Say(403, status(403, "forbidden"))
@@ -219,6 +214,87 @@ def test_what_cannot_be_read_is_named_and_the_others_count(
     """A kind of a preview may change its shape any day: the planner must go on, if only to heal."""
     says(api, *buffers, classes=tuple(classes), templates=listed(*templates))
     found = cluster.buffers()[0]
-    assert [each.key for each in found.held] == ["shop/web"]
+    assert [held.key for held in found.held] == ["shop/web"]
     (said,) = found.faults
     assert re.match(fault, said)
+
+
+REAPER = {"consolidationDelayMinutes": 1, "consolidationThreshold": 0}
+REAPS = AutoscalingPolicy(threshold=Fraction(0), delay=timedelta(minutes=1))
+HOLDS = "the profile's value holds."
+
+
+def of_class(name: str, said: Any) -> dict[str, Any]:
+    spec = {"priorities": [{"machineFamily": "n2"}], "autoscalingPolicy": said}
+    return {"kind": "ComputeClass", "metadata": {"name": name}, "spec": spec}
+
+
+def read(said: Any) -> AutoscalingPolicy:
+    text = json.dumps(of_class("web", said)).encode()
+    return autoscaling_policy(msgspec.json.decode(text, type=buffer_objects.ComputeClass))
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        pytest.param(AutoscalingPolicy(), None, id="nothing: the profile's"),
+        pytest.param(AutoscalingPolicy(), {}, id="an empty block"),
+        pytest.param(REAPS, REAPER, id="a reaper"),
+        pytest.param(AutoscalingPolicy(threshold=Fraction(7, 20), gpu_threshold=Fraction(1)),
+                     {"consolidationThreshold": 35, "gpuConsolidationThreshold": 100}, id="percents"),
+        pytest.param(AutoscalingPolicy(delay=timedelta(days=1)), {"consolidationDelayMinutes": 1440}, id="a day"),
+    ],
+)  # fmt: skip
+def test_percents_become_shares_and_minutes_times(expected: AutoscalingPolicy, said: Any) -> None:
+    assert read(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        pytest.param(f"consolidationThreshold is '50%': it takes percent from 0 to 100; {HOLDS}",
+                     {"consolidationThreshold": "50%"}, id="a unit"),
+        pytest.param(f"consolidationThreshold is 101: it takes percent from 0 to 100; {HOLDS}",
+                     {"consolidationThreshold": 101}, id="too much"),
+        pytest.param(f"gpuConsolidationThreshold is -1: it takes percent from 0 to 100; {HOLDS}",
+                     {"gpuConsolidationThreshold": -1}, id="too little"),
+        pytest.param(f"consolidationThreshold is True: it takes percent from 0 to 100; {HOLDS}",
+                     {"consolidationThreshold": True}, id="true is no number"),
+        pytest.param(f"consolidationDelayMinutes is 0: it takes minutes from 1 to 1440; {HOLDS}",
+                     {"consolidationDelayMinutes": 0}, id="no time at all"),
+        pytest.param(f"consolidationDelayMinutes is 1.5: it takes minutes from 1 to 1440; {HOLDS}",
+                     {"consolidationDelayMinutes": 1.5}, id="a part of a minute"),
+        pytest.param("autoscalingPolicy is 'fast', not an object; the profile's values hold.", "fast", id="no object"),
+    ],
+)  # fmt: skip
+def test_what_is_not_of_the_apis_shape_is_a_sentence_and_the_profile_holds(fault: str, said: Any) -> None:
+    assert read(said) == AutoscalingPolicy(faults=(fault,))
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        pytest.param(NO_CLASSES, [NO_GROUP], id="a cluster without the kind"),
+        pytest.param(ComputeClasses({"web": REAPS}), [versions("v1"), served("computeclasses"),
+                     listed(of_class("web", REAPER))], id="one of them"),
+        pytest.param(ComputeClasses(unread=True), [versions("v1"), served("computeclasses"),
+                     Say(403, status(403, "forbidden"))], id="some that may not be read"),
+    ],
+)  # fmt: skip
+def test_the_classes_are_found_by_discovery(
+    api: Script, cluster: KubernetesCluster, expected: ComputeClasses, said: list[Say]
+) -> None:
+    api.says(NO_GROUP, *said)
+    assert cluster.buffers()[1] == expected
+
+
+def test_a_dump_holds_them_and_one_under_other_names_shows_the_same() -> None:
+    contents, hidden, given = DumpContents(), DumpContents(), of_class("web", {**REAPER, "secret": "acme"})
+    contents.add("ComputeClass", json.dumps(given).encode())
+    namer = Namer()
+    KINDS["ComputeClass"](namer, given)
+    namer.rank_names()
+    hidden.add("ComputeClass", json.dumps(KINDS["ComputeClass"](namer, given)).encode())
+
+    assert contents.to_reading().compute_classes == ComputeClasses({"web": REAPS})
+    assert tuple(hidden.to_reading().compute_classes.found.values()) == (REAPS,)

@@ -1,29 +1,20 @@
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import Bearer, Header
 from shared.adapters.kubernetes.client import REPEATS, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
-from tests.adapters.access import access_to, kubeconfig, no_wait
 from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, scripted, status
-from tests.local.wait_until import wait_until
+from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, scripted, status
+from tests.local.virtual_cluster import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 PODS = "/api/v1/pods"
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
 
 
 def client(api: Script, **seconds: Any) -> KubernetesClient:
@@ -96,21 +87,6 @@ def test_a_server_that_is_not_there_is_an_outage() -> None:
 
     with pytest.raises(Retryable, match="get nodes"):
         KubernetesClient(access_to(address), sleep=no_wait).ask(GET)
-
-
-def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script) -> None:
-    fetches: list[None] = []
-
-    def fetch() -> Header:
-        fetches.append(None)
-        return "", None
-
-    access = replace(access_to(api.address), bearer=Bearer(fetch, first=("", None)))
-    api.says(Say(401, status(401, "Unauthorized")), Say(body=api_node()))
-
-    KubernetesClient(access).ask(GET)
-
-    assert (len(fetches), len(api.asked)) == (1, 2)
 
 
 def test_each_call_is_counted_with_the_bytes_of_its_answer(api: Script) -> None:

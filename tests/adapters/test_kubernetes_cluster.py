@@ -1,35 +1,31 @@
+"""The cluster over the API: conditional writes on nodes, events, and pods of one name in two namespaces."""
+
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from functions.cli.dumps import read_dump
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.errors import Forbidden, Gone, Stale, Terminal
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.objects import api_node
-from tests.adapters.scripted import Say, Script, scripted, status
+from shared.core.cluster.pod import Pod
+from shared.core.rules.utilization import usage
+from shared.errors import Gone, Terminal
+from tests.adapters.objects import api_node, api_pod, container
+from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted, status
 from tests.builders import NOW
+from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
 
 SINCE = datetime(2026, 3, 4, 22, tzinfo=UTC)
 FOREIGN = {"key": "dedicated", "value": "db", "effect": "NoExecute", "timeAdded": "2026-03-04T10:00:00Z"}
 OURS = {"key": names.OUR_TAINT, "value": "order-1", "effect": "NoSchedule"}
 NODE = "/api/v1/nodes/n1"
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 def node(name: str = "n1", **changes: Any) -> Node:
@@ -74,20 +70,6 @@ def test_returning_removes_only_what_is_ours(api: Script, cluster: KubernetesClu
     }
 
 
-@pytest.mark.parametrize(
-    "taints", [pytest.param([], id="no taint"), pytest.param([{**OURS, "value": "order-2"}], id="another order's")]
-)
-def test_returning_what_is_not_that_orders_writes_nothing(
-    api: Script, cluster: KubernetesCluster, taints: list[dict[str, str]]
-) -> None:
-    api.says(Say(body=api_node(spec={"unschedulable": True, "taints": taints})))
-
-    found = cluster.return_node(node(), "order-1")
-
-    assert api.calls == [("GET", NODE)]
-    assert found.unschedulable
-
-
 @pytest.mark.parametrize("taint", [{**OURS, "value": ""}, {"key": names.OUR_TAINT, "effect": "NoSchedule"}])
 def test_our_taint_without_a_value_is_taken_off_by_its_stand_in(
     api: Script, cluster: KubernetesCluster, taint: dict[str, Any]
@@ -97,38 +79,6 @@ def test_our_taint_without_a_value_is_taken_off_by_its_stand_in(
     cluster.return_node(node(), names.NO_ORDER)
 
     assert api.asked[1].body["spec"] == {"unschedulable": False, "taints": [FOREIGN]}
-
-
-@pytest.mark.parametrize("method", ["take", "return_node"])
-@pytest.mark.parametrize(
-    ("expected", "answers"),
-    [
-        pytest.param(Gone, [Say(404, status(404, "not found"))], id="gone"),
-        pytest.param(Gone, [Say(body=api_node(uid="another", spec={"taints": [OURS]}))], id="another one of its name"),
-        pytest.param(Stale, [Say(body=api_node(version="8", spec={"taints": [OURS]}))], id="changed before"),
-        pytest.param(
-            Stale,
-            [Say(body=api_node(spec={"taints": [OURS]})), Say(409, status(409, "the object has been modified"))],
-            id="changed in between",
-        ),
-        pytest.param(
-            Gone, [Say(body=api_node(spec={"taints": [OURS]})), Say(404, status(404, "not found"))], id="gone meanwhile"
-        ),
-        pytest.param(
-            Forbidden, [Say(body=api_node(spec={"taints": [OURS]})), Say(403, status(403, "no"))], id="not allowed"
-        ),
-    ],
-)
-def test_a_node_that_changed_is_not_written(
-    api: Script, cluster: KubernetesCluster, method: str, expected: type[Exception], answers: list[Say]
-) -> None:
-    api.says(*answers)
-    arguments = ("order-1", SINCE) if method == "take" else ("order-1",)
-
-    with pytest.raises(expected) as failure:
-        getattr(cluster, method)(node(), *arguments)
-
-    assert type(failure.value) is expected
 
 
 def test_a_note_is_an_event_that_kubectl_describe_finds(api: Script, cluster: KubernetesCluster) -> None:
@@ -215,3 +165,38 @@ def test_a_name_cannot_leave_its_place_in_the_path(api: Script, cluster: Kuberne
         cluster.node("../pods?x=1")
 
     assert api.calls == [("GET", "/api/v1/nodes/..%2Fpods%3Fx%3D1")]
+
+
+Read = tuple[Sequence[Node], Sequence[Pod]]
+Items = Sequence[dict[str, Any]]
+
+
+def twins() -> Items:
+    """`redis-0` of two namespaces, a quarter of the node each."""
+    quarter = [container("980m", "3328Mi")]
+    return [api_pod("redis-0", containers=quarter, meta={"namespace": word, "uid": word}) for word in ("shop", "bank")]
+
+
+def from_a_dump(folder: Path) -> Read:
+    reading, _ = read_dump([write(folder / "all.json", listed(a_node(), *({**a_pod(), **twin} for twin in twins())))])
+    return reading.nodes, reading.pods
+
+
+def from_the_api(_: Path) -> Read:
+    with scripted() as api:
+        pages = [[api_node()], twins(), [], [], [], [], []]
+        api.says(*(Say(body={"kind": "List", "metadata": {}, "items": list(page)}) for page in pages))
+        reading = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait)).read()
+        return reading.nodes, reading.pods
+
+
+@pytest.mark.acceptance(21)
+@pytest.mark.parametrize("read", [from_a_dump, from_the_api])
+def test_same_named_pods_of_two_namespaces_both_count(read: Callable[[Path], Read], tmp_path: Path) -> None:
+    (node,), pods = read(tmp_path)
+
+    used = usage(node, pods)
+
+    assert used is not None
+    assert (used.cpu, used.memory) == (Fraction(1, 2), Fraction(1, 2))
+    assert sorted(pod.key for pod in pods) == ["bank/redis-0", "shop/redis-0"]

@@ -19,9 +19,8 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
 from shared.errors import BadSettings, Retryable
-from tests.adapters.access import kubeconfig
 from tests.adapters.certificates import Authority
-from tests.adapters.scripted import Say, scripted
+from tests.adapters.scripted import Say, kubeconfig, scripted
 from tests.builders import NOW
 from tests.cli.running import run_ebb
 

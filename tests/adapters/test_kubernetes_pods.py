@@ -311,6 +311,6 @@ def test_an_extended_resource_that_a_driver_has_granted_is_a_claim_without_a_nam
     granted = [{"resourceClaimName": f"web-{number}", "requestMappings": []} for number in range(2)]
     found = [read(api_pod(status={"extendedResourceClaimStatus": name}), decoder).spec for name in (*granted, None)]
 
-    assert [each.resource_claims for each in found] == [("extendedResourceClaimStatus",)] * 2 + [()]
+    assert [kind.resource_claims for kind in found] == [("extendedResourceClaimStatus",)] * 2 + [()]
     assert found[0] is found[1]
     assert [finding.reason for finding in find_unmodelled(found[0], None)] == [PodBlock.RESOURCE_CLAIMS]

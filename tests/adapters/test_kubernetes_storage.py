@@ -1,13 +1,11 @@
 """Claims, volumes, storage classes and CSI objects as the API writes them, in the core's words."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
 
 from shared.adapters.kubernetes import storage_lists, wire
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.storage_lists import ALL
 from shared.core.cluster import names
@@ -23,9 +21,8 @@ from shared.core.cluster.storage import (
     VolumeAttachment,
 )
 from shared.errors import Retryable, Terminal
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_node, api_pod, read
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, status
 from tests.builders import NOW
 
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
@@ -168,17 +165,6 @@ def test_a_pods_ephemeral_volume_shows_of_which_class_its_claim_will_be() -> Non
     )
 
 
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
-
-
 def page(*items: Any, more: str = "") -> Say:
     return Say(body={"metadata": {"continue": more}, "items": list(items)})
 
@@ -198,8 +184,8 @@ def test_storage_is_read_in_pages_list_by_list(api: Script, cluster: KubernetesC
 
     found = cluster.storage()
 
-    assert [each.path for each in api.asked][1:] == [each.path for each in ALL]
-    assert tuple(each.resource for each in ALL) == LISTS
+    assert [asked.path for asked in api.asked][1:] == [kind.path for kind in ALL]
+    assert tuple(kind.resource for kind in ALL) == LISTS
     assert sorted(found.claims) == ["shop/data", "shop/more"]
     assert list(found.volumes) == ["pv-data"]
     assert found.csi_nodes == {"n1": CSINode()}

@@ -209,7 +209,7 @@ def test_a_template_that_is_kept_is_read_alike() -> None:
     notes = {"checksum/config": "x" * 9, names.STEERED: "-5", names.SURGE_STAMP: "order"}
     meta = {"labels": LABELS, "annotations": notes}
     raw = msgspec.json.encode({"metadata": meta, "spec": spec_of({**FIELDS, "nodeName": "n1"})})
-    read_, kept = (each for one in [msgspec.json.decode(raw, type=Template)] for each in (one, one.copy()))
+    read_, kept = (form for one in [msgspec.json.decode(raw, type=Template)] for form in (one, one.copy()))
     fields = [field for field in PodClass.__dataclass_fields__ if field != "annotations"]
 
     assert [kept.annotation(note) for note in notes] == ["", "-5", "order"]

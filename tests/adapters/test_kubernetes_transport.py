@@ -11,13 +11,11 @@ import pytest
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
 from shared.adapters.kubernetes.client import KubernetesClient
-from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER, Call
 from shared.errors import EbbError, Retryable, Terminal
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.certificates import Authority
-from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import Say, Script, scripted
+from tests.adapters.objects import api_node
+from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted
 from tests.adapters.test_kubernetes_access import Tokens
 from tests.fakes import FakeClock
 
@@ -172,23 +170,6 @@ def test_an_answer_is_no_reason_to_look_elsewhere(plane: Plane) -> None:
         plane.client.ask(GET)
 
     assert plane.gke.asked == 0
-
-
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-def test_a_page_whose_connection_was_reset_is_read_once_more(api: Script) -> None:
-    def page(name: str, after: str) -> Say:
-        return Say(body={"kind": "List", "metadata": {"continue": after}, "items": [api_pod(name)]})
-
-    api.says(page("a", "1"), Say(reset=True), page("b", "2"), Say(reset=True), page("c", ""))
-
-    pods = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait)).pods_on("n1")
-
-    assert sorted(pod.name for pod in pods) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(("expected", "resets"), [(1, 0), (2, 1), (4, 3)])

@@ -1,6 +1,5 @@
 """ReplicaSets, Deployments and StatefulSets: what is read, and when a rollout is under way."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -17,9 +16,8 @@ from shared.core.cluster.pod import Phase
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
-from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.builders import pod, resources
 
 APPS = "/apis/apps/v1"
@@ -162,17 +160,6 @@ def test_a_stateful_set_shows_whether_it_is_rolled_out(expected: bool, given: di
     assert stateful_set(read(controller("db", **given))).rolling is expected
 
 
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-@pytest.fixture
-def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
-
-
 def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCluster) -> None:
     api.says(
         Say(body=controller("web-5d4f", owner="Deployment/web")),
@@ -190,12 +177,6 @@ def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCl
         SET: Workload(WEB, 3, 3, created=3),
         "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3, created=3),
     }
-
-
-def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: KubernetesCluster) -> None:
-    api.says(Say(404, status(404, "not found")))
-
-    assert cluster.workloads_of([SET]) == {}
 
 
 def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
@@ -353,9 +334,9 @@ def test_of_other_controllers_what_their_pods_are_made_of_is_read_if_they_have_a
     pods = [pod(f"p{number}", owner=f"{owner}/web") for number, owner in enumerate(owners)]
     found, left = read_others(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), [*pods, done])
 
-    assert {name: (each.wanted, each.fixed_template) for name, each in found.items()} == expected
+    assert {name: (workload.wanted, workload.fixed_template) for name, workload in found.items()} == expected
     assert left == unread
-    assert all(each.templates[0].node_name == "n1" for each in found.values())
+    assert all(workload.templates[0].node_name == "n1" for workload in found.values())
     assert len(api.calls) == len(answers)
 
 

@@ -1,15 +1,21 @@
-"""What Pub/Sub's adapter does beyond the laws of `OrderBus`: naming refusals, and the limits of a message."""
+"""Pub/Sub's adapter beyond the laws of `OrderBus`; whatever is posted to the drainer is a message or a BadOrder."""
 
+import json
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
+from hypothesis import given
+from hypothesis import strategies as st
 
-from shared.adapters.pubsub import PubSubOrders
+from shared.adapters.pubsub import PubSubOrders, PushMessage, unwrap
 from shared.core.reasons import Outcome
 from shared.core.records.orders import result_of
-from shared.errors import EbbError, Retryable, Terminal
-from tests.adapters.time_limits import patience
+from shared.errors import BadOrder, EbbError, Retryable, Terminal
+from tests.adapters.scripted import patience
 from tests.builders import order
 from tests.grpc_stand_in import GrpcStandIn
 from tests.real.emulators import PubSubEmulator
@@ -72,3 +78,122 @@ def test_a_rejected_message_at_the_limits_is_kept(rejected: tuple[str, str]) -> 
         pulled = readers.pull(request={"subscription": subscription, "max_messages": 1}, timeout=SECONDS)
     kept = dict(pulled.received_messages[0].message.attributes)
     assert kept == {**{f"a{number}": "x" for number in range(99)}, "why": "é" * 512}
+
+
+TEXT = st.text(max_size=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+DATA = st.binary(max_size=20).map(lambda data: b64encode(data).decode()) | TEXT
+TIME = st.datetimes().map(lambda time: f"{time.isoformat()}+05:00") | st.datetimes().map(lambda time: f"{time}Z") | TEXT
+NAMES = ("data", "messageId", "message_id", "publishTime", "publish_time", "attributes", "orderingKey")
+
+
+def message(**changes: Any) -> dict[str, Any]:
+    given_fields = {
+        "data": b64encode(b'{"node": "gke-x"}').decode(),
+        "messageId": "4711",
+        "message_id": "4711",
+        "publishTime": "2026-03-04T22:00:00.123Z",
+        "publish_time": "2026-03-04T22:00:00.123Z",
+        "attributes": {"node": "gke-x"},
+        **changes,
+    }
+    return {name: value for name, value in given_fields.items() if value is not None}
+
+
+def unwrapped(given: dict[str, Any]) -> PushMessage:
+    return unwrap(json.dumps({"message": given}).encode())
+
+
+def test_a_real_envelope_gives_its_message() -> None:
+    envelope = {"message": message(), "subscription": "projects/p/subscriptions/s", "deliveryAttempt": 2}
+
+    assert unwrap(json.dumps(envelope).encode()) == PushMessage(
+        data=b'{"node": "gke-x"}',
+        message_id="4711",
+        published_at=datetime(2026, 3, 4, 22, 0, 0, 123000, tzinfo=UTC),
+        attributes={"node": "gke-x"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param("data", {"data": None}, id="a message of attributes only"),
+        pytest.param("names", {"messageId": None, "publishTime": None}, id="snake case only"),
+        pytest.param("names", {"message_id": None, "publish_time": None}, id="camel case only"),
+        pytest.param("attributes", {"attributes": None}, id="no attributes"),
+        pytest.param("nanoseconds", {"publishTime": "2026-03-04T22:00:00.123456789Z"}, id="nanoseconds"),
+        pytest.param("offset", {"publishTime": "2026-03-04T23:00:00.123+01:00"}, id="another zone"),
+    ],
+)
+def test_every_form_that_pubsub_sends_is_read(expected: str, changes: dict[str, Any]) -> None:
+    plain = unwrapped(message())
+
+    read = unwrapped(message(**changes))
+
+    assert read.message_id == "4711"
+    assert abs(read.published_at - plain.published_at) < timedelta(milliseconds=1)
+    assert read.published_at.utcoffset() == timedelta(0)
+    assert (read.data == b"") == (expected == "data")
+    assert (read.attributes == {}) == (expected == "attributes")
+
+
+@pytest.mark.parametrize(
+    ("path", "envelope"),
+    [
+        pytest.param("envelope", None, id="no JSON"),
+        pytest.param("envelope", [], id="a list"),
+        pytest.param("message", {}, id="an object without message"),
+        pytest.param("message", {"message": "text"}, id="a message that is text"),
+        pytest.param("message", {"data": "eA=="}, id="an unwrapped payload"),
+        pytest.param(r"message\.data", {"message": message(data="%%%")}, id="data that is no base64"),
+        pytest.param(r"message\.data", {"message": message(data="é")}, id="data that is not ASCII"),
+        pytest.param(r"message\.data", {"message": message(data="eA=")}, id="data cut short"),
+        pytest.param(r"message\.data", {"message": message(data={"node": "gke-x"})}, id="data that is an object"),
+        pytest.param(r"message\.messageId", {"message": message(messageId=None, message_id=None)}, id="no id"),
+        pytest.param(r"message\.messageId", {"message": message(messageId=7)}, id="an id that is a number"),
+        pytest.param(r"message\.publishTime", {"message": message(publishTime=None, publish_time=None)}, id="no time"),
+        pytest.param(r"message\.publishTime", {"message": message(publishTime="today")}, id="a time in words"),
+        pytest.param(r"message\.publishTime", {"message": message(publishTime="2026-03-04T22:00:00")}, id="no zone"),
+        pytest.param(
+            r"message\.publishTime", {"message": message(publishTime="0001-01-01T00:00:00+05:00")}, id="before all time"
+        ),
+        pytest.param(
+            r"message\.publishTime", {"message": message(publishTime="9999-12-31T23:59:59Z")}, id="after all time"
+        ),
+        pytest.param(r"message\.attributes", {"message": message(attributes=["a"])}, id="attributes in a list"),
+        pytest.param(r"message\.attributes", {"message": message(attributes={"a": 1})}, id="an attribute's number"),
+        pytest.param("deliveryAttempt", {"message": message(), "deliveryAttempt": "2"}, id="an attempt in quotes"),
+        pytest.param("deliveryAttempt", {"message": message(), "deliveryAttempt": True}, id="an attempt that is true"),
+    ],
+)
+def test_a_malformed_envelope_is_named_by_its_path(path: str, envelope: object) -> None:
+    with pytest.raises(BadOrder, match=f"^{path}: "):
+        unwrap(json.dumps(envelope).encode())
+
+
+@given(JSON | st.fixed_dictionaries({"message": JSON, "deliveryAttempt": JSON}))
+def test_any_json_is_a_message_or_a_bad_order(envelope: object) -> None:
+    message_or_named(envelope)
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), JSON, max_size=3),
+    st.fixed_dictionaries({"data": DATA, "publishTime": TIME, "messageId": TEXT}),
+)
+def test_any_nearly_right_envelope_is_a_message_or_a_bad_order(changes: dict[str, Any], right: dict[str, Any]) -> None:
+    message_or_named({"message": {**right, **changes}})
+    message_or_named({"message": {**changes, **right}})
+
+
+def message_or_named(envelope: object) -> None:
+    try:
+        read = unwrap(json.dumps(envelope).encode())
+    except BadOrder:
+        return
+    assert read.message_id
+    assert read.published_at + timedelta(minutes=10) > read.published_at

@@ -9,7 +9,7 @@ from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, EbbError, Retryable, Terminal
-from tests.adapters.time_limits import patience
+from tests.adapters.scripted import patience
 from tests.loopback_bucket import LoopbackBucket
 
 

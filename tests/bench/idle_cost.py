@@ -16,8 +16,7 @@ from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import BY_NAME
 from tests.bench.bill import DAYS, ITEMS, PRICES_AS_OF
 from tests.bench.day import Day
-from tests.monitoring.entries import Entry, stored
-from tests.monitoring.generated import metrics
+from tests.monitoring.alarm import Entry, metrics, stored
 from tests.monitoring.log_filters import series
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "cost.md"

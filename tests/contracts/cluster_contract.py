@@ -71,7 +71,7 @@ def counts(found: Mapping[str, Workload]) -> Mapping[str, Workload]:
 
 
 def still_there(world: World, pod: Pod) -> bool:
-    return [(each.uid, each.deleting) for each in world.cluster.pods_on(pod.node)] == [(pod.uid, None)]
+    return [(found.uid, found.deleting) for found in world.cluster.pods_on(pod.node)] == [(pod.uid, None)]
 
 
 def costs(world: World) -> list[tuple[str, str | None]]:
@@ -98,12 +98,12 @@ class ClusterContract:
         reading = world.cluster.read()
 
         assert [node.name for node in reading.nodes] == ["n1"]
-        assert [(each.key, each.uid, each.node) for each in reading.pods] == [("default/web-1", pod.uid, "n1")]
+        assert [(found.key, found.uid, found.node) for found in reading.pods] == [("default/web-1", pod.uid, "n1")]
         assert [budget.key for budget in reading.disruption_budgets] == ["default/guard"]
         assert "default" in reading.namespaces
         alone = world.cluster.read(whole=False)
         assert [node.name for node in alone.nodes] == ["n1"]
-        assert [each.key for each in alone.pods] == ["default/web-1"]
+        assert [found.key for found in alone.pods] == ["default/web-1"]
 
     def test_what_is_asked_of_the_api_is_counted_and_asking_for_the_count_is_not(self, world: World) -> None:
         self.pod(world)
@@ -174,7 +174,7 @@ class ClusterContract:
         second = world.cluster.restart(first, "order-2")
         back = world.cluster.restart(second, "order-1")
 
-        assert [(each.stamp, each.earlier) for each in (first, second, back)] == [
+        assert [(found.stamp, found.earlier) for found in (first, second, back)] == [
             ("order-1", ""),
             ("order-2", "order-1"),
             ("order-1", ""),
@@ -357,7 +357,7 @@ class ClusterContract:
         pod = self.pod(world)
 
         assert world.cluster.evict(pod, 30).answer is EvictionAnswer.GRANTED
-        assert all(each.deleting for each in world.cluster.pods_on("n1"))
+        assert all(found.deleting for found in world.cluster.pods_on("n1"))
 
     def test_a_dry_run_shows_the_same_and_does_nothing(self, world: World) -> None:
         pod = self.pod(world)
@@ -414,7 +414,7 @@ class ClusterContract:
         world.cluster.set_deletion_cost(pod, -3)
 
         assert world.cluster.set_deletion_cost(pod, -2)
-        assert [each.steered for each in world.cluster.pods_on("n1")] == ["-2"]
+        assert [found.steered for found in world.cluster.pods_on("n1")] == ["-2"]
 
     def test_a_cost_that_is_taken_back_leaves_the_pod_as_it_was(self, world: World) -> None:
         pod = self.pod(world)

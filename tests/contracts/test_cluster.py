@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Deployment, Workload
-from tests.adapters.access import access_to, no_wait
+from tests.adapters.scripted import access_to, no_wait
 from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
 from tests.contracts.cluster_contract import SHOP, ClusterContract, World
 from tests.fakes import FakeCluster
@@ -38,7 +38,7 @@ class FakeWorld:
 
     def add_replicas(self, number: int, *, on: str) -> None:
         kind = pod_class(owner="ReplicaSet/shop-1")
-        self.cluster.put(*(pod(f"shop-{each}", on=on, kind=kind) for each in range(number)))
+        self.cluster.put(*(pod(f"shop-{index}", on=on, kind=kind) for index in range(number)))
         self.cluster.workloads[kind.workload] = Workload(SHOP, number, number, created=number)
         read = Deployment(name=SHOP, uid="u-shop", resource_version="1", template="t")
         rolled_out = replace(read, wanted=number, created=number, updated=number, available=number)

@@ -37,9 +37,9 @@ def fake_road() -> Road:
     bus = FakeOrderBus()
     return Road(
         bus,
-        lambda: [(encode(each), each.attributes) for each in bus.published],
+        lambda: [(encode(sent), sent.attributes) for sent in bus.published],
         lambda: [(data, {**attributes, "why": why}) for data, attributes, why in bus.rejected],
-        lambda: [(msgspec.json.encode(each), {}) for each in bus.reported],
+        lambda: [(msgspec.json.encode(sent), {}) for sent in bus.reported],
     )
 
 

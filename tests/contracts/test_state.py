@@ -134,7 +134,7 @@ def test_any_id_is_a_document_of_its_own(state: State) -> None:
     found = state.all("pools", PoolMarks)
 
     assert set(found) == set(ODD_KEYS)
-    assert all(each.value and each.value.marks["uid"].name == key for key, each in found.items())
+    assert all(own.value and own.value.marks["uid"].name == key for key, own in found.items())
 
 
 def test_times_keep_their_microseconds_and_are_in_utc(state: State) -> None:
@@ -205,10 +205,10 @@ def test_two_clusters_never_see_each_other(opened: Open) -> None:
         state.put(CLUSTER_KEY, ClusterState(planner=Lease(str(number), WHEN)), None)
         state.put(pool_key(str(number)), PoolMarks(), None)
 
-    owners = [found.planner.owner for each in states if (found := each.get(CLUSTER_KEY).value) and found.planner]
+    owners = [found.planner.owner for own in states if (found := own.get(CLUSTER_KEY).value) and found.planner]
 
     assert owners == ["0", "1", "2", "3", "4"]
-    assert [list(each.all("pools", PoolMarks)) for each in states] == [["0"], ["1"], ["2"], ["3"], ["4"]]
+    assert [list(own.all("pools", PoolMarks)) for own in states] == [["0"], ["1"], ["2"], ["3"], ["4"]]
 
 
 @pytest.mark.parametrize("equal", [pytest.param(False, id="each its own"), pytest.param(True, id="all the same")])

@@ -8,7 +8,7 @@ boost).
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from infra.local.whole_world import World
+from infra.local.simulated_gke import World
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     Resources,

@@ -1,16 +1,20 @@
-"""What the simulated API server answers: lists, patches, refusals, faults."""
+"""The API server with its eviction subresource and webhooks: the real answers, and what they leave behind."""
 
 import json
 from typing import Any
 
 import pytest
 
+from infra.local.world.kinds import Json
+from tests.local.admission import OwnersWebhook, VerticalAutoscalerWebhook
 from tests.local.virtual_cluster import (
     MERGE,
     VirtualCluster,
+    budget,
     node,
     pod,
     status_of,
+    workload,
 )
 
 NODE = "/api/v1/nodes/a"
@@ -128,3 +132,131 @@ def test_an_event_can_be_posted() -> None:
 )
 def test_a_creation_is_refused(expected: tuple[int, str], body: Any) -> None:
     assert status_of(VirtualCluster().call("POST", "/api/v1/nodes", body)) == expected
+
+
+def guarded(replicas: int = 3, **spec: Any) -> VirtualCluster:
+    """A settled Deployment under a budget."""
+    virtual = VirtualCluster([node("a"), node("b")])
+    virtual.add("deployments", workload(replicas=replicas))
+    virtual.add("poddisruptionbudgets", budget(**spec))
+    virtual.run(5)
+    return virtual
+
+
+def first(virtual: VirtualCluster) -> str:
+    return str(virtual.pods(app="web")[0]["metadata"]["name"])
+
+
+def status(virtual: VirtualCluster) -> Any:
+    return virtual.store.get("poddisruptionbudgets", "default", "guard")["status"]
+
+
+def test_a_grant_takes_from_the_budget_and_starts_the_pods_end() -> None:
+    virtual = guarded(minAvailable=2)
+    name = first(virtual)
+    answer = virtual.evict(name)
+    assert (answer.status, json.loads(answer.body)["status"]) == (201, "Success")
+    assert (status(virtual)["disruptionsAllowed"], list(status(virtual)["disruptedPods"])) == (0, [name])
+    going = virtual.store.get("pods", "default", name)
+    assert going["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert any(item["type"] == "DisruptionTarget" for item in going["status"]["conditions"])
+
+
+def test_an_unprocessed_budget_answers_429_with_retry_after_10() -> None:
+    virtual = guarded(minAvailable=2)
+    change = {"spec": {"minAvailable": 1}}
+    virtual.call(
+        "PATCH",
+        "/apis/policy/v1/namespaces/default/poddisruptionbudgets/guard",
+        change,
+        type="application/merge-patch+json",
+    )
+    answer = virtual.evict(first(virtual))
+    assert (answer.status, answer.headers.get("Retry-After")) == (429, "10")
+
+
+def test_the_record_counts_health_from_pods_at_the_moment_of_the_grant() -> None:
+    virtual = guarded(minAvailable=2)
+    virtual.evict(first(virtual))
+    counts = virtual.world.record.of("eviction")[-1]["budgets"]
+    assert counts == [{"name": "guard", "desired": 2, "healthy_before": 3, "healthy_after": 2, "broken": False}]
+
+
+def virtual_cluster() -> VirtualCluster:
+    virtual = VirtualCluster([node("a"), node("b")])
+    virtual.store.webhooks.append(VerticalAutoscalerWebhook(virtual.store))
+    return virtual
+
+
+def recommendation(cpu: str = "2", kind: str = "Deployment", **spec: Any) -> Json:
+    rows = [{"containerName": "main", "target": {"cpu": cpu}}]
+    return {
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"targetRef": {"kind": kind, "name": "web"}, **spec},
+        "status": {"recommendation": {"containerRecommendations": rows}},
+    }
+
+
+def policies(**policy: Any) -> Json:
+    return {"resourcePolicy": {"containerPolicies": [{"containerName": "*", **policy}]}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "autoscaler"),
+    [
+        pytest.param("2", recommendation(), id="its target"),
+        pytest.param("1", recommendation(kind="StatefulSet"), id="another target's"),
+        pytest.param("1", recommendation(updatePolicy={"updateMode": "Off"}), id="mode Off"),
+        pytest.param("1", recommendation(**policies(mode="Off")), id="the container's mode Off"),
+        pytest.param("1500m", recommendation(**policies(maxAllowed={"cpu": "1500m"})), id="at most"),
+        pytest.param("3", recommendation(**policies(minAllowed={"cpu": "3"})), id="at least"),
+        pytest.param("4000m", recommendation(startupBoost={"cpu": {"factor": 2}}), id="boosted"),
+        pytest.param(
+            "1500m",
+            recommendation(updatePolicy={"updateMode": "Off"}, startupBoost={"cpu": {"quantity": "500m"}}),
+            id="boosted, though mode is Off",
+        ),
+    ],
+)
+def test_a_new_pod_asks_for_what_its_autoscaler_writes(expected: str, autoscaler: Json) -> None:
+    virtual = virtual_cluster()
+    virtual.add("verticalpodautoscalers", autoscaler)
+    virtual.add("deployments", workload(replicas=1))
+    virtual.run(4)
+    (made,) = virtual.pods()
+
+    assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == expected
+
+
+def test_an_owners_webhook_writes_into_its_own_pods_alone() -> None:
+    virtual = VirtualCluster([node("a")])
+    virtual.store.webhooks.append(OwnersWebhook("web", {"cpu": "3"}))
+    virtual.add("deployments", workload(replicas=1))
+    virtual.add("statefulsets", workload("db", replicas=1))
+    virtual.run(4)
+    asked = {pod["metadata"]["labels"]["app"]: pod["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+             for pod in virtual.pods()}  # fmt: skip
+
+    assert asked == {"web": "3", "db": "1"}
+
+
+@pytest.mark.parametrize(
+    ("before_the_end", "policy"),
+    [
+        pytest.param(2, {}, id="as a rule at once"),
+        pytest.param(1, {"podReplacementPolicy": "TerminationComplete"}, id="or only when it has ended"),
+    ],
+)
+def test_a_deployment_makes_another_pod(before_the_end: int, policy: Json) -> None:
+    virtual = VirtualCluster([node("a")])
+    given = workload(replicas=1)
+    virtual.add("deployments", {**given, "spec": {**given["spec"], **policy}})
+    virtual.run(6)
+    virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=8)
+    virtual.run(2)
+    status = virtual.store.get("deployments", "default", "web")["status"]
+
+    assert (len(virtual.pods()), status["terminatingReplicas"]) == (before_the_end, 1)
+    virtual.run(20)
+    status = virtual.store.get("deployments", "default", "web")["status"]
+    assert (len(virtual.pods()), status["replicas"], status["terminatingReplicas"]) == (1, 1, 0)

@@ -1,13 +1,14 @@
-"""The simulated autoscaler: what it deletes, what it leaves, what it does when it fails, when it grows."""
+"""The simulated autoscaler: scale-up, capacity buffers, and what it reaches by itself."""
 
 from typing import Any
 
 import pytest
 
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
-from infra.local.scenario import MachinePool
-from tests.local.autoscaled_cluster import AutoscaledCluster, main_pool, pooled
-from tests.local.virtual_cluster import pod
+from infra.local.scenario import MachinePool, parse
+from infra.local.simulated_gke import RestingCluster, leave_alone
+from infra.local.world.kinds import Json
+from tests.local.virtual_cluster import AutoscaledCluster, main_pool, pod, pooled
 
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
 
@@ -105,3 +106,108 @@ def test_a_pool_at_its_maximum_does_not_grow() -> None:
     scaled.add("pods", pod("p", cpu="2"))
     scaled.live(5)
     assert scaled.names() == ["a"]
+
+
+SCENARIO = """
+profile: {profile}
+pools: [{{name: web, count: 6, zones: [z], autoscaling: {{minNodeCount: {least}}}}}]
+workloads:
+  - {{name: app, replicas: 6, requests: {{cpu: "{cpu}", memory: 1Gi}}, nodes: [web/0-5]}}
+  - {{name: keeper, replicas: 6, requests: {{cpu: "1", memory: 1Gi}}, nodes: [web/0-5]}}
+"""
+
+
+def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> RestingCluster:
+    return leave_alone(parse(SCENARIO.format(profile=profile, cpu=cpu, least=least)))
+
+
+@pytest.mark.parametrize(
+    ("left", "given"),
+    [
+        pytest.param(3, {}, id="balanced: nodes at 38 % become full or go"),
+        pytest.param(6, {"cpu": "1400m"}, id="balanced: nodes at 61 % stay, whatever is free"),
+        pytest.param(
+            4, {"profile": "OPTIMIZE_UTILIZATION", "cpu": "1400m"}, id="optimize-utilization drains those, too"
+        ),
+        pytest.param(5, {"least": 5}, id="not below the pool's minimum"),
+    ],
+)
+def test_what_the_autoscaler_reaches_alone(left: int, given: dict[str, Any]) -> None:
+    of = rest(**given)
+    assert (len(of.nodes), of.is_rest) == (left, True)
+    assert len(of.removed) == 6 - left
+
+
+def test_one_that_never_rests_is_left_after_its_time_and_shows_it() -> None:
+    restless = leave_alone(parse(SCENARIO.format(profile="BALANCED", cpu="500m", least=0)), most=30)
+    assert (restless.is_rest, restless.seconds, restless.evictions) == (False, 30, 0)
+
+
+GROUP = "/apis/autoscaling.x-k8s.io"
+BUFFERS = f"{GROUP}/v1beta1/capacitybuffers"
+
+
+def with_buffer(scaled: AutoscaledCluster, chunks: int, cpu: str, **spec: Any) -> AutoscaledCluster:
+    asked = {"resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+    body = {"spec": {"containers": [{"name": "main", **asked}]}}
+    meta = {"name": "web", "namespace": "default"}
+    scaled.add("podtemplates", {"metadata": meta, "template": body})
+    status = {"podTemplateRef": {"name": "web"}, "replicas": chunks}
+    scaled.add("capacitybuffers", {"metadata": meta, "spec": spec, "status": status})
+    return scaled
+
+
+def two_nodes(most: int = 9) -> AutoscaledCluster:
+    pool = main_pool("z1", max_node_count=most)
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")], pool)
+    scaled.add("pods", pod("stays", on="b", phase="Running"))
+    return scaled
+
+
+def ready(scaled: AutoscaledCluster) -> int | None:
+    buffer: Json = scaled.store.get("capacitybuffers", "default", "web")
+    count: int | None = buffer["status"].get("readyReplicas")
+    return count
+
+
+def test_the_kind_is_served_once_there_is_a_buffer() -> None:
+    scaled = two_nodes()
+    for path in (GROUP, f"{GROUP}/v1beta1", BUFFERS):
+        assert scaled.call("GET", path).status == 404
+    with_buffer(scaled, 1, "100m")
+    assert [row["version"] for row in scaled.json("GET", GROUP)["versions"]] == ["v1beta1"]
+    assert [row["name"] for row in scaled.json("GET", f"{GROUP}/v1beta1")["resources"]] == ["capacitybuffers"]
+    assert len(scaled.json("GET", BUFFERS)["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "chunks", "spec"),
+    [
+        pytest.param(["b"], 0, {}, id="without chunks the empty node goes"),
+        pytest.param(["b"], 1, {}, id="a chunk that has room next to the pod lets it go"),
+        pytest.param(["a", "b"], 2, {}, id="a chunk that has room on it alone keeps it"),
+        pytest.param(["b"], 2, {"provisioningStrategy": "buffer.gke.io/standby-capacity"}, id="standby holds nothing"),
+    ],
+)
+def test_the_autoscaler_deletes_no_node_that_a_buffer_needs(left: list[str], chunks: int, spec: Any) -> None:
+    scaled = with_buffer(two_nodes(), chunks, "2500m", **spec)
+    scaled.live(25)
+    assert scaled.names() == left
+
+
+def test_the_autoscaler_buys_a_node_for_chunks_that_fit_nowhere_and_shows_how_many_have_room() -> None:
+    scaled = with_buffer(two_nodes(), 3, "2500m")
+    scaled.live(1)
+    assert (ready(scaled), len(scaled.names())) == (2, 3)
+    scaled.live(10)
+    assert (ready(scaled), len(scaled.names())) == (3, 3)
+    assert "TriggeredScaleUp" not in scaled.events(), "nobody sees the pods that stand for chunks"
+
+
+def test_a_cordoned_node_has_no_room_for_chunks() -> None:
+    scaled = with_buffer(two_nodes(most=2), 2, "2500m")
+    scaled.live(2)
+    assert ready(scaled) == 2
+    scaled.change("nodes", "", "a", lambda thing: thing["spec"].update(unschedulable=True))
+    scaled.live(2)
+    assert ready(scaled) == 1

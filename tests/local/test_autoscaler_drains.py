@@ -8,8 +8,7 @@ import pytest
 from infra.local.scaling.view import CANDIDATE, OPTIMIZE_UTILIZATION, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
 from infra.local.world.pods import is_ready, node_of
-from tests.local.autoscaled_cluster import QUICK, AutoscaledCluster, main_pool, pooled
-from tests.local.virtual_cluster import budget, pod, workload
+from tests.local.virtual_cluster import QUICK, AutoscaledCluster, budget, main_pool, pod, pooled, workload
 
 
 def spread(scaled: AutoscaledCluster, name: str, places: list[str], *, breaks: bool = False, **more: Any) -> None:

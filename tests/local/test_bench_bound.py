@@ -1,15 +1,23 @@
-"""The bound that benches judge plans by, against brute force: every plan of a tiny cluster satisfies every row of it.
-
-That is the lesson of an earlier bound that was none: it must allow each plan that there is, and may allow more.
-"""
+"""The benches' bounds: the linear program's, the fewest evictions, and the clusters that they are drawn for."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from random import Random
 
 import pytest
 
+from infra.local.clocks import ManualClock
+from infra.local.scheduling.filters import node_infos_of, refusal
+from infra.local.simulated_gke import SimulatedGke
+from infra.local.world.kinds import Json
+from infra.local.world.pods import disks_of, owner_kind
+from tests.bench.beside.comparison import Case, check, measured
+from tests.bench.beside.least import least_evictions
 from tests.bench.bound_of import by_cover
+from tests.bench.clusters.generated import BenchCluster, generated
+from tests.bench.clusters.placing import BenchNode
+from tests.bench.clusters.scenario import scenario_of
+from tests.bench.clusters.workloads import BenchWorkload, Mix
 from tests.bench.linear_bound import BoundClass, BoundNode, Program, most_saved
 
 SEEDS = range(60)
@@ -82,7 +90,7 @@ Placed = tuple[tuple[BoundClass, int], ...]
 
 def plans(nodes: Sequence[BoundNode]) -> Iterator[tuple[tuple[int, ...], Placed]]:
     """Yield every set of nodes that may go, with one placement of each way that its pods could lie."""
-    removable = [place for place, each in enumerate(nodes) if not each.pinned]
+    removable = [place for place, found in enumerate(nodes) if not found.pinned]
     for gone in chain.from_iterable(combinations(removable, size) for size in range(len(nodes))):
         moving = [kind for place in gone for kind, count in nodes[place].pods.items() for _ in range(count)]
         kept = [place for place in range(len(nodes)) if place not in gone]
@@ -105,11 +113,102 @@ def takes(there: BoundNode, kind: BoundClass, arrived: Sequence[BoundClass]) -> 
     if kind.groups is not None and there.group not in kind.groups:
         return False
     beside = [*arrived, *there.pods]
-    if kind.excludes and any(each.excludes == kind.excludes for each in beside):
+    if kind.excludes and any(other.excludes == kind.excludes for other in beside):
         return False
-    used = [sum(each.requests[axis] for each in arrived) for axis in range(3)]
+    used = [sum(other.requests[axis] for other in arrived) for axis in range(3)]
     return all(used[axis] + kind.requests[axis] <= there.free[axis] for axis in range(3))
 
 
 def value(row: Mapping[int, float], point: Mapping[int, float]) -> float:
     return sum(amount * point.get(column, 0.0) for column, amount in row.items())
+
+
+MIXES = [Mix.PLAIN, Mix.RICH, Mix.MIXED]
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_the_same_call_gives_the_same_cluster(mix: Mix) -> None:
+    assert generated(12, mix, seed=3) == generated(12, mix, seed=3)
+    assert generated(12, mix, seed=3) != generated(12, mix, seed=4)
+
+
+@pytest.mark.parametrize("fill", [0.5, 0.9])
+@pytest.mark.parametrize("mix", MIXES)
+def test_nearly_all_pods_have_a_node_and_the_fill_is_as_asked(mix: Mix, fill: float) -> None:
+    cluster = generated(200, mix, fill=fill)
+    assert cluster.pods >= 0.97 * sum(workload.replicas for workload in cluster.workloads)
+    assert used(cluster) == pytest.approx(fill, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_filter_of_the_scheduler_refuses_a_pod_the_node_it_lies_on(seed: int) -> None:
+    cloud = SimulatedGke(scenario_of(generated(12, Mix.RICH, seed=seed), profile="BALANCED"), ManualClock())
+    store = cloud.world.store
+    nodes, pods = store.all("nodes"), store.all("pods")
+
+    def refused(pod: Json) -> str | None:
+        others = [other for other in pods if other is not pod]
+        infos = node_infos_of(nodes, others, disks_of(store.all))
+        return refusal(pod, infos.by_name[pod["spec"]["nodeName"]], infos)
+
+    said = {pod["metadata"]["name"]: refused(pod) for pod in pods if owner_kind(pod) != "DaemonSet"}
+    assert {name: why for name, why in said.items() if why is not None} == {}
+    assert len(said) > 100
+
+
+def test_a_third_of_the_deployments_spread_and_every_rule_is_drawn() -> None:
+    workloads = generated(1000, Mix.RICH).workloads
+    deployments = [workload for workload in workloads if workload.kind == "Deployment"]
+    spread = [workload for workload in deployments if workload.zone_skew or workload.host_skew]
+    assert len(spread) / len(deployments) == pytest.approx(1 / 3, abs=0.03)
+    rules = ("zone_skew", "host_skew", "apart", "near", "port", "disk")
+    assert all(any(getattr(workload, rule) for workload in workloads) for rule in rules)
+    assert not any(workload.constrained for workload in generated(1000, Mix.PLAIN).workloads)
+
+
+@pytest.mark.deep
+def test_next_to_the_autoscaler_every_run_reaches_a_steady_state_with_all_pods_on_nodes() -> None:
+    case = Case(Mix.PLAIN, 10, 0.65, 1)
+    rests = measured(case)
+    check(case, rests)
+    assert rests["Ebb + 50"].cost < rests["autoscaler 50"].cost
+
+
+def used(cluster: BenchCluster) -> float:
+    booked = sum(workload.cpu * len(cluster.places[workload.name]) for workload in cluster.workloads)
+    return booked / sum(node.cpu for node in cluster.nodes)
+
+
+PODS = {
+    "few large or many small pods": ((600, 0), (500, 1), (300, 1), (200, 2), (200, 2), (200, 2)),
+    "one size": ((400, 0), (400, 0), (400, 1), (400, 2)),
+    "one of a node that stays moves over": ((700, 0), (200, 1), (100, 1), (100, 1), (200, 2), (100, 2), (100, 2)),
+}
+
+
+def cluster(pods: Sequence[tuple[int, int]]) -> BenchCluster:
+    nodes = [BenchNode(f"n{place}", "pool", "e2-standard-4", "zone", 1000, 1000) for place in range(3)]
+    workloads = tuple(BenchWorkload(f"w{place}", 1, cpu, cpu // 2) for place, (cpu, _) in enumerate(pods))
+    return BenchCluster(nodes, workloads, {f"w{place}": [node] for place, (_, node) in enumerate(pods)})
+
+
+def tried(pods: Sequence[tuple[int, int]], gone: int) -> int | None:
+    """Return the fewest of all placements of all pods on what stays, none where nothing fits."""
+    found = list[int]()
+    for stays in combinations(range(3), 3 - gone):
+        for places in product(stays, repeat=len(pods)):
+            used = [sum(cpu for (cpu, _), place in zip(pods, places, strict=True) if place == node) for node in stays]
+            if max(used, default=0) <= 1000:
+                found.append(sum(place != node for (_, node), place in zip(pods, places, strict=True)))
+    return min(found, default=None)
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+@pytest.mark.parametrize("pods", [pytest.param(pods, id=name) for name, pods in PODS.items()])
+def test_nobody_does_with_fewer_and_somebody_could_with_as_many(pods: tuple[tuple[int, int], ...], gone: int) -> None:
+    assert least_evictions(cluster(pods), gone) == tried(pods, gone)
+
+
+def test_of_a_full_cluster_nothing_can_go() -> None:
+    with pytest.raises(ValueError, match="1 nodes cannot go"):
+        least_evictions(cluster([(900, 0), (900, 1), (900, 2)]), 1)

@@ -1,11 +1,22 @@
-"""What the quality bench rests on: pictures that the production adapter reads, and a judge that sees broken rules."""
+"""The benches of quality, steering and unmodelled pods: what they compare."""
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl
+from functions.cli.analysis.simulated_days.world import DELAYS, World
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.reasons import PodBlock
+from shared.core.rules.unmodelled import UNMODELLED
+from shared.core.rules.volumes import VOLUME_BLOCKS
 from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
@@ -15,6 +26,9 @@ from tests.bench.kept_by_placement import MEASURES, freed
 from tests.bench.quality import GOALS, measured
 from tests.bench.scale.report import write
 from tests.bench.scale.whole_pass import whole_pass
+from tests.bench.steering import SHAPES, Shape, night
+from tests.bench.unmodelled import CARRYING, by_workload, carried, kept_by
+from tests.builders import NOW, cluster, node, pod, pod_class
 
 
 @pytest.mark.parametrize("mix", list(GOALS))
@@ -82,3 +96,55 @@ def test_a_whole_pass_is_measured_and_drawn(tmp_path: Path) -> None:
     write(runs, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cost.png", "quality.png", "scale.json"]
     assert all(found.freed and found.reading and found.planning for found in runs.values())
+
+
+@pytest.fixture(scope="module")
+def picture() -> Snapshot:
+    return snapshot(generated(30, Mix.RICH))
+
+
+def test_every_rule_that_is_not_modelled_is_measured() -> None:
+    asked = {reason for reason, _ in (*UNMODELLED, *VOLUME_BLOCKS)}
+    assert set(CARRYING) == asked | {PodBlock.TOLERATES_DRAIN_TAINT}
+
+
+@pytest.mark.parametrize("word", list(CARRYING))
+def test_a_rule_keeps_the_nodes_of_the_pods_that_carry_it_and_no_other_rule_does(
+    picture: Snapshot, word: PodBlock
+) -> None:
+    changed = carried(picture, word, by_workload)
+
+    before = {pod.key: pod.spec for pod in picture.pods}
+    nodes = {pod.node for pod in changed.pods if pod.spec is not before[pod.key]}
+    assert nodes
+    assert {other: set(kept_by(changed, other)) for other in CARRYING} == {
+        other: nodes if other is word else set[str]() for other in CARRYING
+    }
+
+
+WEB = pod_class(owner="ReplicaSet/web", cpu=1)
+
+
+def test_fewer_pods_are_moved_for_each_node() -> None:
+    plain, steered = (night(Shape(40), seed=0, steers=steers).seen for steers in (False, True))
+    assert plain.writes == 0 < steered.writes
+    assert steered.evictions.total() / steered.removed < 0.9 * plain.evictions.total() / plain.removed
+
+
+def test_where_nothing_is_scaled_in_nothing_changes() -> None:
+    plain, steered = (night(SHAPES["none scaled in"], seed=0, steers=steers) for steers in (False, True))
+    assert (plain.seen.evictions, plain.node_hours) == (steered.seen.evictions, steered.node_hours)
+
+
+def given_up(*pods: Pod) -> set[str]:
+    world = World(cluster([node("n1"), node("n2")], pods), load(), DELAYS, NOW + timedelta(minutes=1))
+    ReplicaControl(world).scale(WEB.workload, len(pods) - 1)
+    return {pod.name for pod in world.pods.values() if pod.deleting}
+
+
+def test_a_replica_set_of_a_simulated_day_heeds_costs() -> None:
+    pods = [pod(f"w{index}", on="n1" if index < 3 else "n2", kind=WEB) for index in range(4)]
+    dear = pod_class(owner="ReplicaSet/web", cpu=1, annotations={names.DELETION_COST: "-5000"})
+
+    assert given_up(*pods[:3], structs.replace(pods[3], steered="-1")) == {"w3"}
+    assert given_up(pod("w0", on="n1", kind=dear), *pods[1:3], structs.replace(pods[3], steered="-1")) == {"w0"}

@@ -72,7 +72,7 @@ CASES: Final = [
     for mix in (Mix.PLAIN, Mix.RICH)
 ]
 
-ROWS: Final = first_of(5, [pytest.param(each, id=f"{each.mix.value} {each.seed}") for each in CASES])
+ROWS: Final = first_of(5, [pytest.param(case, id=f"{case.mix.value} {case.seed}") for case in CASES])
 
 
 def forecast(case: Case, given: Snapshot) -> Scenarios:

@@ -6,17 +6,16 @@ from typing import Any
 import pytest
 
 from infra.local.clocks import ManualClock
-from infra.local.google_apis import GkeApi, ServedCluster
+from infra.local.google_apis import ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilization
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
 from infra.local.scenario import DEMO, Autoscaling, MachinePool, ScenarioError, load, parse
 from infra.local.servers import SimulatedGkeServers
-from infra.local.simulated_gke import build, world_of
-from infra.local.whole_world import World
+from infra.local.simulated_gke import World, build, world_of
 from infra.local.world.pods import is_ready, node_of
-from tests.local.wait_until import wait_until
+from tests.local.virtual_cluster import wait_until
 
 CLUSTER = "projects/p/locations/l/clusters/c"
 
@@ -88,7 +87,7 @@ def test_allocatable_follows_gkes_reservations() -> None:
     ],
 )
 def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: str) -> None:
-    api = GkeApi(ServedCluster(CLUSTER, {}))
+    api = ServedCluster(CLUSTER, {})
     answer = api.handle(HttpRequest("GET", path))
     assert (answer.status, json.loads(answer.body).get("error", {}).get("status", "")) == expected
 
@@ -106,7 +105,7 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
 )
 def test_a_pools_limits_are_shown_in_rest_form(expected: Any, pool: MachinePool) -> None:
     cluster = ServedCluster(CLUSTER, {"main": pool})
-    answer = GkeApi(cluster).handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
+    answer = cluster.handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
     (told,) = json.loads(answer.body)["nodePools"]
     assert told["autoscaling"] == expected
 

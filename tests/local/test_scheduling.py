@@ -1,13 +1,13 @@
-"""The scheduler's filters one by one, and what it does with a pod that fits nowhere."""
+"""What the simulated scheduler filters and scores by, and the quantities and selectors that it reads on its own."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from infra.local.scheduling.filters import node_infos_of, refusal
-from infra.local.scheduling.scheduler import Scoring
-from infra.local.world.kinds import Json
-from infra.local.world.pods import is_unschedulable, node_of
+from infra.local.world.kinds import Json, matches
+from infra.local.world.pods import is_unschedulable, node_of, quantity, units
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -172,14 +172,14 @@ def test_a_pod_that_fits_nowhere_shows_why_and_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "scoring"),
+    ("expected", "packs"),
     [
-        pytest.param("b", Scoring.LEAST_ALLOCATED, id="spreads"),
-        pytest.param("a", Scoring.MOST_ALLOCATED, id="packs"),
+        pytest.param("b", False, id="spreads"),
+        pytest.param("a", True, id="packs"),
     ],
 )
-def test_the_scoring_decides_between_nodes_that_fit(expected: str, scoring: Scoring) -> None:
-    virtual = VirtualCluster([node("a"), node("b")], scoring=scoring)
+def test_the_scoring_decides_between_nodes_that_fit(expected: str, packs: bool) -> None:
+    virtual = VirtualCluster([node("a"), node("b")], packs=packs)
     virtual.add("pods", pod("there", on="a", phase="Running"))
     virtual.add("pods", pod("new"))
     virtual.run(1)
@@ -191,3 +191,44 @@ def test_pods_of_one_round_do_not_overfill_a_node() -> None:
     virtual.add("deployments", workload(replicas=5))
     virtual.run(3)
     assert sorted(node_of(item) for item in virtual.pods()) == ["", "a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        pytest.param(Fraction(1, 10), "100m", id="millis"),
+        pytest.param(Fraction(3 * 2**29), "1.5Gi", id="a binary fraction"),
+        pytest.param(Fraction(2000), "2e3", id="an exponent"),
+        pytest.param(Fraction(10**18), "1E", id="exa, not an exponent"),
+        pytest.param(Fraction(-1, 2), "-.5", id="no leading digit"),
+        pytest.param(Fraction(1, 10**9), "1n", id="nano"),
+    ],
+)
+def test_a_quantity_is_exact(expected: Fraction, text: str) -> None:
+    assert quantity(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "1.2.3", "10 Mi", "1mi", "Gi"])
+def test_what_is_no_quantity_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a quantity"):
+        quantity(text)
+
+
+def test_units_round_up() -> None:
+    assert (units("cpu", "0.1001"), units("memory", "1.5")) == (101, 2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "selector"),
+    [
+        pytest.param(False, None, id="absent matches nothing"),
+        pytest.param(True, {}, id="empty matches everything"),
+        pytest.param(
+            False,
+            {"matchLabels": {"n": "5"}, "matchExpressions": [{"key": "n", "operator": "DoesNotExist"}]},
+            id="all must hold",
+        ),
+    ],
+)
+def test_a_selector_object_matches(expected: bool, selector: Json | None) -> None:
+    assert matches(selector, {"n": "5"}) is expected

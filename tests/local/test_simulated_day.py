@@ -1,31 +1,147 @@
-"""The simulated day against the truth: the same day on the simulated GKE in virtual time, alone and with Ebb.
+"""The day that `ebb simulate` plays, beside the same day on the simulated GKE, with Ebb or without."""
 
-Demand falls at night and comes back; the autoscaler buys, and removes; Ebb is the production planner and drainer. Both
-worlds begin with the same picture and hear the same wishes. What differs is luck that no model knows: which of equal
-nodes the scheduler takes and which of equal pods a ReplicaSet gives up, so that a large node may stay where a small one
-did. A day in which the autoscaler's first fit took another node than here is told apart in `LUCK`.
-"""
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final
 
+import msgspec
 import pytest
 
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, ReplicaChange, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
+from infra.local.scenario import Scenario
+from infra.local.world.kinds import Json
+from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
+from shared.port_types import PoolsReading
+from shared.store.snapshots import snapshot_of
 from tests.bench.beside.reaper import reaped
+from tests.bench.beside.runs import EbbBeside
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.scenario import scenario_of
 from tests.bench.clusters.workloads import Mix
 from tests.depth import first_of
-from tests.local.day_on_gke import DayOnGke, TrueDay
+from tests.faults.ports import moment
+
+_node = msgspec.json.Decoder(wire.Node)
+
+
+@dataclass(frozen=True)
+class TrueDay:
+    """What a day on the simulated GKE came to."""
+
+    series: Sequence[tuple[float, int, int]]
+    """From which second on there were how many nodes, at which micro-dollars an hour."""
+    lasts: float
+    evictions: int
+    pending: float
+
+    @property
+    def mean_nodes(self) -> float:
+        return sum(nodes * seconds for nodes, _, seconds in self._stretches()) / self.lasts
+
+    @property
+    def cost(self) -> float:
+        return sum(cost * seconds / 3600 for _, cost, seconds in self._stretches())
+
+    def nodes_at(self, second: float) -> int:
+        return [nodes for at, nodes, _ in self.series if at <= second][-1]
+
+    def _stretches(self) -> Iterator[tuple[int, int, float]]:
+        ends = [*(at for at, _, _ in self.series[1:]), self.lasts]
+        for (at, nodes, cost), until in zip(self.series, ends, strict=True):
+            yield nodes, cost, until - at
+
+
+class DayOnGke(EbbBeside):
+    """One world, its demand, and Ebb if it has a policy."""
+
+    def __init__(self, scenario: Scenario, rules: str, interval: float) -> None:
+        super().__init__(scenario, rules or "nodePools:\n", interval)
+        if not rules:
+            self._next_tick = float("inf")
+        self._samples: list[tuple[float, int, int]] = []
+        self._prices = load()
+        self._waited = 0.0
+        self._looked: tuple[int, float] = (-1, 0.0)
+
+    def picture(self) -> Snapshot:
+        """Return the cluster as a pass would see it."""
+        found: list[Snapshot] = []
+
+        def read() -> None:
+            reading = self.ports.cluster.read()
+            pools = PoolsReading(self.pools.pools, known=True)
+            now = moment(self.clock)
+            found.append(snapshot_of(self.setting.scenario.cluster, reading, pools, now, now))
+
+        self.threads.start(self._actor("tick-picture"), read)
+        self.threads.run()
+        return found[0]
+
+    def live_through(self, changes: Sequence[ReplicaChange], lasts: timedelta) -> TrueDay:
+        """Let the day pass."""
+        self._sample()
+        for at, rows in groupby(changes, key=lambda wish: wish.at):
+            self._live_until(at)
+            for wish in rows:
+                self._scale(wish)
+        self._live_until(datetime.fromtimestamp(self.begun, at.tzinfo) + lasts)
+        evictions = sum(not entry.get("dry_run") for entry in self.cloud.world.record.of("eviction"))
+        self.threads.dismiss()
+        return TrueDay(self._samples, lasts.total_seconds(), evictions, self._waited)
+
+    def _live_until(self, at: datetime) -> None:
+        while self.clock.now() < at.timestamp():
+            before = self.clock.now()
+            waiting = sum(not pod["spec"].get("nodeName") for pod in self.cloud.world.store.all("pods"))
+            self._step(at.timestamp())
+            self._waited += waiting * (self.clock.now() - before)
+            self._sample()
+
+    def _scale(self, wish: ReplicaChange) -> None:
+        namespace, _, name = wish.controller.split("/")
+        store = self.cloud.world.store
+        owner = next(owned for owned in store.all("replicasets") if owned["metadata"]["name"] == name)
+        deployment = owner["metadata"]["ownerReferences"][0]["name"]
+        store.update(
+            store.get("deployments", namespace, deployment), lambda thing: _want(thing, wish.replicas), "autoscaling"
+        )
+
+    def _world(self) -> None:
+        """As ever, but that the autoscaler need not look again and again at what has not changed."""
+        version, now = self.cloud.world.store.version("nodes", "pods"), self.clock.now()
+        if self._looked[0] != version:
+            self._looked = version, now
+        assert self.autoscaler is not None
+        idle, still = self.autoscaler.is_idle(), now - self._looked[1] > self.autoscaler.rechecks_within
+        if idle and still:
+            if self.cloud.world.store.revision != self._seen or self.is_lively():
+                self._seen = self.cloud.world.store.revision
+                self.cloud.world.step()
+            return
+        super()._world()
+
+    def _sample(self) -> None:
+        nodes = self.cloud.world.store.all("nodes")
+        cost = sum(
+            self._prices.of(node_objects.node(_node.decode(msgspec.json.encode(node)))).per_hour for node in nodes
+        )
+        row = self.passed, len(nodes), cost
+        if not self._samples or self._samples[-1][1:] != row[1:]:
+            self._samples.append(row)
+
+
+def _want(deployment: Json, replicas: int) -> None:
+    deployment["spec"]["replicas"] = replicas
+
 
 DAY: Final = timedelta(days=1)
 INTERVAL: Final = 300.0
@@ -70,8 +186,8 @@ def _policy(rules: str, picture: Snapshot) -> Policy:
 
 
 CASES: Final = [
-    pytest.param(each, id=f"{each.mix.value} {each.seed} {each.profile}")
-    for each in (
+    pytest.param(case, id=f"{case.mix.value} {case.seed} {case.profile}")
+    for case in (
         Case(3, 70, "OPTIMIZE_UTILIZATION"),
         Case(1, 50),
         Case(2, 60),

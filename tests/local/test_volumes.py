@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.scaling.candidates import RemovalSimulation
-from infra.local.scaling.client import Client, DirectTransport
+from infra.local.scaling.client import Client
 from infra.local.scaling.view import View
 from infra.local.scenario import Scenario
 from infra.local.scheduling.filters import node_infos_of, refusal
@@ -104,7 +104,7 @@ def test_the_autoscaler_moves_a_pod_only_where_its_disk_can_be(expected: bool, z
     virtual.add("persistentvolumes", disk("v", "z2"))
     virtual.add("persistentvolumeclaims", claim("data", "v"))
     db = virtual.add("pods", pod("db", on="a", phase="Running", volumes=mounted("data")))
-    client = Client(DirectTransport(virtual.api.handle))
+    client = Client(virtual.api.handle)
 
     view = View(client.list_objects("nodes"), client.list_objects("pods"), {}, client.list_objects)
 

@@ -1,11 +1,117 @@
-"""Cloud Monitoring's evaluation of the conditions that alerts use, minute by minute, written from its pages.
+"""Alert policies applied to histories, and the entries and generated files that they read."""
 
-cloud.google.com/monitoring/alerts/concepts-indepth: points are aligned in a rolling window, series are reduced to
-one, and a condition holds once its test has been true for its duration. An absence begins only after there was data.
-"""
-
+import io
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
+
+from infra.monitoring.__main__ import INFRA, files
+from shared.log import JsonLog
+from tests.builders import CLUSTER
+
+Entry = Mapping[str, Any]
+PREFIX = "logging.googleapis.com/"
+_SPECIAL = {f"{PREFIX}{key}": key for key in ("labels", "trace", "spanId", "operation")}
+
+
+def stored(line: str) -> Entry:
+    """Return the LogEntry of one line on stdout."""
+    payload = json.loads(line)
+    special = {kept: payload.pop(key) for key, kept in _SPECIAL.items() if key in payload}
+    assert not [key for key in payload if key.startswith(PREFIX)], payload
+    special.get("labels", {}).pop("execution_id", None)  # the platform's own, as the span
+    resource = {"type": "cloud_run_revision", "labels": {"service_name": "ebb"}}
+    return {"severity": payload.pop("severity"), "resource": resource, "jsonPayload": payload, **special}
+
+
+def read(text: str) -> list[Entry]:
+    """Return the entries of what a function wrote; what is no JSON object, as a traceback, is left out."""
+    return [stored(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def of_folder(folder: Path, *names: str) -> list[Entry]:
+    """Return the entries of the functions' logs in a folder."""
+    return [entry for name in names for entry in read((folder / name).read_text(encoding="utf-8"))]
+
+
+def written(lines: Iterable[Mapping[str, Any]], level: str = "DEBUG") -> list[Entry]:
+    """Return the entries of lines that a FakeLog kept, as the real log writes them at that level."""
+    stream = io.StringIO()
+    log = JsonLog(stream, level, CLUSTER, "p")
+    for line in lines:
+        log.event(**line)
+    return read(stream.getvalue())
+
+
+LATE_MINUTES = 12
+"""Ten (cloud.google.com/logging/docs/logs-based-metrics/troubleshooting), and two for the evaluation."""
+MOST_ABSENCE = 23 * 3600 + 1800
+
+
+def absence_seconds(interval_minutes: int, missed_passes: int) -> int:
+    """Return how long no pass may be seen, as Terraform computes it (local.absence_seconds).
+
+    That many intervals and half a one for the last to arrive, and at least an interval and twelve minutes: a log-based
+    metric may be ten minutes late, and that is no news. Whole minutes, within what Cloud Monitoring takes.
+    """
+    minutes = max(math.ceil((missed_passes + 0.5) * interval_minutes), interval_minutes + LATE_MINUTES)
+    return min(minutes * 60, MOST_ABSENCE)
+
+
+NAME = "ebb-c-0123456"
+VALUES = {
+    "cluster": CLUSTER,
+    "name": NAME,
+    "planner": f"{NAME}-planner",
+    "drainer": f"{NAME}-drainer",
+    "orders_subscription": f"{NAME}-orders",
+    "dead_letters_subscription": f"{NAME}-dead-letters",
+    "missed_passes": "3",
+    "absence_seconds": str(absence_seconds(5, 3)),
+    "window_seconds": str(absence_seconds(5, 3) - 60),
+}
+FLEET_VALUES = {"name": "ebb-fleet", "projects": 'projects/one","projects/two'}
+
+
+def filled(file: str, cluster: str = CLUSTER) -> str:
+    """Return a file with Terraform's values in it."""
+    path = next((written for written in files() if written.name == file), INFRA / file)
+    text = path.read_text(encoding="utf-8")
+    values = FLEET_VALUES if file.startswith("fleet") else {**VALUES, "cluster": cluster}
+    for name, value in values.items():
+        text = text.replace(f"${{{name}}}", value)
+    return text
+
+
+@cache
+def metrics(cluster: str = CLUSTER) -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("metrics.yaml", cluster)))
+
+
+@cache
+def alerts() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("alerts.yaml")))
+
+
+@cache
+def dashboard() -> dict[str, Any]:
+    return dict(json.loads(filled("dashboard.json")))
+
+
+@cache
+def fleet_metrics() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("fleet.yaml"))["metrics"])
+
+
+@cache
+def fleet_dashboard() -> dict[str, Any]:
+    return dict(json.loads(filled("fleet-dashboard.json")))
+
 
 Points = Sequence[tuple[float, float]]
 """Minute and value, of one series."""

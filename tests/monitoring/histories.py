@@ -25,7 +25,7 @@ from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.drainer import rollouts
 from tests.functions.fake_ebb import FakeEbb
-from tests.monitoring.entries import Entry, read, written
+from tests.monitoring.alarm import Entry, read, written
 
 
 def fake_ebb(**changes: Any) -> FakeEbb:

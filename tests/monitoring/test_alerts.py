@@ -10,9 +10,17 @@ from infra.monitoring.__main__ import runbook
 from infra.monitoring.alerts import ALERTS, FAILURES
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
-from tests.monitoring.alarm import Points, seconds, speaks
-from tests.monitoring.entries import Entry
-from tests.monitoring.generated import MOST_ABSENCE, VALUES, absence_seconds, alerts, metrics
+from tests.monitoring.alarm import (
+    MOST_ABSENCE,
+    VALUES,
+    Entry,
+    Points,
+    absence_seconds,
+    alerts,
+    metrics,
+    seconds,
+    speaks,
+)
 from tests.monitoring.histories import entries, returned
 from tests.monitoring.log_filters import series
 

@@ -10,7 +10,7 @@ import pytest
 
 from infra.monitoring.query import LAST_NIGHT, REVIEWS, WHY_HERE, Review
 from shared.core.reasons import ReasonGroup
-from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, fleet_dashboard, fleet_metrics, metrics
+from tests.monitoring.alarm import NAME, VALUES, alerts, dashboard, fleet_dashboard, fleet_metrics, metrics
 from tests.monitoring.histories import entries, outage, removal, returned, trouble
 from tests.monitoring.log_filters import at, matches
 

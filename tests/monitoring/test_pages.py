@@ -1,22 +1,24 @@
-"""What the pages say of the runbook, metrics and cost is what the tables and the count say."""
+"""The generated files and pages are those that the tables make."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from infra.monitoring import __main__ as files
+from infra.monitoring.__main__ import files, page_of, parts
 from infra.monitoring.metrics import METRICS
 from tests.bench.bill import ITEMS, Item
 from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table
+from tests.monitoring.alarm import FLEET_VALUES, VALUES, filled, fleet_metrics, metrics
 
 COST = PAGE.read_text(encoding="utf-8")
 CLOSE = 0.15
 """How far the page may be from today's count: a rule of draining that changes moves it a little."""
 
 
-@pytest.mark.parametrize("page", files.parts(), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", parts(), ids=lambda page: page.name)
 def test_a_page_has_the_part_of_the_tables(page: Path) -> None:
-    assert files.page_of(page) == page.read_text(encoding="utf-8"), "run `make monitoring`"
+    assert page_of(page) == page.read_text(encoding="utf-8"), "run `make monitoring`"
 
 
 def test_the_clusters_that_a_project_has_room_for_are_those_of_the_page() -> None:
@@ -65,3 +67,39 @@ def test_one_installation_stays_within_the_free_tiers_but_for_cents() -> None:
 
     assert sum(ITEMS[name].dollars(usual[name]) for name in ITEMS) < 0.05
     assert sum(ITEMS[name].dollars_at_most(usual[name]) for name in ("reads", "writes", "deletes")) < 0.50
+
+
+MOST_FILTER = 20_000
+"""Characters of a log-based metric's filter (cloud.google.com/logging/quotas)."""
+FILES = [pytest.param(path, text, id=path.name) for path, text in files().items()]
+
+
+@pytest.mark.parametrize(("path", "text"), FILES)
+def test_the_generated_files_are_fresh(path: Path, text: str) -> None:
+    assert path.read_text(encoding="utf-8") == text, "run `make monitoring`"
+
+
+@pytest.mark.parametrize(("path", "text"), FILES)
+def test_nothing_looks_like_terraforms_but_the_names_it_fills_in(path: Path, text: str) -> None:
+    known = FLEET_VALUES if path.name.startswith("fleet") else VALUES
+    assert set(re.findall(r"\$\{(.*?)\}", text)) <= known.keys()
+    assert "%{" not in text
+    assert "$$" not in text
+    assert "${" not in filled(path.name)
+
+
+def test_terraform_fills_in_those_names_and_no_other() -> None:
+    module = (Path(__file__).parents[2] / "terraform" / "monitoring.tf").read_text(encoding="utf-8")
+    block = module.split("monitoring = {")[1].split("}")[0]
+
+    assert set(re.findall(r"^\s+(\w+) +=", block, re.MULTILINE)) == VALUES.keys()
+
+
+def test_metrics_keep_the_limits_of_cloud_logging() -> None:
+    for name, metric in [*metrics().items(), *fleet_metrics().items()]:
+        assert re.fullmatch(r"[a-z_]+", name)
+        assert len(f"{VALUES['name']}/{name}") <= 100
+        assert len(metric["filter"]) < MOST_FILTER
+        assert len(metric["labels"]) <= 10
+        assert len(metric["description"]) <= 8000
+        assert bool(metric["value"]) == (metric["value_type"] == "DISTRIBUTION")

@@ -1,14 +1,18 @@
-"""Real processes race for claims: a budget of five is never six, whoever is first."""
+"""Of processes that race for claims or open one state at once, all keep the limits."""
 
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from shared.adapters.process import system_time
 from shared.core.reasons import Unremovable
+from tests.builders import NOW
 from tests.races.claimer import RaceResult, claims_in
-from tests.races.parallel import open_at_once, run
+from tests.races.restarts import Call, drain, open_at_once, reasons, run
+from tests.races.restarts import in_a_fresh_process as cold
 
 EMULATOR = (pytest.mark.emulator, pytest.mark.xdist_group("emulator"))
 
@@ -34,7 +38,7 @@ def test_of_two_workers_with_a_limit_of_one_exactly_one_drains(place: str) -> No
     told = run(place, claimers=2, limit=1)
 
     assert ends(told) == {("drained", ""): 1, ("refused", Unremovable.BUDGET): 1}
-    assert (len(claims_in(place).claims), sum(each.cordons for each in told)) == (1, 1)
+    assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_64_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: boo
     told = run(place, claimers=64, limit=5, strangers=strangers)
 
     assert ends(told) == {("drained", ""): 5, ("refused", Unremovable.BUDGET): 59}
-    assert (len(claims_in(place).claims), sum(each.cordons for each in told)) == (5, 5)
+    assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (5, 5)
     assert len(claims_in(place).starts) == 5
 
 
@@ -54,3 +58,72 @@ def test_64_claimers_with_room_for_all_are_all_granted(place: str) -> None:
 
     assert ends(told) == {("drained", ""): 64}
     assert len(claims_in(place).claims) == len(claims_in(place).starts) == 64
+
+
+MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
+
+
+@pytest.fixture
+def state_place(tmp_path: Path) -> str:
+    return f"sqlite:{tmp_path / 'state'}"
+
+
+@pytest.mark.acceptance(51)
+@pytest.mark.parametrize(
+    ("expected", "after"),
+    [
+        pytest.param("time_gap", 10 * MINUTE - SECOND, id="9:59 after"),
+        pytest.param("order", 10 * MINUTE, id="10:00 after"),
+    ],
+)
+def test_the_time_gap_outlives_the_process_that_began_it(expected: str, after: timedelta, state_place: str) -> None:
+    first, later = (Call(state_place, when, time_gap=10 * MINUTE, limit=2) for when in (NOW, NOW + after))
+    assert cold(drain, first, "n1") == "drained"
+
+    assert cold(reasons, later)["n2"] == expected
+
+
+@pytest.mark.acceptance(51)
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_the_time_gap_outlives_the_process_in_firestore_too(
+    request: pytest.FixtureRequest,
+) -> None:
+    state_place = f"firestore:{request.getfixturevalue('firestore_emulator').host}/ebb-{uuid4().hex[:12]}"
+    call = Call(state_place, system_time(), time_gap=10 * MINUTE, limit=2)
+    assert cold(drain, call, "n1") == "drained"
+
+    assert cold(reasons, call)["n2"] == "time_gap"
+
+
+@pytest.mark.acceptance(71)
+def test_with_a_limit_of_one_the_second_drain_starts_only_after_the_first_has_ended(
+    state_place: str,
+) -> None:
+    assert cold(drain, Call(state_place, NOW), "n1") == "drained"
+    assert cold(drain, Call(state_place, NOW + MINUTE), "n2") == "budget"
+
+    cold(reasons, Call(state_place, NOW + 2 * MINUTE, gone=("n1",), limit=0))  # this pass sees that the first has ended
+
+    assert cold(drain, Call(state_place, NOW + 3 * MINUTE, gone=("n1",)), "n3") == "drained"
+
+
+@pytest.mark.acceptance(80)
+@pytest.mark.parametrize(
+    ("expected", "passes"),
+    [
+        pytest.param("marked_recently", [(0, 0.5), (299, 0.5)], id="a second too young"),
+        pytest.param("order", [(0, 0.5), (300, 0.5)], id="old enough"),
+        pytest.param("marked_recently", [(0, 0.5), (180, 3.9), (360, 0.5), (659, 0.5)], id="reset on recovery"),
+        pytest.param("order", [(0, 0.5), (180, 3.9), (360, 0.5), (660, 0.5)], id="old enough since the reset"),
+    ],
+)
+def test_consolidate_after_counts_from_when_the_node_became_eligible(
+    expected: str, passes: list[tuple[int, float]], state_place: str
+) -> None:
+    calls = [Call(state_place, NOW + seconds * SECOND, cpu, consolidate_after=5 * MINUTE) for seconds, cpu in passes]
+
+    found = [cold(reasons, call) for call in calls]
+
+    assert found[-1]["n1"] == expected
+    assert {result["n1"] for result in found[:-1]} <= {"marked_recently", "cpu_above_limit"}

@@ -24,7 +24,7 @@ from grpc import insecure_channel
 
 from infra.local.bound_process import Child
 from infra.local.clocks import SystemClock
-from infra.local.google_apis import Bucket, GkeApi, ServedCluster
+from infra.local.google_apis import Bucket, ServedCluster
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
@@ -85,7 +85,7 @@ class Installation:
         self._lock = threading.RLock()
         self.bucket = Bucket()
         self.bucket.put("policies", "policy.yaml", policy.encode())
-        self._gke = HttpServer(GkeApi(ServedCluster(CLUSTER, dict(pools))).handle, self._lock)
+        self._gke = HttpServer(ServedCluster(CLUSTER, dict(pools)).handle, self._lock)
         self._storage = HttpServer(self.bucket.handle, self._lock)
         self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, SystemClock(), scaling)
         self._stopping = threading.Event()

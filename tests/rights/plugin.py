@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.rights.comparison import idle, idle_options, lacking
 from tests.rights.rbac import filled, granted, with_options
-from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS, listen
+from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS, idle, idle_options, lacking, listen
 
 _OUTPUT = "rights"
 _WHOLE = {"", "not control_plane"}

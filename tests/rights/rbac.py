@@ -95,8 +95,8 @@ def granted(text: str) -> Mapping[str, frozenset[Right]]:
 def with_options(**emails: str) -> Mapping[str, frozenset[Right]]:
     """Return the rights of each subject where every option is applied, too."""
     found = [granted(filled(file, **emails)) for file in (FILE, *OPTIONS.values())]
-    names = {name for each in found for name in each}
-    return {name: frozenset().union(*(each.get(name, frozenset()) for each in found)) for name in names}
+    names = {name for rights in found for name in rights}
+    return {name: frozenset().union(*(rights.get(name, frozenset()) for rights in found)) for name in names}
 
 
 def _rights(role: Mapping[str, Any]) -> frozenset[Right]:

@@ -1,6 +1,11 @@
-"""`infra/rbac.yaml` grants what the functions use, no more and no less: whole histories through the real adapters."""
+"""Each function uses exactly the rights that the file grants it, in whole runs too, and deletes nothing."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,11 +13,11 @@ from infra.local.world.kinds import Json
 from shared.adapters.google_failures import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
+from tests.faults.ports import AGENT
 from tests.faults.returning_worlds import WITH_ROOM, returning_settings
 from tests.faults.worlds import settings, with_a_disk, with_a_job, with_buffers
-from tests.rights.comparison import idle, idle_options, lacking
 from tests.rights.rbac import FILE, OPTIONS, PLACEHOLDERS, Right, filled, granted, objects, right_of, with_options
-from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
+from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights, idle, idle_options, lacking
 
 GRANTS = granted(filled(planner=PLANNER, drainer=DRAINER))
 INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the state", "fail deletions")
@@ -22,7 +27,7 @@ def histories() -> Iterator[History]:
     """Give worlds in which drains end well, fail, are held, are given back, and are healed after people interfered."""
     yield History(with_a_disk())
     yield History(with_a_job())
-    yield from (History(each) for each in returning_settings() if each.name == WITH_ROOM)
+    yield from (History(setting) for setting in returning_settings() if setting.name == WITH_ROOM)
     yield from map(History, with_buffers())
     for setting in settings():
         yield History(setting)
@@ -102,7 +107,7 @@ def test_what_an_option_grants_and_nobody_ever_used_is_shown() -> None:
 
 @pytest.mark.parametrize("identity", [PLANNER, DRAINER])
 def test_each_right_that_is_taken_away_and_each_that_is_added_is_noticed(identity: str) -> None:
-    used = {each: set(rights) for each, rights in GRANTS.items()}
+    used = {who: set(rights) for who, rights in GRANTS.items()}
     for right in sorted(GRANTS[identity]):
         less = {**GRANTS, identity: GRANTS[identity] - {right}}
         assert lacking(used, less) == [f"{identity} used `{right}`, which infra/rbac.yaml does not grant"]
@@ -160,3 +165,90 @@ def test_what_leaves_over_a_socket_is_overheard_if_it_is_ours() -> None:
     other = UsedRights()
     other.take(ledger.written())
     assert other.used == ledger.used
+
+
+Entry = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def entries() -> list[Entry]:
+    """The record of a world in which nodes are drained and the autoscaler deletes them."""
+    found: list[Entry] = run(History(settings()[0])).cloud.world.record.entries
+    return found
+
+
+def of_ours(entries: list[Entry], verb: str) -> list[str]:
+    asked = (entry for entry in entries if entry["type"] == "request" and entry["user_agent"].startswith(AGENT))
+    return [entry["path"] for entry in asked if entry["verb"] == verb]
+
+
+def changes(entries: list[Entry], kind: str, verb: str) -> list[Entry]:
+    return [entry for entry in entries if entry["type"] == "change" and (entry["kind"], entry["verb"]) == (kind, verb)]
+
+
+@pytest.mark.acceptance(83)
+def test_every_pod_that_ebb_ends_was_evicted_and_none_deleted(entries: list[Entry]) -> None:
+    ended = {entry["name"] for entry in changes(entries, "pods", "update") if entry["terminating"] and ours(entry)}
+    granted = {entry["name"] for entry in entries if entry["type"] == "eviction" and ours(entry)}
+
+    assert ended == granted != set()
+    assert [entry["name"] for entry in changes(entries, "pods", "delete") if ours(entry)] == []
+    assert of_ours(entries, "DELETE") == []
+    assert {path.rpartition("/")[2] for path in of_ours(entries, "POST")} <= {"eviction", "events"}
+
+
+@pytest.mark.acceptance(93)
+def test_a_drained_node_stays_cordoned_and_tainted_until_somebody_else_deletes_it(entries: list[Entry]) -> None:
+    drained = {entry["name"] for entry in changes(entries, "nodes", "update") if ours(entry)}
+    gone = {entry["name"]: entry for entry in changes(entries, "nodes", "delete")}
+
+    assert drained
+    for name in drained:
+        assert gone[name]["unschedulable"]
+        assert any("/ebb=" in taint for taint in gone[name]["taints"])
+    assert [name for name, entry in gone.items() if ours(entry)] == []
+    assert of_ours(entries, "DELETE") == []
+    assert {path.split("/")[3] for path in of_ours(entries, "PATCH")} == {"nodes"}
+
+
+def ours(entry: Entry) -> bool:
+    return str(entry["actor"]).startswith(AGENT)
+
+
+ROOT = FILE.parents[1]
+HARMLESS = "def test_nothing(): pass\n"
+TOO_FAR = """
+import http.client, socket
+def test_it():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connection = http.client.HTTPConnection(*server.getsockname())
+        connection.request("DELETE", "/api/v1/namespaces/a/pods/p", headers={"User-Agent": "ebb"})
+        connection.close()
+"""
+DELETES = "anyone used `delete  pods`, which infra/rbac.yaml does not grant"
+NEVER = "infra/rbac.yaml grants drainer `create  pods/eviction`, which no test ever saw it use"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "code", "text", "words"),
+    [
+        pytest.param("", 0, HARMLESS, ["test_one.py"], id="a part that uses nothing is fine"),
+        pytest.param(DELETES, 1, TOO_FAR, ["test_one.py"], id="a part that goes too far fails"),
+        pytest.param(NEVER, 1, HARMLESS, [], id="a whole run that leaves a right unused fails"),
+        pytest.param("", 0, HARMLESS, ["-k", "nothing"], id="a choice by name is no whole run"),
+    ],
+)
+def test_a_run_is_held_against_the_file(sentence: str, code: int, text: str, words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "-p", "tests.rights.plugin", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, sentence in done.stdout) == (code, True), done.stdout + done.stderr
+    assert ("rights in the cluster" in done.stdout) is bool(sentence)

@@ -23,8 +23,7 @@ from shared.adapters.kubernetes.transport import Call
 from shared.adapters.process import system_time
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
-from tests.adapters.access import document
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, document, scripted, status
 from tests.builders import CLUSTER
 from tests.pages import ROOT
 from tests.security.secrets import BEARER, PASSWORD, PRIVATE_KEY, leaked

@@ -1,15 +1,24 @@
-"""A policy with odd words in it is refused in sentences that repeat a part of each wrong value and no more."""
+"""Whatever stands in a policy, no line of the log becomes two; the pages and the supply of SECURITY.md."""
 
 import json
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.version import Version
 
+from infra.archive import normal, pins
 from shared.core.policy.parsing import parse
-from shared.errors import BadPolicy
-from tests.builders import node
+from shared.core.policy.values import MOST_POLICY_BYTES
+from shared.core.records.orders import decode, quoted_value
+from shared.errors import BadOrder, BadPolicy
+from tests.builders import CLUSTER, NOW, node
 from tests.functions.fake_ebb import FakeEbb
+from tests.pages import ROOT
 from tests.security.secrets import ALL, leaked
 
 LONG = "y" * 5_000
@@ -106,3 +115,35 @@ def test_what_stands_where_no_setting_is_is_not_repeated_anywhere(text: str, sec
     fake_ebb.tick()
     assert fake_ebb.log.of("policy_invalid")
     assert leaked(" ".join(str(line) for line in fake_ebb.log.lines)) == []
+
+
+TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    named = set(re.findall(r"`((?:tests|infra|terraform)/[^`]*)`", TEXT))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    assert "at most 64 KiB" in " ".join(TEXT.split())
+    with pytest.raises(BadOrder, match="at most 65536"):
+        decode(b" " * (64 * 1024 + 1), CLUSTER, "id", NOW)
+    assert f"at most {MOST_POLICY_BYTES // 1024} KiB" in " ".join(TEXT.split())
+    assert len(quoted_value("x" * 1000)) == 81, "eighty characters and the mark that some are missing"
+
+
+KNOWN: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("advisories.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", KNOWN["fixed"], ids=lambda row: f"{row['project']} {row['advisory']}")
+def test_no_pin_is_older_than_a_known_fix(row: dict[str, str]) -> None:
+    pinned = [Version(pin.rule.removeprefix("==")) for pin in pins() if pin.name == normal(row["project"])]
+    assert pinned, f"{row['project']} is no longer pinned: take the row out"
+    assert min(pinned) >= Version(row["version"]), f"{row['advisory']}: run `make requirements`; see {row['source']}"
+
+
+def test_no_pin_is_a_version_before_its_release() -> None:
+    early = [pin.name for pin in pins() if Version(pin.rule.removeprefix("==")).is_prerelease]
+    assert early in ([], ["opentelemetry-semantic-conventions"]), "OpenTelemetry's conventions have only such versions"

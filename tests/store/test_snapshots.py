@@ -1,20 +1,24 @@
-"""What one reading does not tell, another part of it does: workloads counted from their pods."""
+"""The snapshot that all judge alike, and lists that only advise."""
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
+from shared.core.cluster.autoscaling import BUFFER_LISTS, Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Kubelet
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
 from shared.port_types import ClusterReading, PoolsReading
-from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
+from shared.store.snapshots import snapshot_of, warn_of_unread, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod, pod_class, resources
+from tests.fakes import FakeLog
 
 WEB, DB = "default/ReplicaSet/web", "default/StatefulSet/db"
 PODS = (pod("web-1"), pod("web-2"), pod("db-0", owner="StatefulSet/db"), pod("bare", owner=None))
@@ -75,7 +79,7 @@ def test_pods_rely_on_the_kubelet_under_them_where_not_all_can_as_much(
 
     seen = snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW)
 
-    assert [each.spec.needs_kubelet for each in seen.pods] == [*expected, None]
+    assert [pod.spec.needs_kubelet for pod in seen.pods] == [*expected, None]
 
 
 def test_a_daemon_pod_is_to_reach_an_older_kubelet_too() -> None:
@@ -110,3 +114,42 @@ def test_whatever_a_reading_and_a_snapshot_both_hold_is_carried_over() -> None:
     snapshot = snapshot_of("c", given, PoolsReading({}, known=True), NOW, NOW)
 
     assert {name for name in kept - sorted_or_counted if getattr(snapshot, name) != getattr(given, name)} == set()
+
+
+def said(**parts: Any) -> list[str]:
+    """What the log says of a reading of which all else was read."""
+    whole: dict[str, Any] = {"storage": Storage(unread=()), **parts}
+    log = FakeLog()
+    warn_of_unread(log, "drain_step", ClusterReading((), (), (), {}, **whole))
+    assert {line["severity"] for line in log.lines} <= {"WARNING"}
+    return [str(line["message"]) for line in log.lines]
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        pytest.param("storage", Storage, id="storage"),
+        pytest.param("autoscalers", VerticalAutoscalers, id="VerticalPodAutoscalers"),
+        pytest.param("limits", NamespaceLimits, id="limits of namespaces"),
+        pytest.param("buffers", Buffers, id="capacity buffers"),
+    ],
+)
+def test_lists_that_may_not_be_read_are_named_and_nothing_is_shown_where_all_were(
+    part: str, kind: Callable[..., Any]
+) -> None:
+    assert said(**{part: kind(unread=())}) == []
+    (sentence,) = said(**{part: kind(unread=("ones", "others"))})
+    assert "ones, others" in sentence
+
+
+@pytest.mark.parametrize("unread", BUFFER_LISTS)
+def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(unread: str) -> None:
+    (sentence,) = said(buffers=Buffers(unread=(unread,)))
+
+    assert ("ComputeClasses" in sentence) is (unread == "computeclasses")
+
+
+def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:
+    (sentence,) = said(buffers=Buffers(unread=tuple(BUFFER_LISTS)))
+
+    assert "ComputeClasses" in sentence

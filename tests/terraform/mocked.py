@@ -41,7 +41,7 @@ def outputs_of(tool: Terraform, root: Path, mocks: str, *given: str, target: str
     """
     events = _events(tool, root, mocks, "apply", target, *given)
     state = next(event["test_state"] for event in events if event["type"] == "test_state")
-    return {name: each["value"] for name, each in state.get("outputs", {}).items()}
+    return {name: output["value"] for name, output in state.get("outputs", {}).items()}
 
 
 def plan_of(tool: Terraform, root: Path, mocks: str, *given: str) -> dict[str, dict[str, Any]]:

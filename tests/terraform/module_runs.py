@@ -182,7 +182,7 @@ def _said(tool: Terraform, folder: Path, cases: Cases) -> list[tuple[str, str, s
     folder.mkdir(parents=True)
     calls = {}
     for name, inputs in cases.items():
-        values_only(folder / name, POLICY if any(each in inputs for each in POLICY.inputs) else NAMES)
+        values_only(folder / name, POLICY if any(part in inputs for part in POLICY.inputs) else NAMES)
         call = {"source": f"./{name}/terraform", "project": "my-project", "cluster": CLUSTER}
         calls[name] = {**call, **_escaped(inputs)}
     _write(folder / "main.tf.json", {"module": calls})
@@ -211,8 +211,8 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("${", "$${").replace("%{", "%%{")
     if isinstance(value, Mapping):
-        return {key: _escaped(each) for key, each in value.items()}
-    return [_escaped(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _escaped(part) for key, part in value.items()}
+    return [_escaped(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def sentences(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:

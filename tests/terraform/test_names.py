@@ -1,4 +1,4 @@
-"""Names within the limits of what they name, never shared by two clusters; ticks spread over the interval; sizes."""
+"""Names that Terraform gives, and the monitoring that it fills in."""
 
 import random
 import re
@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from infra.monitoring.__main__ import files
 from tests.depth import DEEP
-from tests.terraform.module_runs import CLUSTER, NAMES, Terraform, valued
+from tests.terraform.module_runs import CLUSTER, MODULE, NAMES, Terraform, valued
 
 CLUSTERS = 300 if DEEP else 100
 LOCATIONS = ("europe-west1", "europe-west1-b", "europe-west1-c", "us-central1", "northamerica-northeast1-a")
@@ -119,3 +120,18 @@ def test_memory_follows_the_number_of_nodes_unless_it_is_written(values_tool: Te
     }
 
     assert [tuple(row["memory"]) for row in valued(values_tool, tmp_path, NAMES, cases).values()] == list(SIZES)
+
+
+@pytest.mark.acceptance(107)
+def test_dashboard_alerts_and_metrics_are_valid_terraform(tool: Terraform, module: Path) -> None:
+    done = tool.run(module, "validate", "-no-color")
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_terraform_reads_the_generated_files_and_no_copy_of_them() -> None:
+    text = (MODULE / "monitoring.tf").read_text(encoding="utf-8")
+
+    read = set(re.findall(r"/infra/([\w.]+)", text))
+    assert read == {"metrics.yaml", "alerts.yaml", "dashboard.json"}
+    assert read <= {path.name for path in files()}

@@ -162,8 +162,8 @@ def test_no_field_of_the_schema_is_dropped(written: dict[str, dict[str, Any]]) -
 def as_text(value: Any) -> Any:
     """Return a document with its figures as text: a limit of nodes may be either."""
     if isinstance(value, dict):
-        return {key: as_text(each) for key, each in value.items()}
-    return [as_text(each) for each in value] if isinstance(value, list) else str(value)
+        return {key: as_text(part) for key, part in value.items()}
+    return [as_text(part) for part in value] if isinstance(value, list) else str(value)
 
 
 def test_null_is_absent(written: dict[str, dict[str, Any]]) -> None:
@@ -191,10 +191,10 @@ BY_NAME = ("policy.nodePools", "policy.cluster.commitments.families", "policy.cl
 def misspelt(value: Any, path: str, places: list[str]) -> Any:
     """Return the document with a field too many in each section, and note the path of each."""
     if isinstance(value, list):
-        return [misspelt(each, f"{path}[{number}]", places) for number, each in enumerate(value)]
+        return [misspelt(part, f"{path}[{number}]", places) for number, part in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    rows = {key: misspelt(each, f"{path}.{key}", places) for key, each in value.items()}
+    rows = {key: misspelt(part, f"{path}.{key}", places) for key, part in value.items()}
     if path in BY_NAME:
         return rows
     places.append(f"{path}.typo")

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,44 @@ from functions.cli.main import app
 from shared.core.records.orders import OrderKind, Origin, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
-from tests.pages import INSTALL
+from tests.pages import INSTALL, README, ROOT, blocks, section
 from tests.terraform.mocked import outputs_of, plan_of
-from tests.terraform.module_runs import ROOT, Terraform
-from tests.terraform.walkthrough import Command, commands, modules
+from tests.terraform.module_runs import Terraform
+
+SECTION = section(INSTALL, "## One cluster")
+CLOUD = "cloud:"
+"""How a comment begins that names what needs a cloud."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One line of the walk-through: each program of its pipe with its words, and what is said of it."""
+
+    programs: tuple[tuple[str, ...], ...]
+    comment: str
+
+    @property
+    def needs_cloud(self) -> bool:
+        return self.comment.startswith(CLOUD)
+
+
+def commands() -> list[Command]:
+    return [_command(line) for line in blocks(SECTION, "sh")[0].splitlines() if line.strip()]
+
+
+def _command(line: str) -> Command:
+    words = shlex.split(line, comments=True)
+    comment = line.partition("  # ")[2] if "  # " in line else ""
+    programs: list[list[str]] = [[]]
+    for word in words:
+        programs.append([]) if word == "|" else programs[-1].append(word)
+    return Command(tuple(tuple(program) for program in programs), comment.strip())
+
+
+def modules() -> list[str]:
+    pages = (README, ROOT / "terraform" / "README.md")
+    return [text for page in pages for text in blocks(page.read_text(encoding="utf-8"), "hcl")]
+
 
 KNOWN_FLAGS = {
     "gcloud container clusters get-credentials": {"--location", "--project"},
@@ -113,12 +148,12 @@ def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None
 def test_the_rights_that_are_applied_are_those_of_the_single_source(example: dict[str, Any]) -> None:
     applied = list(yaml.safe_load_all(example["rbac"]))
     files = ((ROOT / "infra" / name).read_text(encoding="utf-8") for name in ("rbac.yaml", "admission.yaml"))
-    source = [each for text in files for each in yaml.safe_load_all(text)]
+    source = [thing for text in files for thing in yaml.safe_load_all(text)]
 
-    assert [(each["kind"], each["metadata"]["name"], each.get("rules")) for each in applied] == [
-        (each["kind"], each["metadata"]["name"], each.get("rules")) for each in source
+    assert [(thing["kind"], thing["metadata"]["name"], thing.get("rules")) for thing in applied] == [
+        (thing["kind"], thing["metadata"]["name"], thing.get("rules")) for thing in source
     ]
-    subjects = [subject["name"] for each in applied for subject in each.get("subjects", [])]
+    subjects = [subject["name"] for thing in applied for subject in thing.get("subjects", [])]
     assert len(subjects) == 2
     assert all(re.fullmatch(r"[^@]+@my-project\.iam\.gserviceaccount\.com", name) for name in subjects)
 

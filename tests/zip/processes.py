@@ -132,9 +132,7 @@ def _started(target: str, command: list[str], source: Path, folder: Path, enviro
 def peaks(child_marker: str) -> list[float]:
     """Return the peak memory in MiB of each process whose command line holds the marker, the largest first."""
     commands = {process: _read(process / "cmdline").replace("\0", " ") for process in Path("/proc").glob("[0-9]*")}
-    marked = [
-        each for each, said in commands.items() if child_marker in said and "infra.local.bound_process" not in said
-    ]
+    marked = [pid for pid, said in commands.items() if child_marker in said and "infra.local.bound_process" not in said]
     return sorted(filter(None, map(_peak, marked)), reverse=True)
 
 

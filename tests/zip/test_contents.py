@@ -13,8 +13,8 @@ from typing import Any
 
 from infra.archive import archive, patterns, source_files, write
 from shared.settings import Settings, variable
-from tests.zip.archive import ROOT, unpack
 from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, variables
+from tests.zip.test_packages import ROOT, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024
@@ -83,7 +83,10 @@ def ours(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             named = (f"{node.module}.{alias.name}" for alias in node.names)
-            found |= {node.module, *(each for each in named if any((ROOT / place).exists() for place in places(each)))}
+            found |= {
+                node.module,
+                *(module for module in named if any((ROOT / place).exists() for place in places(module))),
+            }
     return {module for module in found if module.partition(".")[0] in {"functions", "shared", "infra", "tests"}}
 
 

@@ -1,12 +1,27 @@
-"""The list beside the archive names what a build installs, in CycloneDX's form; equal archives have equal lists."""
+"""The list of packages beside the archive, and what requirements.txt pins."""
 
+import io
 import json
 import re
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from infra.archive import archive, cyclonedx, pins, write_packages
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from infra.archive import archive, cyclonedx, normal, pins, write_packages
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def unpack(packed: bytes, folder: Path) -> Path:
+    """Unpack as the build does, and return the folder, which is the functions' source root."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as made:
+        made.extractall(folder)
+    return folder
+
 
 FORMS = {
     "bomFormat": "CycloneDX",
@@ -64,3 +79,32 @@ def test_the_list_lies_next_to_its_archive(tmp_path: Path) -> None:
 
     assert beside == tmp_path / "functions.cdx.json"
     assert json.loads(beside.read_text(encoding="utf-8")) == cyclonedx(archive())
+
+
+ASKED = re.compile(r"^([A-Za-z0-9_.-]+)([^#;\n]*)", re.MULTILINE)
+
+
+def test_every_requirement_is_pinned_to_one_version_with_its_hashes() -> None:
+    assert [pin.name for pin in pins() if not re.fullmatch(r"==[0-9][0-9a-z.]*", pin.rule)] == []
+    assert [pin.name for pin in pins() if not pin.hashes] == []
+    assert len({(pin.name, pin.marker) for pin in pins()}) == len(pins())
+
+
+def test_what_is_pinned_is_what_is_asked_for() -> None:
+    """`make requirements` compiles the one from the other: each asked project is pinned within its rule."""
+    text = (ROOT / "requirements.in").read_text(encoding="utf-8")
+    wanted = {normal(name): rule.strip() for name, rule in ASKED.findall(text)}
+    found = [pin for pin in pins() if pin.name in wanted]
+    assert [pin for pin in found if pin.rule.removeprefix("==") not in SpecifierSet(wanted[pin.name])] == []
+    assert compiled_from_the_list() == set(wanted)
+
+
+def compiled_from_the_list() -> set[str]:
+    """The projects of which the compiler wrote that `requirements.in` asked for them."""
+    entries = re.findall(r"^(\S+?)==.*\n((?: .*\n)+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    return {normal(name) for name, rest in entries if "-r requirements.in" in rest}
+
+
+@pytest.mark.parametrize("name", ["Google_Auth", "google.auth", "google-auth"])
+def test_a_projects_names_are_one(name: str) -> None:
+    assert normal(name) == "google-auth"

@@ -152,7 +152,7 @@ _place: Final = msgspec.json.Decoder(NodePlace)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(controller_wire.Controller)
-_namespace: Final = msgspec.json.Decoder(wire.Namespace)
+_namespace: Final = msgspec.json.Decoder(wire.AnyObject)
 _CONTROLLERS: Final = ("ReplicaSet", "Deployment", "StatefulSet", *OTHERS)
 _KEYED: Final[Mapping[str, Callable[[Bytes], Any]]] = {
     "PodDisruptionBudget": lambda raw: node_objects.disruption_budget(_budget.decode(raw)),

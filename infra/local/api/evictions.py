@@ -76,10 +76,7 @@ def _check_preconditions(pod: Json, options: Json) -> None:
 
 
 def evict(store: Store, record: Record, key: Key, body: Json, actor: str, *, dry: bool) -> Json:
-    """The Status of a granted eviction, which is put in the record with the healthy counts of the moment.
-
-    Raises RefusedError with the real server's answer.
-    """
+    """Return the Status of a granted eviction, which is recorded with its counts; RefusedError as the real server."""
     if (body.get("metadata") or {}).get("name") != key[1]:
         raise bad_request("name in URL does not match name in Eviction object")
     options: Json = body.get("deleteOptions") or {}

@@ -230,11 +230,8 @@ _ADVERTISED_SECONDS: Final = 60
 def run(logs: Path | None, *, keep: bool = False) -> int:
     """Run the demo and return the exit code: 0 when every promise was kept, 1 when one was broken.
 
-    `logs`: a folder that logs, state and the API's record are copied to at the end. `keep`: leave everything up until
-    Ctrl-C, for a person to try the commands on.
-
-    Raises:
-        Terminal: a process did not start or did not last.
+    `logs`: a folder for logs, state and the API's record. `keep`: leave all up until Ctrl-C. Raises Terminal: a process
+    did not start or last.
     """
     begun = time.monotonic()
     screen = Screen()
@@ -304,10 +301,7 @@ def _show(screen: Screen, findings: tuple[PromiseResult, ...], seconds: float) -
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the block, so that what was started is ended.
-
-    A shell starts a background job with SIGINT ignored, which Python does not change by itself.
-    """
+    """Let SIGTERM and SIGINT end the block: a shell starts a background job with SIGINT ignored."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

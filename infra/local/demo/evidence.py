@@ -60,10 +60,7 @@ class Evidence:
 
 
 def pdb_rules_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[PdbRule, ...]:
-    """Return what PodDisruptionBudgets require of workloads of one label set each, as a scenario's are.
-
-    Shares are of the wanted replicas and round up (kubernetes.io/docs, Specifying a Disruption Budget).
-    """
+    """Return what PodDisruptionBudgets require; shares of the wanted replicas round up, as Kubernetes documents."""
     replicas = {_key(controller): int(controller["spec"]["replicas"]) for controller in controllers}
     return tuple(_pdb_rule(budget, replicas[_key(budget)]) for budget in budgets)
 

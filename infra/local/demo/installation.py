@@ -40,11 +40,7 @@ class DemoInstallation:
 
 @contextmanager
 def start_all(folder: Path) -> Iterator[DemoInstallation]:
-    """Start everything, with logs and state in `folder`, and end everything at the end of the block.
-
-    Raises:
-        Terminal: a process did not start; the sentence has its last lines.
-    """
+    """Run everything inside the block, logs and state in `folder`; Terminal, with its last lines, for no start."""
     scenario = load(DEMO)
     with ExitStack() as stack:
         plan_port, drain_port = free_ports(2)

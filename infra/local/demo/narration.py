@@ -106,10 +106,7 @@ class Narration:
         return first
 
     def node_changed(self, entry: Mapping[str, Any]) -> Iterator[StoryEvent]:
-        """Take an entry of the API's record and give what it adds: a node that goes, or that the autoscaler drains.
-
-        The autoscaler's drain of a node that Ebb has drained is no news.
-        """
+        """Take an entry of the API's record and give what it adds; an autoscaler's drain after Ebb's is no news."""
         if entry["type"] != "change" or entry["kind"] != "nodes":
             return
         node = entry["name"]

@@ -28,10 +28,7 @@ def starts(evidence: Evidence) -> list[tuple[float, str]]:
 
 
 def exceeded_limits(evidence: Evidence) -> Iterator[str]:
-    """Count, whenever a drain began, what was in use by then.
-
-    A claim is made just before its cordon, so what the record counts is at most what the claim had to count.
-    """
+    """Count what was in use whenever a drain began: its claim, just before the cordon, had to count as much."""
     begun: list[float] = []
     for change in node_changes(evidence.entries):
         if change.starts_a_drain:

@@ -203,14 +203,7 @@ _BESIDES: Final = 10
 
 
 def draw_bars(bars: Sequence[tuple[str, NodeBar]], longest: int, width: int, least: int = 8) -> Iterator[Text]:
-    """Yield bars in as many columns as the width has room for.
-
-    Args:
-        bars: each with the name to show.
-        longest: the length of the longest name in the whole view, so that grids line up.
-        width: of the screen.
-        least: the length of a bar, at least.
-    """
+    """Yield named bars in as many columns as fit; `longest` is the whole view's longest name, `least` its length."""
     columns = max(1, width // (longest + _BESIDES + least))
     bar_width = max(1, width // columns - longest - _BESIDES)
     for start in range(0, len(bars), columns):

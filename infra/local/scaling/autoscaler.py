@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from infra.local.clocks import TimeSource
+from infra.local.http_messages import Handler
 from infra.local.machine_types import make_node
 from infra.local.scaling.candidates import Candidates, Leaving, at_minimum, obstacle
-from infra.local.scaling.client import ApiTransport, Client, RefusedCall
+from infra.local.scaling.client import Client, RefusedCall
 from infra.local.scaling.view import (
     BALANCED,
     CANDIDATE,
@@ -135,14 +136,11 @@ class NodeRemoval:
 
 
 class Autoscaler:
-    """One loop each scan interval: read everything, grow if pods wait, then shrink.
-
-    `cluster` is the short name that becomes part of new nodes' names.
-    """
+    """One loop each scan interval: read, grow if pods wait, shrink. `cluster` is part of new nodes' names."""
 
     def __init__(
         self,
-        transport: ApiTransport,
+        api: Handler,
         pools: Mapping[str, MachinePool],
         clock: TimeSource,
         settings: AutoscalerSettings = BALANCED,
@@ -150,7 +148,7 @@ class Autoscaler:
         cluster: str = "local",
         seed: int = 0,
     ) -> None:
-        self._client, self._pools, self._clock, self._settings = Client(transport), pools, clock, settings
+        self._client, self._pools, self._clock, self._settings = Client(api), pools, clock, settings
         self._up = ScaleUp(self._client, cluster, seed)
         self._candidates = Candidates(settings)
         self._under_way: dict[str, NodeRemoval] = {}
@@ -176,10 +174,7 @@ class Autoscaler:
         self._settings = replace(self._settings, fail_deletions=names)
 
     def step(self) -> None:
-        """Run a loop if one is due; RefusedCall (of `scaling.client`) if the API failed: the next loop starts afresh.
-
-        Between two loops only the removals under way go on.
-        """
+        """Run a loop if one is due, else go on with removals. RefusedCall if the API failed: the next begins again."""
         now = self._clock.now()
         if now < min([self._next, *(removal.due_at for removal in self._under_way.values())]):
             return
@@ -295,7 +290,7 @@ class Autoscaler:
 
     def _finish(self, node: Json, failure: str, view: View, now: float) -> None:
         if failure:
-            self._release(node)
+            self._write(node, {"unschedulable": None, "taints": without_taint(node, TO_BE_DELETED)})
             self._client.report(node, "Node", "ScaleDownFailed", f"failed to delete node: {failure}", now)
             self._not_before = now + self._settings.delay_after_failure
         else:
@@ -303,9 +298,6 @@ class Autoscaler:
             self._client.delete_node(node["metadata"]["name"])
             view.nodes.remove(node)
             self._not_before = now + self._settings.delay_after_delete
-
-    def _release(self, node: Json) -> None:
-        self._write(node, {"unschedulable": None, "taints": without_taint(node, TO_BE_DELETED)})
 
     def _write(self, node: Json, spec: Json) -> bool:
         """Patch the node and the view's copy; False if it changed meanwhile: the next loop reads it again."""

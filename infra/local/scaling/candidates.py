@@ -70,11 +70,6 @@ def _statuses(pod: Json, view: View) -> list[Json]:
     return [item["status"] for item in budgets_of(pod, view.budgets) if "status" in item]
 
 
-def _with_own_budgets(view: View) -> View:
-    """The view with a copy of the budgets, from which a loop takes what its candidates would use."""
-    return replace(view, read=lambda kind: deepcopy(view.budgets) if kind == BUDGETS else view.read(kind))
-
-
 def _take_off_budgets(pods: Iterable[Json], view: View) -> None:
     for pod in pods:
         for status in _statuses(pod, view):
@@ -176,7 +171,8 @@ class Candidates:
         eligible = [node for node in view.nodes if self._is_eligible(view, node, leaving, now)]
         movers = {node["metadata"]["uid"]: view.movers(node, now) for node in eligible}
         simulation = self._simulation(view, leaving) if any(movers.values()) or view.chunks else None
-        left = _with_own_budgets(view)
+        # of a copy of the budgets a loop takes what its candidates would use
+        left = replace(view, read=lambda kind: deepcopy(view.budgets) if kind == BUDGETS else view.read(kind))
         since: dict[str, float] = {}
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]

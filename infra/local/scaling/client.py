@@ -1,9 +1,9 @@
-"""The autoscaler's own way to a Kubernetes API: over plain HTTP (also `kubectl proxy`) or straight to a handler.
+"""The autoscaler's own way to a Kubernetes API: any handler of requests, over plain HTTP too (also `kubectl proxy`).
 
 It shares nothing with Ebb's adapters, so a fault of theirs cannot hide here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -13,7 +13,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from infra.local.clocks import stamp
-from infra.local.http_messages import Handler, HttpRequest
+from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
 from infra.local.world.kinds import KINDS, Json
 from infra.local.world.pods import event_about
 
@@ -32,61 +32,45 @@ class RefusedCall(Exception):
         self.status = status
 
 
-ApiTransport = Callable[[str, str, bytes, str], tuple[int, bytes]]
-"""Carries one request (method, path, body, content type); returns status and body. Status 0: no answer came."""
-
-
 def call_http(
     method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None, timeout: float = 10.0
-) -> tuple[int, bytes]:
+) -> HttpAnswer:
     """Make one request, once; status 0 and the error's text if no answer comes in `timeout` s."""
     try:
         answer = _HTTP.request(
-            method, url, body=body, headers={"Content-Type": JSON, **(headers or {})}, timeout=timeout, retries=False
+            method, url, body=body, headers={"content-type": JSON, **(headers or {})}, timeout=timeout, retries=False
         )
     except (OSError, HTTPError) as error:
-        return 0, str(error).encode()
-    return answer.status, answer.data
+        return HttpAnswer(0, str(error).encode())
+    return HttpAnswer(answer.status, answer.data)
 
 
 @dataclass(frozen=True)
 class HttpTransport:
-    """Plain HTTP to `base` (http://host:port), with a bearer token where there is one."""
+    """A handler that hands requests on to `base` (http://host:port), with a bearer token where there is one."""
 
     base: str
     token: str | None = None
 
-    def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
-        headers = {"Content-Type": content_type, "User-Agent": AGENT, "Accept": JSON}
-        if self.token is not None:
-            headers["Authorization"] = f"Bearer {self.token}"
-        return call_http(method, self.base.rstrip("/") + path, body, headers)
-
-
-@dataclass(frozen=True)
-class DirectTransport:
-    """Calls a handler in this process: no socket, for a simulator."""
-
-    handler: Handler
-
-    def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
-        headers = {"content-type": content_type, "user-agent": AGENT}
-        answer = self.handler(HttpRequest(method, path, {}, headers, body))
-        return answer.status, answer.body
+    def __call__(self, request: HttpRequest) -> HttpAnswer:
+        who = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
+        url = self.base.rstrip("/") + request.path
+        return call_http(request.method, url, request.body, {**request.headers, **who})
 
 
 class Client:
     """The few calls an autoscaler makes; each raises RefusedCall on any failure."""
 
-    def __init__(self, transport: ApiTransport) -> None:
-        self._transport = transport
+    def __init__(self, api: Handler) -> None:
+        self._api = api
 
     def _call(self, method: str, path: str, body: Json | None = None, content_type: str = JSON) -> Any:
         sent = b"" if body is None else msgspec.json.encode(body)
-        status, text = self._transport(method, path, sent, content_type)
-        if not 200 <= status < 300:  # noqa: PLR2004 - the HTTP success range
-            raise RefusedCall(method, path, status, text.decode(errors="replace"))
-        return msgspec.json.decode(text)
+        headers = {"content-type": content_type, "user-agent": AGENT, "accept": JSON}
+        answer = self._api(HttpRequest(method, path, {}, headers, sent))
+        if not 200 <= answer.status < 300:  # noqa: PLR2004 - the HTTP success range
+            raise RefusedCall(method, path, answer.status, answer.body.decode(errors="replace"))
+        return msgspec.json.decode(answer.body)
 
     def list_objects(self, plural: str) -> list[Json]:
         """All objects of a kind; none of a custom kind that the cluster does not have."""

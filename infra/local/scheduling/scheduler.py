@@ -1,7 +1,6 @@
 """The simulated scheduler: pending pods by priority onto nodes, and events for those that fit nowhere."""
 
 from collections import Counter
-from enum import StrEnum
 
 from infra.local.clocks import stamp
 from infra.local.scheduling.filters import NodeInfo, NodeInfos, first_untolerated, node_infos_of, refusal
@@ -25,13 +24,6 @@ _NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
 _READS = ("pods", "nodes", *DISK_KINDS)
 
 
-class Scoring(StrEnum):
-    """How nodes are ranked: the default scheduler's, or that of GKE's optimize-utilization profile."""
-
-    LEAST_ALLOCATED = "LeastAllocated"
-    MOST_ALLOCATED = "MostAllocated"
-
-
 def used_share(pod: Json, node_info: NodeInfo) -> float:
     """The mean share of CPU and memory in use once the pod runs there (0 to 1)."""
     requests, most = pod_requests(pod), node_info.allocatable
@@ -40,11 +32,11 @@ def used_share(pod: Json, node_info: NodeInfo) -> float:
 
 
 class Scheduler:
-    """Binds pods to nodes in one step each time something has changed."""
+    """Binds pods when something has changed; if it `packs`, fuller nodes score higher, as optimize-utilization does."""
 
-    def __init__(self, store: Store, scoring: Scoring = Scoring.LEAST_ALLOCATED) -> None:
+    def __init__(self, store: Store, *, packs: bool = False) -> None:
         self._store = store
-        self._scoring = scoring
+        self._packs = packs
         self._seen = -1
 
     def step(self, now: float) -> None:
@@ -81,7 +73,7 @@ class Scheduler:
         taints = taints_of(node_info.node)
         welcome = first_untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
         share = used_share(pod, node_info)
-        return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
+        return welcome, share if self._packs else -share
 
     def _bind(self, pod: Json, node: str, now: float) -> None:
         def bind(thing: Json) -> None:

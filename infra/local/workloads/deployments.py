@@ -47,12 +47,10 @@ def _number(given: int | str, wanted: int) -> float:
 
 
 def next_sizes(bounds: Bounds, new: str, sizes: Sizes, available: Sizes) -> Sizes:
-    """The next sizes of a rolling update; `sizes` are the present ones, oldest set first, `new` names the present set.
-
-    The new set grows within the surge; of the old ones unavailable pods go first, then what the available ones allow.
-    """
+    """Return the next sizes of a rolling update, of the present ones, oldest set first; `new` names the present set."""
     before: Sizes = {}
     while before != sizes:
+        # the new set grows within the surge; unavailable pods of old ones go first, then what available ones allow
         before, room = sizes, max(bounds.wanted + bounds.surge - sum(sizes.values()), 0)
         sizes = _shrunk(bounds, new, {**sizes, new: min(bounds.wanted, sizes[new] + room)}, available)
     return sizes

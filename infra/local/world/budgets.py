@@ -60,10 +60,7 @@ def _share(value: int | str, total: int) -> int:
 
 
 def expected_and_desired(store: Store, budget: Json, pods: list[Json]) -> tuple[int, int]:
-    """How many pods the budget counts on and how many must stay healthy; UnscalableError if unknowable.
-
-    A budget with neither limit counts on none, and so never allows anything.
-    """
+    """Return how many pods a budget expects (0 without a limit) and how many must stay healthy; UnscalableError."""
     spec = budget["spec"]
     least = spec.get("minAvailable")
     if isinstance(least, int):

@@ -12,10 +12,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class ApiKind:
-    """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered.
-
-    `custom`: it is served once such an object is there, as if its definition had come with the first one.
-    """
+    """One resource, named `plural` in paths; a `custom` one is served once such an object is there."""
 
     plural: str
     kind: str
@@ -23,6 +20,7 @@ class ApiKind:
     version: str = "v1"
     namespaced: bool = True
     counts_generations: bool = False
+    """Whether changes of its spec are numbered."""
     custom: bool = False
     fields: tuple[str, ...] = ()
     """What a fieldSelector may name."""

@@ -153,10 +153,7 @@ def _grace(pod: Json, requested: int | None) -> int:
 
 
 def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reason: Json | None = None) -> None:
-    """Begin (or shorten) the pod's graceful end; remove it at once if its grace is zero.
-
-    `requested` is the grace in seconds (None: the pod's own), `reason` a DisruptionTarget condition to set.
-    """
+    """Begin or shorten the pod's graceful end; `requested` is the grace in seconds (None: the pod's own)."""
     grace, now = _grace(pod, requested), store.clock.now()
     if grace == 0:
         store.remove(pod, actor)
@@ -174,10 +171,7 @@ def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reaso
 
 
 class GarbageCollector:
-    """Removes ReplicaSets and pods whose owner is gone, and pods whose node is gone.
-
-    `quarantine` is the seconds for which a pod may name a node that is not there.
-    """
+    """Removes what lost its owner, and pods whose node has been gone for `quarantine` seconds."""
 
     def __init__(self, store: Store, quarantine: float) -> None:
         self._store = store

@@ -1,8 +1,7 @@
-"""The API's own record, from which a checker decides whether Ebb kept its promise.
+"""The API's own record, from which a checker decides whether Ebb kept its promise: entries with `type` and `at` (s).
 
-Three sorts of entry, each with `type` and `at` (seconds since 1970): `request` (every HTTP request), `change` (every
-change of a pod or a node that a checker cares for, with who made it) and `eviction` (every eviction that was granted,
-with the healthy counts of the moment, computed from pods and never from the budget's status).
+`request`: every HTTP request; `change`: of a pod or node, with who made it; `eviction`: every one that was granted,
+with the healthy counts of the moment, from the pods and never from the budget's status.
 """
 
 from infra.local.clocks import TimeSource

@@ -68,12 +68,10 @@ def _with_manager(before: Json, after: Json, actor: str) -> Json:
 
 
 def _is_next_generation(plural: str, before: Json, after: Json) -> bool:
-    """Whether a write grows the object's generation. A Deployment's annotations count with its spec.
-
-    Source: kubernetes pkg/registry/apps/deployment, PrepareForUpdate. No status writer here touches annotations.
-    """
+    """Whether a write grows the object's generation."""
     if not KINDS[plural].counts_generations:
         return False
+    # a Deployment's annotations count with its spec (pkg/registry/apps/deployment, PrepareForUpdate)
     noted = plural == "deployments" and annotations_of(before) != annotations_of(after)
     return noted or before.get("spec") != after.get("spec")
 
@@ -144,10 +142,7 @@ class Store:
         return [self._objects[mark[0]][key] for key in sorted(self._index.get(mark, ()))]
 
     def create(self, plural: str, thing: Json, actor: str) -> Json:
-        """Store a new object with uid, creation time and version.
-
-        Raises ExistsError if the name is taken, and NotAdmittedError.
-        """
+        """Store a new object with uid, time and version; ExistsError if the name is taken, and NotAdmittedError."""
         kind = KINDS[plural]
         fresh: Json = {**copy_thing(thing), "apiVersion": kind.api_version, "kind": kind.kind}
         meta: Json = fresh.setdefault("metadata", {})

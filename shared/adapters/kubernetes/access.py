@@ -35,11 +35,9 @@ class GoogleCredentials(Protocol):
 
 
 class Bearer:
-    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time.
+    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time."""
 
-    The client's own hook renews nothing after a 401, and only logs that a credential plugin failed.
-    """
-
+    # The client's own hook renews nothing after a 401, and only logs that a credential plugin failed.
     def __init__(
         self, fetch: Callable[[], Header], now: Callable[[], datetime] = system_time, first: Header | None = None
     ) -> None:
@@ -62,10 +60,6 @@ class Bearer:
             self._held = self._fetch()
 
 
-def _has_not_moved() -> None:
-    """Of a kubeconfig: a person wrote the address."""
-
-
 @dataclass(frozen=True)
 class Access:
     """Where the API server is, with its proxy and the name in its certificate; how it is checked; who asks."""
@@ -73,8 +67,8 @@ class Access:
     configuration: "Configuration"
     bearer: Bearer
     tls: "SSLContext | None" = None
-    find_again: Callable[[], "Access | None"] = _has_not_moved
-    """Look for the cluster once more: the access to where it is now, None where that has not changed."""
+    find_again: Callable[[], "Access | None"] = lambda: None
+    """Look for the cluster once more: None where it has not moved, as of a kubeconfig, where a person wrote where."""
 
 
 def from_gke(
@@ -105,12 +99,7 @@ def from_gke(
 
 
 def from_google(find: Callable[[], Endpoint]) -> Access:
-    """Return the access to a GKE cluster as the identity that this process runs under; `find` returns its endpoint.
-
-    Raises:
-        Retryable, BadSettings: as `find`.
-        Terminal: there is no such identity; in a function Retryable, for its own may come late.
-    """
+    """Return the access as this process's identity. Raises as `find`, and as `RestReader` without an identity."""
     from google.auth.transport.requests import Request
 
     endpoint = find()
@@ -120,14 +109,11 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
 
 
 def take_trust(configuration: "Configuration") -> "SSLContext":
-    """Take out of a configuration what checks a server (a CA, or else the system's) and what is shown to it.
+    """Take out of a configuration what checks a server (a CA, or the system's) and what is shown to it.
 
     It checks name, chain and expiry as kubectl does, and alike on every Python: by itself one from 3.13 on refuses old
-    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394). Only the client's
-    asyncio copy has a switch for that. What was in files is read here, so that they may go.
-
-    Raises:
-        OSError, ValueError: one of them is no PEM.
+    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394). What was in files
+    is read here, so that they may go. Raises OSError, ValueError for what is no PEM.
     """
     import ssl
 

@@ -126,15 +126,13 @@ def find_buffers(
     classes: Iterable[ComputeClass],
     odd: MalformedObjects,
 ) -> Iterator[CapacityBuffer]:
-    """Yield what holds room on running nodes; what is not of the API's shape goes to `odd`.
-
-    A ComputeClass counts by itself only until the autoscaler has made an object of its buffer.
-    """
+    """Yield what holds room on running nodes; what is not of the API's shape goes to `odd`."""
     known = tuple(buffers)
     for buffer in known:
         template = templates.get(template_of(buffer))
         if template is not None and replicas_of(buffer):
             yield from odd.attempt(_describe(buffer.metadata, BUFFER_KIND), partial(_buffer, buffer, template.template))
+    # a ComputeClass counts by itself only until the autoscaler has made an object of its buffer
     made = {_class_of(buffer) for buffer in known}
     for compute_class in classes:
         if compute_class.metadata.name not in made:

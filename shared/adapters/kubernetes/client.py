@@ -87,32 +87,20 @@ class KubernetesClient:
         self._transport = Transport(access, (connect_seconds, read_seconds), monotonic)
 
     def ask(self, call: Call) -> bytes:
-        """Return the body of a call that succeeded.
-
-        Raises:
-            Gone: 404. Stale: 409. Terminal: 403 and other refusals. Retryable: outages. PageExpired: 410.
-        """
+        """Return the body. Raises Gone (404), Stale (409), PageExpired (410), Forbidden, Retryable, else Terminal."""
         reply = self.send(call)
         if reply.code >= HTTPStatus.BAD_REQUEST:
             raise _failure(call, reply)
         return reply.body
 
     def fetch(self, call: Call, decode: Callable[[bytes], T]) -> T:
-        """Return the decoded body of a call that succeeded.
-
-        Raises:
-            Gone, Stale, Terminal, Retryable, PageExpired: as `ask`; Terminal also when it is not of the API's shape.
-        """
+        """Return the decoded body. Raises as `ask`, and Terminal when it is not of the API's shape."""
         body = self.ask(call)
         with readable(call):
             return decode(body)
 
     def send(self, call: Call) -> ApiReply:
-        """Return the answer with its code; a read that met passing trouble or a reset is repeated a few times.
-
-        Raises:
-            Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
-        """
+        """Return the answer; a read is repeated after passing trouble or a reset. Raises Retryable, Terminal."""
         for attempt in range(REPEATS):
             try:
                 reply = self._send_authorized(call)
@@ -126,19 +114,12 @@ class KubernetesClient:
         return self._send_authorized(call)
 
     def _send_authorized(self, call: Call) -> ApiReply:
-        """Return the answer to a call whose credentials are good.
-
-        A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an
-        outage, not a verdict: the API server gives it also while its own authentication webhook does not answer.
-
-        Raises:
-            Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
-        """
+        """Return the answer to a call whose credentials are good. Raises as `send`."""
         reply = self._send(call)
-        if reply.code == HTTPStatus.UNAUTHORIZED:
+        if reply.code == HTTPStatus.UNAUTHORIZED:  # a token may have expired on the way
             self._transport.renew()
             reply = self._send(call)
-        if reply.code == HTTPStatus.UNAUTHORIZED:
+        if reply.code == HTTPStatus.UNAUTHORIZED:  # no verdict: its authentication webhook may not have answered
             why = "fresh credentials were refused; if this lasts, check the account's access to the cluster"
             raise Retryable(f"Kubernetes API, {call}", why)
         return reply
@@ -158,13 +139,7 @@ class KubernetesClient:
         return reply
 
     def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
-        """Return what `gather` makes of all items of a list, read page by page.
-
-        When the list expires between two pages it is read again from the start, a bounded number of times.
-
-        Raises:
-            Retryable, Terminal: as `ask`; Terminal also when an item is not of the API's shape.
-        """
+        """Return what `gather` makes of a list, page by page; begun again if it expires. Raises as `fetch`."""
         for _ in range(_LIST_ATTEMPTS):
             try:
                 with readable(call):
@@ -196,11 +171,7 @@ def _no_answer(server: str, fault: Exception) -> str:
 
 @contextmanager
 def readable(call: Call) -> Iterator[None]:
-    """Name the failure of an answer that is not of the API's shape.
-
-    Raises:
-        Terminal: the JSON, the shape or a quantity in it cannot be read.
-    """
+    """Raise Terminal for an answer whose JSON, shape or quantities cannot be read."""
     try:
         yield
     except (msgspec.MsgspecError, RecursionError, BadInput) as fault:

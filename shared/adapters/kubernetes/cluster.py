@@ -34,7 +34,7 @@ T = TypeVar("T")
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
 _pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
-_namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
+_namespaces: Final = msgspec.json.Decoder(wire.Page[wire.AnyObject])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(node_objects.RawNode)
 _events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
@@ -135,10 +135,7 @@ class KubernetesCluster:
         return self._patch(node, node_objects.soft_taint_patch(fresh, raw.taints, held=held))
 
     def note(self, node: Node, reason: str, message: str) -> None:
-        """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
-
-        Source: kubectl describe (DescribeNode sets ref.UID to the name), as the kubelet writes its own.
-        """
+        """Write an event as kubectl's DescribeNode looks for it: in namespace default, with the node's name as UID."""
         moment = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         event = {
             "apiVersion": "v1",
@@ -211,7 +208,7 @@ def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
 
 
-def _labels(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
+def _labels(items: Iterator[wire.AnyObject]) -> dict[str, Mapping[str, str]]:
     return {namespace.metadata.name: namespace.metadata.labels or {} for namespace in items}
 
 
@@ -224,10 +221,7 @@ def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire
 
 
 def _attempts(items: Iterator[wire.Event]) -> DeletionAttempts:
-    """Return when the autoscaler last marked a node as ToBeDeleted (cluster-autoscaler, actuation, taintNode).
-
-    A failure alone does not count: where it could not mark the node, it does not clear its cordon either.
-    """
+    """Return when the autoscaler last marked the node; a failure to mark does not count, it leaves no cordon."""
     events = tuple(_by_autoscaler(items))
     begun = (at for at, event in events if event.reason == _SCALE_DOWN and event.message.startswith(_MARKED))
     failed = ((at, event.message) for at, event in events if event.reason == _SCALE_DOWN_FAILED)

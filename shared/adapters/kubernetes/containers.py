@@ -65,21 +65,13 @@ def _limit_words(resources: wire.Requests | None) -> bytes:
 
 @lru_cache(maxsize=4096)
 def parse(raw: bytes) -> Resources:
-    """Return a map of quantities as a vector; a cluster repeats few of them, and exact arithmetic is slow.
-
-    Raises:
-        BadInput: a value is no quantity.
-    """
+    """Return a map of quantities as a vector; few repeat, and exact arithmetic is slow. Raises BadInput."""
     given = _quantities.read(raw)
     return Resources.parse(given) if given else NOTHING
 
 
 def requests_of(spec: wire.PodSpec | TemplateRequests) -> ContainerRequests:
-    """Return what a pod asks for, or one that is made of a template; containers that ask for the same are one object.
-
-    Raises:
-        BadInput: a value is no quantity.
-    """
+    """Return what a pod, or a template's, asks for; equal containers are one object. Raises BadInput."""
     rows = [_row(container, init=False) for container in spec.containers or ()]
     rows += [_row(container, init=True) for container in spec.init_containers or ()]
     whole = _fill_requests(_request_words(spec.resources), _limit_words(spec.resources))
@@ -112,10 +104,8 @@ def amounts(given: wire.Quantities | None) -> Resources:
 
 
 def host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
-    """Return the ports taken on the host; on the host's network that is every port (as the API server writes it).
-
-    Init containers other than sidecars take none in the scheduler's eyes: they are gone when the pod runs.
-    """
+    """Return the ports taken on the host; on the host's network that is every port, as the API server writes it."""
+    # other init containers are gone when the pod runs: they take none in the scheduler's eyes
     running = chain(spec.containers or (), filter(_is_sidecar, spec.init_containers or ()))
     ports = chain.from_iterable(_ports.read(container.ports) or () for container in running)
     taken = {_host_port(port, host_network=spec.host_network) for port in ports}
@@ -142,12 +132,9 @@ class _RawRequests:
 
 
 def occupied_resources(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
-    """Return what a running pod occupies, or None where its status reports nothing but the spec.
+    """Return what a running pod occupies, or None where its status reports nothing but the spec. Raises BadInput.
 
     `infeasible`: the node could never hold what the pod was resized to, by the kubelet.
-
-    Raises:
-        BadInput: a reported value is no quantity.
     """
     status, spec = pod.status, pod.spec
     statuses = {

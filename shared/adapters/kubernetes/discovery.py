@@ -40,11 +40,7 @@ _resources: Final = msgspec.json.Decoder(ApiResources)
 
 
 def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
-    """Return where a kind is listed, or None where the cluster does not have it.
-
-    Raises:
-        Retryable, Terminal: the cluster does not answer.
-    """
+    """Return where a kind is listed, None where the cluster does not have it. Raises Retryable, Terminal."""
     found = _fetch_served(client, group, "", _group.decode)
     for served in (found.versions if found else None) or ():
         kinds = _fetch_served(client, group, f"/{served.version}", _resources.decode)
@@ -72,10 +68,7 @@ class AdvisoryLists:
     unread: list[str] = field(default_factory=list)
 
     def read(self, resource: str, item: Callable[[bytes | msgspec.Raw], T], group: str = "") -> tuple[T, ...]:
-        """Return what `item` makes of each object of a list; nothing if the cluster has no such kind.
-
-        Kinds of a `group` are found by discovery, and those of the core API at their own place.
-        """
+        """Return what `item` makes of each object of a list, of the core API or found by discovery in its `group`."""
 
         def gather(raws: Iterator[msgspec.Raw]) -> tuple[T, ...]:
             return tuple(self.odd.skip_malformed(resource, raws, item) if self.odd is not None else map(item, raws))
@@ -110,11 +103,7 @@ class AccessReviews:
         self._client = client
 
     def may(self, verb: str, group: str, resource: str) -> bool:
-        """Whether the one who asks may do so in every namespace.
-
-        Raises:
-            Terminal: the API server refuses to answer. Gone: it reviews nothing. Retryable: it did not answer.
-        """
+        """Whether the asker may do so in every namespace. Raises Terminal, Retryable, Gone if nothing is reviewed."""
         name, _, subresource = resource.partition("/")
         asked = {"verb": verb, "group": group, "resource": name, "subresource": subresource}
         body = {
@@ -126,19 +115,11 @@ class AccessReviews:
         return self._client.fetch(call, _review.decode).status.allowed
 
     def serves(self, group: str, resource: str) -> bool:
-        """Whether the cluster has that kind.
-
-        Raises:
-            Retryable, Terminal: the API server does not answer.
-        """
+        """Whether the cluster has that kind. Raises Retryable, Terminal."""
         return path_of(self._client, group, resource) is not None
 
     def standing(self, group: str, resource: str, name: str) -> Mapping[str, Any] | None:
-        """Return what stands under that name of a kind that has no namespace, as version v1; None where nothing does.
-
-        Raises:
-            Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not answer.
-        """
+        """Return the object of a cluster-wide v1 kind, or None. Raises Forbidden, Retryable, Terminal."""
         try:
             return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object.decode)
         except Gone:

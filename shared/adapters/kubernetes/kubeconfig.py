@@ -1,9 +1,7 @@
-"""A kubeconfig, read by the official client: the cluster that a context names, and the credentials of its user.
+"""A kubeconfig, read by the official client, whose input is prepared where it is not safe or not as kubectl is.
 
-Where the client is not safe or not as kubectl is, its input is prepared here. It only logs a credential plugin that
-fails, and calls without credentials; it fetches an OpenID token over TLS that is not checked; of several files it takes
-the last current-context; its messages quote the file, tokens and all.
-Formats: kubernetes.io/docs/reference/config-api/kubeconfig.v1 and client-authentication.v1.
+It only logs a plugin that fails, and calls without credentials; it fetches an OpenID token over unchecked TLS; of
+several files it takes the last current-context; its messages quote the file, tokens and all (config-api/kubeconfig.v1).
 """
 
 import base64
@@ -58,9 +56,7 @@ class Login:
 def from_kubeconfig(path: str, context: str | None = None) -> Access:
     """Return the access that a kubeconfig describes; an empty path means kubectl's own place.
 
-    Raises:
-        BadSettings: the file cannot be read, or describes no such context.
-        Retryable: its credential plugin gives no credentials; the sentence names the command to run.
+    Raises BadSettings: it cannot be read, or describes no such context. Retryable: its credential plugin gives none.
     """
     login = KubeconfigFiles(path).login(context)
     bearer = Bearer(lambda: KubeconfigFiles(path).login(context).header, first=login.header)
@@ -68,11 +64,7 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
 
 
 class KubeconfigFiles:
-    """The files of a path, or of the variable KUBECONFIG, or else kubectl's own, merged as kubectl does.
-
-    Raises:
-        BadSettings: one of them cannot be read.
-    """
+    """The files of a path, of KUBECONFIG, or kubectl's own, merged as kubectl does. Raises BadSettings."""
 
     def __init__(self, path: str) -> None:
         variable = "" if path else os.environ.get("KUBECONFIG", "")
@@ -129,9 +121,8 @@ class KubeconfigFiles:
     def login(self, context: str | None = None) -> Login:
         """Return where a context leads, the current one if none is named.
 
-        Raises:
-            BadSettings: it is not there, or incomplete.
-            Retryable: its credential plugin gives no credentials; the sentence names the command to run.
+        Raises BadSettings: it is not there, or incomplete. Retryable: its credential plugin gives no credentials; the
+        sentence names the command to run.
         """
         name = context or self.current()
         if name not in self.contexts():
@@ -171,11 +162,7 @@ class KubeconfigFiles:
         return cluster
 
     def _resolve_credentials(self, user: "ConfigNode", cluster: "ConfigNode") -> datetime | None:
-        """Replace what the client would get from elsewhere by what it gets; return when that expires.
-
-        Raises:
-            BadSettings, Retryable: there is nothing to get, and a call without credentials would follow.
-        """
+        """Replace what the client would get from elsewhere by what it gets; return when that expires."""
         own = user.value
         plugin = user["exec"] if own.get("exec") else None
         provider = own.pop("auth-provider", None)
@@ -184,7 +171,7 @@ class KubeconfigFiles:
             return None
         if provider:
             own["token"] = (provider.get("config") or {}).get("id-token", "")
-            if not own["token"]:
+            if not own["token"]:  # a call without credentials would follow
                 raise self._unusable("its auth-provider holds no id-token, and kubectl knows no other kind")
         elif plugin:
             status = _run(plugin, cluster)

@@ -21,11 +21,7 @@ class RawPart(Generic[PartKind]):
         self._decoder: msgspec.json.Decoder[PartKind | None] = msgspec.json.Decoder(kind | None)
 
     def read(self, raw: bytes | msgspec.Raw) -> PartKind | None:
-        """Return the part, or None where there is none.
-
-        Raises:
-            BadInput: it is not of the API's shape.
-        """
+        """Return the part, None where there is none. Raises BadInput when it is not of the API's shape."""
         if not raw:
             return None
         try:

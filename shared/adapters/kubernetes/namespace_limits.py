@@ -97,11 +97,7 @@ def read_limits(client: KubernetesClient) -> NamespaceLimits:
 
 
 def range_from_dump(raw: bytes | msgspec.Raw) -> LimitRange:
-    """Return a LimitRange of a dump or a page, without its rows for claims.
-
-    Raises:
-        BadInput, msgspec.ValidationError: a value is no quantity, or the object is not of the API's shape.
-    """
+    """Return a LimitRange without its rows for claims. Raises BadInput, msgspec.ValidationError."""
     given = _one_range.decode(raw)
     rows = (row for row in given.spec.limits or () if row.type in {_OF_POD, _OF_CONTAINER})
     return LimitRange(given.metadata.namespace, given.metadata.name, tuple(map(_item, rows)))
@@ -119,7 +115,7 @@ def _item(given: LimitRow) -> LimitItem:
 
 
 def quota_from_dump(raw: bytes | msgspec.Raw) -> ResourceQuota:
-    """Return a ResourceQuota as its controller last counted it. Raises as `range_from_dump`."""
+    """Return a ResourceQuota as its controller last counted it. Raises BadInput, msgspec.ValidationError."""
     given = _one_quota.decode(raw)
     rows = given.spec.scope_selector.match_expressions if given.spec.scope_selector else None
     scopes = [QuotaScope(name) for name in given.spec.scopes or ()]

@@ -33,11 +33,7 @@ _NEVER_HEARD: Final = "NodeStatusNeverUpdated"
 
 
 def node(given: wire.Node) -> Node:
-    """Return the node.
-
-    Raises:
-        BadInput: it has no creationTimestamp, or an allocatable amount cannot be read.
-    """
+    """Return the node. Raises BadInput without a creationTimestamp, and for an amount that is no quantity."""
     meta, created = given.metadata, given.metadata.creation_timestamp
     if created is None:
         raise BadInput(f"node {meta.name!r} has no metadata.creationTimestamp; it must come from a cluster as it is.")
@@ -80,11 +76,7 @@ def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:
 
 
 def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
-    """Return the budget.
-
-    Raises:
-        BadInput: minAvailable or maxUnavailable is neither a number nor a percentage.
-    """
+    """Return the budget. Raises BadInput when one of its limits is neither a number nor a percentage."""
     meta, spec, status = given.metadata, given.spec, given.status
     return PodDisruptionBudget(
         namespace=meta.namespace,
@@ -105,11 +97,7 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
 
 
 def limit(given: int | str | None, where: str) -> Limit | None:
-    """Return a number or a percentage; `where` names the object in a fault.
-
-    Raises:
-        BadInput: it is neither, or below 0.
-    """
+    """Return a number or a percentage. Raises BadInput, with `where` it stands, for anything else and below 0."""
     if given is None:
         return None
     if isinstance(given, int) and given >= 0:
@@ -167,41 +155,31 @@ def take_patch(node: Node, taints: list[RawTaint], order_id: str, since: datetim
     record = json.dumps({"order_id": order_id, "since": since.isoformat()}, separators=(",", ":"))
     ours = {"key": _TAINT, "value": order_id, "effect": NO_SCHEDULE}
     others = [taint for taint in taints if taint.get("key") != _TAINT]
-    return _patch(node, record, {"unschedulable": True, "taints": [*others, ours]})
+    return _patch(node, {"unschedulable": True, "taints": [*others, ours]}, annotations={names.OUR_ANNOTATION: record})
 
 
 def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
-    """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's.
-
-    Where somebody has removed our taint alone, our annotation proves whose the cordon is, unless somebody has cordoned
-    the node since.
-    """
+    """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's."""
     if holding_order(node) != order_id:
         return None
+    nobodys = {names.OUR_ANNOTATION: None}
+    # our annotation alone proves whose the cordon is, unless somebody has cordoned the node since
     if node.drain_taint is None and raw.cordoned_by_another:
-        return _patch(node, None, {})
-    kept = [taint for taint in raw.taints if not _is_of(taint, order_id)]
-    return _patch(node, None, {"unschedulable": False, "taints": kept})
+        return _patch(node, {}, annotations=nobodys)
+    kept = [
+        taint
+        for taint in raw.taints
+        if taint.get("key") != _TAINT or (taint.get("value") or names.NO_ORDER) != order_id
+    ]
+    return _patch(node, {"unschedulable": False, "taints": kept}, annotations=nobodys)
 
 
 def soft_taint_patch(node: Node, taints: list[RawTaint], *, held: bool) -> dict[str, Any]:
     """Return the patch that writes the soft taint of a wave, or removes it."""
     others = [taint for taint in taints if taint.get("key") != names.HELD_TAINT]
     ours = [{"key": names.HELD_TAINT, "effect": PREFER_NO_SCHEDULE}] if held else []
-    version = {"uid": node.uid, "resourceVersion": node.resource_version}
-    return {"metadata": version, "spec": {"taints": [*others, *ours]}}
+    return _patch(node, {"taints": [*others, *ours]})
 
 
-def _is_of(taint: RawTaint, order_id: str) -> bool:
-    return taint.get("key") == _TAINT and (taint.get("value") or names.NO_ORDER) == order_id
-
-
-def _patch(node: Node, annotation: str | None, spec: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "metadata": {
-            "uid": node.uid,
-            "resourceVersion": node.resource_version,
-            "annotations": {names.OUR_ANNOTATION: annotation},
-        },
-        "spec": spec,
-    }
+def _patch(node: Node, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    return {"metadata": {"uid": node.uid, "resourceVersion": node.resource_version, **metadata}, "spec": spec}

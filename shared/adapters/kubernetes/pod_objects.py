@@ -59,11 +59,7 @@ class PodDecoder:
         self._classes: dict[Words, PodClass] = {}
 
     def decode(self, pod: wire.Pod) -> Pod:
-        """Return the pod.
-
-        Raises:
-            BadInput: a part is not of the API's shape, or a quantity cannot be read.
-        """
+        """Return the pod. Raises BadInput when a part is not of the API's shape or holds an unreadable quantity."""
         meta, status, node = pod.metadata, pod.status, pod.spec.node_name
         phase, finished = _PHASES.get(status.phase, _UNKNOWN_PHASE)
         ready, ready_since, unschedulable, infeasible = _conditions(status.conditions)
@@ -104,10 +100,7 @@ class PodDecoder:
 
 
 def _pod_words(pod: wire.Pod, *, running: bool) -> Words:
-    """Return every word that a pod's class and its booked requests are made from, and nothing of the pod alone.
-
-    Encoded in one call; most pods are like another one.
-    """
+    """Return every word that a pod's class and booked requests are made from, in one encoding: most are alike."""
     status = pod.status
     reported = (status.container_statuses, status.init_container_statuses, status.allocated_resources, status.resources)
     return _encode((running, pod.metadata.labels, _parts(pod), reported)), _volume_words(pod.spec.volumes)
@@ -122,7 +115,7 @@ def _class_words(pod: wire.Pod) -> Words:
 def _parts(pod: wire.Pod) -> tuple[object, ...]:
     """Return what a class is made from but for labels and volumes."""
     meta, spec = pod.metadata, pod.spec
-    owner = _controller(meta.owner_references)
+    owner = wire.controller_of(meta.owner_references)
     return (
         meta.namespace,
         _kept_annotations(meta.annotations),
@@ -175,13 +168,9 @@ def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime
 
 
 def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
-    """Return the class of a pod; `asks` stands for what its containers request, where that is known already.
-
-    Raises:
-        BadInput: a part is not of the API's shape, or a quantity cannot be read.
-    """
+    """Return the class of a pod; `asks` is what its containers request, where known already. Raises BadInput."""
     meta, spec = pod.metadata, pod.spec
-    owner, labels = _controller(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
+    owner, labels = wire.controller_of(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
     affinity, spread = selectors.affinity(_affinity_words(spec, owner)), bytes(spec.topology_spread_constraints)
     asks, grace = asks or containers.requests_of(spec), spec.termination_grace_period_seconds
     extended = _is_given(pod.status.extended_resource_claim_status)
@@ -200,7 +189,7 @@ def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
         affinity=selectors.pod_terms(affinity.pod_affinity, meta.namespace, labels),
         hard_spread=selectors.hard_spread(spread),
         host_ports=containers.host_ports(spec),
-        volumes=_volume_list(_volume_words(spec.volumes)),
+        volumes=tuple(map(_volume, _volumes.read(_volume_words(spec.volumes)) or ())),
         resource_claims=(*_names(_claims.read(spec.resource_claims)), *([EXTENDED] if extended else [])),
         scheduling_gates=_names(_gates.read(spec.scheduling_gates)),
         eviction_responders=_names(_responders.read(spec.eviction_responders)),
@@ -222,13 +211,6 @@ def _gang(spec: wire.PodSpec) -> tuple[str, ...]:
     """Return the fields by which pods ask to be scheduled together (Kubernetes 1.35 and later)."""
     given = {"workloadRef": spec.workload_ref, "schedulingGroup": spec.scheduling_group}
     return tuple(name for name, raw in given.items() if _is_given(raw))
-
-
-def _controller(owners: list[wire.OwnerReference] | None) -> wire.OwnerReference | None:
-    for owner in owners or ():
-        if owner.controller:
-            return owner
-    return None
 
 
 def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:
@@ -263,12 +245,8 @@ def _volume_words(raw: msgspec.Raw) -> bytes:
     return _TOKEN_NAME.sub(b'"kube-api-access"', bytes(raw))
 
 
-def _volume_list(raw: bytes) -> tuple[Volume, ...]:
-    """Return each volume with its kind, the API's field name, and the name that it gives as detail."""
-    return tuple(_volume(volume) for volume in _volumes.read(raw) or ())
-
-
 def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
+    """Return a volume with its kind, the API's field name, and the name that it gives as detail."""
     name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
     source = _source.read(fields.get(kind, wire.ABSENT)) or wire.VolumeSource()

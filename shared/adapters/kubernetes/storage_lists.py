@@ -1,9 +1,8 @@
 """Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept.
 
-A list that the account may not read is named and left out, for an installation is updated more often than its rights;
-any other failure is the caller's.
-Sources: kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources; component-helpers, storage/volume
-(annotations); csi-translation-lib, plugins (the driver and handle of a disk that an in-tree plugin named).
+A list that may not be read is named; any other failure is the caller's. Sources: the API's
+config-and-storage-resources, component-helpers, storage/volume (annotations), csi-translation-lib, plugins (handles of
+in-tree disks).
 """
 
 from collections.abc import Callable, Iterator
@@ -80,7 +79,7 @@ def claim(given: wire.Claim) -> PersistentVolumeClaim:
         volume=volume,
         bound=bool(volume) and _BIND_COMPLETED in notes,
         storage_class=intern(notes.get(_CLASS_ANNOTATION) or spec.storage_class_name or ""),
-        access_modes=_share_modes(spec.access_modes),
+        access_modes=_same_modes(tuple(spec.access_modes or ())),
         lost=given.status.phase == "Lost",
         deleting=meta.deletion_timestamp is not None,
         selected_node=notes.get(_SELECTED_NODE, ""),
@@ -93,7 +92,8 @@ def volume(given: wire.Volume) -> PersistentVolume:
     kind = next((source for source in _SOURCES if source in spec), "")
     source = _source.read(spec.get(kind, wire.ABSENT)) or wire.VolumeSource()
     claimed = _claim_reference.read(spec.get("claimRef", wire.ABSENT))
-    labels = _zone_labels(meta.labels or {})
+    place = ((key, value) for key in names.VOLUME_ZONE_LABELS if (value := (meta.labels or {}).get(key)) is not None)
+    labels = _same_labels(tuple(place))
     migrated = kind == _GCE_DISK
     return PersistentVolume(
         name=meta.name,
@@ -103,28 +103,20 @@ def volume(given: wire.Volume) -> PersistentVolume:
         plugin=_PLUGINS.get(kind, ""),
         node_terms=_node_terms(bytes(spec.get("nodeAffinity", wire.ABSENT))),
         labels=labels,
-        access_modes=_share_modes(_strings.read(spec.get("accessModes", wire.ABSENT))),
+        access_modes=_same_modes(tuple(_strings.read(spec.get("accessModes", wire.ABSENT)) or ())),
         claim=f"{claimed.namespace}/{claimed.name}" if claimed else "",
     )
 
 
-def _share_modes(modes: list[str] | None) -> tuple[str, ...]:
-    return _same(tuple(modes or ()))
-
-
 @lru_cache(maxsize=64)
-def _same(modes: tuple[str, ...]) -> tuple[str, ...]:
+def _same_modes(modes: tuple[str, ...]) -> tuple[str, ...]:
     """Return one tuple for all that are equal: thousands of volumes have one of a few."""
     return modes
 
 
-def _zone_labels(labels: Labels) -> Labels:
-    """Return the labels of the volume's place; one object for all that are equal."""
-    return _same_labels(tuple((key, labels[key]) for key in names.VOLUME_ZONE_LABELS if key in labels))
-
-
 @lru_cache(maxsize=256)
 def _same_labels(labels: tuple[tuple[str, str], ...]) -> Labels:
+    """Return one object for all labels of a place that are equal."""
     return dict(labels) if labels else NO_LABELS
 
 

@@ -45,11 +45,7 @@ _labels: Final = RawPart("template.metadata.labels", dict[str, str])
 def template_class(
     template: Template, namespace: str, owner: wire.OwnerReference | None = None, labels: Labels = NO_LABELS
 ) -> PodClass:
-    """Return the class of the pods that are made of a template; `labels` are those that its controller adds.
-
-    Raises:
-        BadInput: a part is not of the API's shape, or a quantity cannot be read.
-    """
+    """Return the class of a template's pods; `labels` are those that its controller adds. Raises BadInput."""
     meta = structs.replace(template.metadata, namespace=namespace, owner_references=[owner] if owner else None)
     if labels:
         merged = {**(_labels.read(meta.labels) or {}), **labels}

@@ -154,11 +154,7 @@ class Transport:
         self._connection.access.bearer.renew()
 
     def send(self, call: Call) -> ApiReply:
-        """Return the answer; a request that never left goes another way, where there is one by now.
-
-        Raises:
-            HTTPError, OSError, EbbError: as `Connection.send`.
-        """
+        """Return the answer, another way where the request never left and there is one. Raises as `Connection.send`."""
         from urllib3.exceptions import HTTPError
 
         connection = self._connection

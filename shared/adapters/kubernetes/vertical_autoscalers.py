@@ -1,7 +1,6 @@
 """VerticalPodAutoscalers: where they are listed, what is decoded of them, and what that means.
 
-They are found by API discovery, for many clusters have none; a list that the account may not read is named, as an
-installation is updated more often than its rights. One of no known form writes nothing, and is named.
+They are found by API discovery; a list that may not be read, and one of no known form, is named.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1/types.go.
 """
 
@@ -106,11 +105,7 @@ def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
 
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
-    """Return one object of a dump or a page.
-
-    Raises:
-        BadInput, msgspec.ValidationError: a value is no quantity, or the object is not of the API's shape.
-    """
+    """Return one object of a dump or a page. Raises BadInput, msgspec.ValidationError."""
     given = _one.decode(raw)
     meta, spec = given.metadata, given.spec
     target, update = spec.target_ref or TargetRef(), spec.update_policy

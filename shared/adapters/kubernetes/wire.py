@@ -30,6 +30,13 @@ class OwnerReference(Partial, frozen=True):
     controller: bool | None = False
 
 
+def controller_of(owners: list[OwnerReference] | None) -> OwnerReference | None:
+    for owner in owners or ():  # of every pod: a generator would take twice as long
+        if owner.controller:
+            return owner
+    return None
+
+
 class Meta(Partial, frozen=True):
     name: str = ""
     namespace: str = ""
@@ -115,7 +122,9 @@ class PodDisruptionBudget(Partial, frozen=True):
     status: BudgetStatus = BudgetStatus()
 
 
-class Namespace(Partial, frozen=True):
+class AnyObject(Partial, frozen=True):
+    """A namespace, or whatever else only the metadata is read of."""
+
     metadata: Meta
 
 
@@ -124,10 +133,7 @@ class EventSource(Partial, frozen=True):
 
 
 class Event(Partial, frozen=True):
-    """A line that somebody wrote about an object.
-
-    Older writers fill in `source` and `lastTimestamp`, newer ones `reportingComponent` and `eventTime`.
-    """
+    """A line about an object; older writers fill in `source` and `lastTimestamp`, newer ones the other two."""
 
     involved_object: Meta = Meta()
     reason: str = ""

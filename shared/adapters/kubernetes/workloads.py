@@ -1,8 +1,7 @@
 """ReplicaSets, Deployments and StatefulSets: how they are read, and what the core knows of a workload.
 
-A ReplicaSet is only the link between a pod and its Deployment; one without a Deployment counts by itself. Whether a
-rollout is under way is judged as `kubectl rollout status` does, except that replicas that are lost later, or not
-yet there because the workload was scaled up, make no rollout.
+A ReplicaSet is the link between a pod and its Deployment; one without counts by itself. A rollout is judged as `kubectl
+rollout status` does, but replicas that are lost later, or come by scaling up, make none.
 """
 
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from shared.adapters.kubernetes import controller_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient, segment
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
 from shared.adapters.kubernetes.discovery import AdvisoryLists
@@ -63,12 +62,8 @@ def by_key(found: Iterable[Controller]) -> dict[str, Controller]:
 
 def owner(replica_set: Controller) -> str:
     """Return the name of the Deployment that controls a ReplicaSet; empty without one."""
-    found = _controlled_by(replica_set)
+    found = wire.controller_of(replica_set.metadata.owner_references)
     return found.name if found and found.kind == DEPLOYMENT else ""
-
-
-def _controlled_by(given: Controller) -> wire.OwnerReference | None:
-    return next((owner for owner in given.metadata.owner_references or () if owner.controller), None)
 
 
 def owner_key(replica_set: Controller) -> str:
@@ -76,17 +71,13 @@ def owner_key(replica_set: Controller) -> str:
 
 
 def replica_set(given: Controller, deployment: Controller | None) -> Workload:
-    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets.
-
-    The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed. A
-    ReplicaSet's template stays as it is while something controls it, which has put its hash on the ReplicaSet's name.
-    """
+    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets."""
     template, templates = given.spec.template or Template(), _template_classes(given)
-    fixed, mark = _controlled_by(given) is not None, template.annotation(names.STEERED)
+    fixed, mark = wire.controller_of(given.metadata.owner_references) is not None, template.annotation(names.STEERED)
     if deployment is None:
         return _workload(given, REPLICA_SET, templates, rolling=False, fixed_template=fixed, template_mark=mark)
     newest, rolling = deployment.spec.template or Template(), _deployment_rolls(deployment)
-    if newest.spec != template.spec:
+    if newest.spec != template.spec:  # just changed: the next pod may be made from either
         templates = (*templates, *_template_classes(deployment))
     return _workload(deployment, DEPLOYMENT, templates, rolling=rolling, fixed_template=fixed, template_mark=mark)
 
@@ -103,11 +94,7 @@ def stateful_set(given: Controller) -> Workload:
 
 
 def _template_classes(given: Controller, labels: Labels = NO_LABELS) -> tuple[PodClass, ...]:
-    """Return what is made of a controller's template, if it has one.
-
-    Raises:
-        BadInput: the template cannot be read.
-    """
+    """Return what is made of a controller's template, if it has one. Raises BadInput for one that cannot be read."""
     template, meta = given.spec.template, given.metadata
     if template is None or not template.spec:
         return ()
@@ -126,7 +113,7 @@ def _with_claims(made: PodClass, given: Controller) -> PodClass:
 
 
 def _workload(given: Controller, kind: str, templates: tuple[PodClass, ...], *, rolling: bool, **own: Any) -> Workload:
-    status, behind = given.status, _controlled_by(given)
+    status, behind = given.status, wire.controller_of(given.metadata.owner_references)
     return Workload(
         _key(given, kind),
         _wanted_replicas(given),
@@ -143,11 +130,7 @@ def _workload(given: Controller, kind: str, templates: tuple[PodClass, ...], *, 
 
 
 def deployment(given: Controller, template: str = "") -> Deployment:
-    """Return a Deployment as its rollouts see it; `template` is the digest of its template, where that was read.
-
-    Raises:
-        BadInput: maxSurge or maxUnavailable is neither a number nor a percentage.
-    """
+    """Return a Deployment as its rollouts see it; `template` is its template's digest, if read. Raises BadInput."""
     meta, spec, status, name = given.metadata, given.spec, given.status, _key(given, DEPLOYMENT)
     update = spec.strategy.rolling_update or RollingUpdate()
     return Deployment(
@@ -206,8 +189,8 @@ def _stateful_set_rolls(given: Controller) -> bool:
     return not kept or status.updated_replicas < _wanted_replicas(given) - kept
 
 
-_page: Final = msgspec.json.Decoder(wire.Page[controller_wire.Controller])
-_one: Final = msgspec.json.Decoder(controller_wire.Controller)
+_page: Final = msgspec.json.Decoder(wire.Page[Controller])
+ONE: Final = msgspec.json.Decoder(Controller)
 
 _KINDS: Final = frozenset({REPLICA_SET, STATEFUL_SET})
 MOST_SINGLY: Final = 10
@@ -223,20 +206,15 @@ class Controllers:
         self._client = client
 
     def all(self, namespace: str = "") -> Mapping[str, Workload]:
-        """List all of them, or those of one namespace.
-
-        ReplicaSets first: a Deployment that is read after that is at least as new.
-        """
+        """List all, or a namespace's; ReplicaSets first, for a Deployment read after that is at least as new."""
         sets = self._list("replicasets", namespace)
         return workloads(sets, by_key(self._list("deployments", namespace)), self._list("statefulsets", namespace))
 
     def of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
-        """Read those named `namespace/kind/name`; what is not there, or of another kind, is left out.
-
-        Few are read one by one; many as lists, of their namespaces where these are few, and then all that is in them.
-        """
+        """Read those named `namespace/kind/name`; what is not there, or of another kind, is left out."""
         readable = [controller for controller in dict.fromkeys(controllers) if _kind(controller) in _KINDS]
         namespaces = sorted({controller.partition("/")[0] for controller in readable})
+        # few one by one; many as lists, of their namespaces where these are few, and then all that is in them
         if len(readable) <= MOST_SINGLY:
             found = {controller: self._one(controller) for controller in readable}
             return {controller: read for controller, read in found.items() if read is not None}
@@ -259,14 +237,14 @@ class Controllers:
         found = self._get("statefulsets", namespace, name)
         return stateful_set(found) if found else None
 
-    def _get(self, plural: str, namespace: str, name: str) -> controller_wire.Controller | None:
+    def _get(self, plural: str, namespace: str, name: str) -> Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"
         try:
-            return self._client.fetch(Call("get", plural, path), _one.decode)
+            return self._client.fetch(Call("get", plural, path), ONE.decode)
         except Gone:
             return None
 
-    def _list(self, plural: str, namespace: str) -> tuple[controller_wire.Controller, ...]:
+    def _list(self, plural: str, namespace: str) -> tuple[Controller, ...]:
         within = f"namespaces/{segment(namespace)}/" if namespace else ""
         return self._client.read_list(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _keep_active)
 
@@ -275,21 +253,18 @@ def _kind(controller: str) -> str:
     return controller.split("/", 2)[1] if controller.count("/") > 1 else ""
 
 
-def _keep_active(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.Controller, ...]:
+def _keep_active(items: Iterator[Controller]) -> tuple[Controller, ...]:
     """Leave out what has no pods: a Deployment keeps ten old ReplicaSets at zero."""
     return tuple(_keep_own_parts(found) for found in items if found.spec.replicas != 0 or found.status.replicas)
 
 
-def _keep_own_parts(given: controller_wire.Controller) -> controller_wire.Controller:
+def _keep_own_parts(given: Controller) -> Controller:
     template = given.spec.template and given.spec.template.copy()
     return structs.replace(given, spec=structs.replace(given.spec, template=template))
 
 
 def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str, Workload], tuple[str, ...]]:
-    """Read what the pods of Jobs and ReplicationControllers are made of, and name the lists that we may not read.
-
-    Nothing is asked where there are no such pods.
-    """
+    """Read the templates of Jobs and ReplicationControllers that have pods, and name the lists that we may not read."""
     counted, lists = pods_of_others(pods), AdvisoryLists(client)
     found: dict[str, Workload] = {}
     for kind, (resource, group) in OTHERS.items():
@@ -300,7 +275,7 @@ def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str
 
 
 def _read_other(kind: str, counted: Mapping[str, int], raw: bytes | msgspec.Raw) -> dict[str, Workload]:
-    return other(kind, counted, _one.decode(raw))
+    return other(kind, counted, ONE.decode(raw))
 
 
 def pods_of_others(pods: Iterable[Pod]) -> Counter[str]:

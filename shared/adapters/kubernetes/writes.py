@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from shared.adapters.kubernetes import controller_wire, wire, workloads
+from shared.adapters.kubernetes import wire, workloads
 from shared.adapters.kubernetes.client import DENIED, KubernetesClient, segment
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.cluster import names
@@ -118,7 +118,6 @@ class _RawDeployment(wire.Partial, frozen=True):
 
 
 _GRANTED_BY: Final = "infra/options/surge.yaml"
-_deployment: Final = msgspec.json.Decoder(controller_wire.Controller)
 _raw: Final = msgspec.json.Decoder(_RawDeployment)
 
 
@@ -146,7 +145,7 @@ def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
 
 def _ask(client: KubernetesClient, call: Call) -> Deployment:
     return client.fetch(
-        call, lambda body: workloads.deployment(_deployment.decode(body), _digest(_raw.decode(body).spec.template))
+        call, lambda body: workloads.deployment(workloads.ONE.decode(body), _digest(_raw.decode(body).spec.template))
     )
 
 
@@ -163,11 +162,7 @@ def _path(name: str) -> str:
     return f"/apis/apps/v1/namespaces/{segment(namespace)}/deployments/{segment(called)}"
 
 
-class _AnyObject(wire.Partial, frozen=True):
-    metadata: wire.Meta
-
-
-_object: Final = msgspec.json.Decoder(_AnyObject)
+_object: Final = msgspec.json.Decoder(wire.AnyObject)
 
 
 def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
@@ -183,18 +178,15 @@ def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
 
 
 def cost_patch(meta: wire.Meta, cost: int | None) -> dict[str, Any] | None:
-    """Return the patch; None where there is nothing to do, or nothing that we may.
-
-    A pod that is being deleted is left as it is: nobody will choose it any more. Of a mark without a cost only the mark
-    goes: somebody took the cost away, or never wrote one, and the next pass looks at the pod again.
-    """
+    """Return the patch; None where there is nothing to do, or nothing that we may."""
     annotations = meta.annotations or {}
     standing, mark = annotations.get(names.DELETION_COST), annotations.get(names.STEERED)
     theirs = standing is not None and standing != mark
-    if cost is None or theirs or (standing is None and mark is not None):
+    if cost is None or theirs or (standing is None and mark is not None):  # somebody took our cost away
         ours = (names.STEERED,) if theirs else (names.STEERED, names.DELETION_COST)
         return None if mark is None else _cost_patch(meta, dict.fromkeys(ours))
     wanted = str(cost)
+    # of a pod that is being deleted nobody will choose any more
     if meta.deletion_timestamp is not None or standing == wanted == mark:
         return None
     return _cost_patch(meta, {names.STEERED: wanted, names.DELETION_COST: wanted})

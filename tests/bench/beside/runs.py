@@ -11,8 +11,7 @@ import msgspec
 
 from infra.local.clocks import ManualClock
 from infra.local.scenario import Scenario
-from infra.local.simulated_gke import SimulatedGke, run_until_rest
-from infra.local.whole_world import World
+from infra.local.simulated_gke import SimulatedGke, World, run_until_rest
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool

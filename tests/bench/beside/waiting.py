@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.local.scaling.client import AGENT
-from infra.local.whole_world import World
+from infra.local.simulated_gke import World
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of
 

@@ -1,4 +1,4 @@
-"""The whole demo as a person runs it: as a process, to its end, to a Ctrl-C and to a kill."""
+"""The demo as a process: its parts, its end, and what it leaves up."""
 
 import os
 import re
@@ -9,14 +9,21 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from tests.local.wait_until import wait_until
-from tests.monitoring.entries import Entry, of_folder
-from tests.monitoring.generated import metrics
-from tests.monitoring.log_checks import faults
-from tests.monitoring.log_filters import series
+from functions.cli.input.profiles import read_profile
+from infra.local.bound_process import Child, free_ports, listens
+from infra.local.demo.__main__ import PROFILE, introduction, keep_up, profile_of
+from infra.local.demo.installation import DemoInstallation
+from infra.local.demo.screen import Screen
+from shared.errors import Terminal
+from shared.settings import read_settings
+from tests.local.virtual_cluster import wait_until
+from tests.monitoring.alarm import Entry, metrics, of_folder
+from tests.monitoring.log_filters import faults, series
 
 COMMAND = [sys.executable, "-m", "functions.cli.main", "demo"]
 ROOT = Path(__file__).parents[3]
@@ -116,3 +123,95 @@ def test_nothing_outlives_the_demo(code: int, number: int, tmp_path: Path) -> No
         assert demo.wait(30) == code
     wait_until("every child is gone", lambda: children(tmp_path) == [])
     assert "Traceback" not in (tmp_path / "story").read_text()
+
+
+LISTEN = "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); sys.stdin.read()"
+
+
+def test_a_child_is_awaited_and_ends_with_its_holder(tmp_path: Path) -> None:
+    [port] = free_ports(1)
+    child = Child("server", ["-c", LISTEN, str(port)], tmp_path, {})
+    child.wait_until(lambda: listens(port), "it did not listen")
+    assert not child.has_ended()
+    child.close()
+    assert (child.has_ended(), listens(port)) == (True, False)
+
+
+def test_a_child_that_ends_at_its_start_is_shown_with_its_last_lines(tmp_path: Path) -> None:
+    child = Child("planner", ["-c", "raise SystemExit('EBB_CLUSTER: missing')"], tmp_path, {})
+    with pytest.raises(Terminal, match=r"planner: it ended at its start \(exit code 1\)\.\n  \| EBB_CLUSTER: missing"):
+        child.wait_until(lambda: False, "it did not listen")
+    child.close()
+
+
+def test_a_child_that_shown_nothing_is_shown(tmp_path: Path) -> None:
+    child = Child("planner", ["-c", "raise SystemExit(3)"], tmp_path, {})
+    with pytest.raises(Terminal, match=r"exit code 3\)\. It wrote nothing\."):
+        child.wait_until(lambda: False, "it did not listen")
+    child.close()
+
+
+def test_a_childs_environment_is_laid_over_our_own(tmp_path: Path) -> None:
+    child = Child(
+        "planner", ["-c", "import os; print(os.environ['EBB_X'], 'PATH' in os.environ)"], tmp_path, {"EBB_X": "1"}
+    )
+    child.wait_until(lambda: child.out.read_text() == "1 True\n", "it did not answer")
+    child.close()
+
+
+def test_free_ports_differ() -> None:
+    assert len(set(free_ports(5))) == 5
+
+
+ENVIRONMENT = {
+    "EBB_CLUSTER": "projects/local/locations/l/clusters/demo",
+    "EBB_TOPIC": "projects/local/topics/ebb-orders",
+    "EBB_STATE": "sqlite:/home/it's here/state.sqlite",
+    "EBB_KUBECONFIG": "/home/kubeconfig",
+    "EBB_GKE_API": "http://127.0.0.1:1",
+    "PUBSUB_EMULATOR_HOST": "127.0.0.1:2",
+    "GOOGLE_CLOUD_PROJECT": "local",
+    "THREADS": "32",
+}
+
+
+def _installation() -> DemoInstallation:
+    nodes = [
+        {"metadata": {"name": "web-0"}, "spec": {"unschedulable": True}},
+        {"metadata": {"name": "web-1"}, "spec": {}},
+    ]
+    made: Any = SimpleNamespace(environment=ENVIRONMENT, gke=SimpleNamespace(list_all=lambda _plural: nodes))
+    return cast("DemoInstallation", made)
+
+
+def test_the_profile_is_one_that_the_commands_read(tmp_path: Path) -> None:
+    (tmp_path / PROFILE).write_text(profile_of(ENVIRONMENT))
+    found = read_profile(tmp_path / PROFILE)
+    assert found == {name: value for name, value in ENVIRONMENT.items() if name != "THREADS"}
+    assert read_settings(found, "topic").cluster == ENVIRONMENT["EBB_CLUSTER"]
+
+
+def test_every_command_that_is_shown_names_the_profile() -> None:
+    commands = [line for line in introduction(Path("/x/demo.env"), "web-1") if line.startswith("  ebb ")]
+    assert len(commands) == 5
+    assert all("--cluster /x/demo.env" in line for line in commands)
+
+
+def test_it_waits_for_ctrl_c_and_ends_quietly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    looked: list[str] = []
+
+    def sleep(_seconds: float) -> None:
+        if len(looked) == 3:
+            raise KeyboardInterrupt
+
+    keep_up(Screen(), _installation(), tmp_path, lambda: looked.append("."), sleep)
+    assert "ebb drain web-1 --dry-run" in capsys.readouterr().out
+    assert len(looked) == 3
+
+
+def test_a_process_that_ended_ends_it(tmp_path: Path) -> None:
+    def check() -> None:
+        raise Terminal("drainer", "the process ended")
+
+    with pytest.raises(Terminal):
+        keep_up(Screen(), _installation(), tmp_path, check, lambda _seconds: None)

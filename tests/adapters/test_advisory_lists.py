@@ -1,13 +1,15 @@
-"""VerticalPodAutoscalers: how they are found, what is read of them, and what is not there to be read."""
+"""LimitRanges, ResourceQuotas and VerticalPodAutoscalers: how they are found, and what is read of them."""
 
-from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import msgspec
 import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.namespace_limits import quota_from_dump, range_from_dump, read_limits
 from shared.adapters.kubernetes.vertical_autoscalers import RESOURCE, from_dump, read_autoscalers
+from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.returning import (
     ContainerPolicy,
@@ -15,15 +17,119 @@ from shared.core.cluster.returning import (
     VerticalAutoscaler,
     VerticalAutoscalers,
 )
-from tests.adapters.access import access_to, no_wait
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.builders import resources
+
+META = {"name": "team", "namespace": "shop"}
+FORBIDDEN = Say(403, status(403, "no"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        pytest.param((), None, id="nothing"),
+        pytest.param((LimitItem(),), [{"type": "Container"}], id="a row that shows nothing"),
+        pytest.param((LimitItem(of_pod=True, most=resources(2)),), [{"type": "Pod", "max": {"cpu": 2}}], id="of pods"),
+        pytest.param((), [{"type": "PersistentVolumeClaim", "max": {"storage": "9Gi"}}], id="of claims, which is left"),
+        pytest.param(
+            (
+                LimitItem(
+                    least=resources(0.1),
+                    most=resources(4, 8),
+                    ratios={"cpu": Fraction(5, 2)},
+                    default_requests=resources(0.2, 1),
+                    default_limits=resources(1, 2),
+                ),
+            ),
+            [{"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "4", "memory": "8Gi"},
+              "maxLimitRequestRatio": {"cpu": "2.5"}, "defaultRequest": {"cpu": "200m", "memory": "1Gi"},
+              "default": {"cpu": "1", "memory": "2Gi"}}],
+            id="all of a row",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_read_of_a_limit_range(expected: tuple[LimitItem, ...], rows: Any) -> None:
+    given = {"kind": "LimitRange", "metadata": META, "spec": {"limits": rows}}
+
+    assert range_from_dump(msgspec.json.encode(given)) == LimitRange("shop", "team", expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "hard"),
+    [
+        pytest.param({"cpu": 1500}, {"requests.cpu": "1500m"}, id="requests of CPU"),
+        pytest.param({"cpu": 1000}, {"requests.cpu": "2", "cpu": 1}, id="twice, of which the smaller holds"),
+        pytest.param({"limits.cpu": 2000, "limits.memory": 8}, {"limits.cpu": 2, "limits.memory": "8"}, id="limits"),
+        pytest.param({"pods": 3, "count/pods": 9}, {"pods": "3", "count/pods": "9"}, id="pods, living and all"),
+        pytest.param({"nvidia.com/gpu": 4}, {"requests.nvidia.com/gpu": "4"}, id="an extended resource"),
+        pytest.param({"hugepages-2Mi": 2**21}, {"hugepages-2Mi": "2Mi"}, id="huge pages"),
+        pytest.param(
+            {},
+            {"services": 1, "count/jobs.batch": 5, "requests.storage": "1Gi", "persistentvolumeclaims": 2,
+             "fast.storageclass.storage.k8s.io/requests.storage": "1Gi"},
+            id="what no pod uses",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_read_of_a_quota(expected: dict[str, int], hard: dict[str, Any]) -> None:
+    given = {"metadata": META, "spec": {"hard": {"pods": "77"}}, "status": {"hard": hard, "used": hard}}
+
+    assert quota_from_dump(msgspec.json.encode(given)) == ResourceQuota("shop", "team", expected, expected)
+
+
+def test_the_scopes_of_a_quota() -> None:
+    rows = [{"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]
+    spec = {"scopes": ["NotTerminating"], "scopeSelector": {"matchExpressions": rows}}
+
+    found = quota_from_dump(msgspec.json.encode({"metadata": META, "spec": spec})).scopes
+
+    assert found == (QuotaScope("NotTerminating"), QuotaScope("PriorityClass", "In", frozenset({"high"})))
+
+
+def read(api: Script, *answers: Say) -> NamespaceLimits:
+    api.says(*answers)
+    return read_limits(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
+
+
+RANGE, QUOTA = Say(body={"items": [{"metadata": META}]}), Say(body={"items": [{"metadata": META}]})
+
+
+@pytest.mark.parametrize(
+    ("ranges", "quotas", "unread", "answers"),
+    [
+        pytest.param(1, 1, (), [RANGE, QUOTA], id="both lists"),
+        pytest.param(0, 1, ("limitranges",), [FORBIDDEN, QUOTA], id="one that is not ours to read"),
+        pytest.param(1, 0, ("resourcequotas",), [RANGE, FORBIDDEN], id="the other"),
+        pytest.param(0, 0, ("limitranges", "resourcequotas"), [FORBIDDEN, FORBIDDEN], id="none"),
+    ],
+)
+def test_a_list_that_may_not_be_read_is_named(
+    ranges: int, quotas: int, unread: tuple[str, ...], answers: list[Say], api: Script
+) -> None:
+    found = read(api, *answers)
+
+    assert (len(found.ranges), len(found.quotas), found.unread) == (ranges, quotas, unread)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param(Say(503, status(503, "later")).lasting, id="an outage"),
+        pytest.param(
+            (Say(body={"items": [{"metadata": META, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "much"}}]}}]}),),
+            id="an amount that is none",
+        ),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: tuple[Say, ...], api: Script) -> None:
+    assert read(api, *answers).unread == ("limitranges",)
+
 
 GROUP = "/apis/autoscaling.k8s.io"
 VERSIONS = Say(body={"versions": [{"version": "v1"}, {"version": "v1beta2"}]})
 KINDS = Say(body={"resources": [{"name": "verticalpodautoscalercheckpoints"}, {"name": "verticalpodautoscalers"}]})
 NO_KINDS = Say(body={"resources": [{"name": "verticalpodautoscalercheckpoints"}]})
-NOT_FOUND, FORBIDDEN = Say(404, status(404, "not found")), Say(403, status(403, "no"))
+NOT_FOUND = Say(404, status(404, "not found"))
 WEB = VerticalAutoscaler("shop", "web", "shop/Deployment/web")
 
 
@@ -94,13 +200,7 @@ def test_all_that_is_read_of_one(expected: dict[str, Any], given: dict[str, Any]
     assert found == VerticalAutoscaler(WEB.namespace, WEB.name, WEB.target, **plain)
 
 
-@pytest.fixture
-def api() -> Iterator[Script]:
-    with scripted() as script:
-        yield script
-
-
-def read(api: Script, *answers: Say) -> VerticalAutoscalers:
+def read_all(api: Script, *answers: Say) -> VerticalAutoscalers:
     api.says(*answers)
     return read_autoscalers(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
@@ -145,7 +245,7 @@ def read(api: Script, *answers: Say) -> VerticalAutoscalers:
 def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     expected: VerticalAutoscalers, answers: list[Say], asked: list[str], api: Script
 ) -> None:
-    assert read(api, *answers) == expected
+    assert read_all(api, *answers) == expected
     assert [path.partition("?")[0] for _, path in api.calls] == [f"{GROUP}{name}" for name in asked]
 
 
@@ -158,8 +258,8 @@ def test_they_are_found_by_what_the_cluster_shows_that_it_has(
         pytest.param([VERSIONS, KINDS, Say(body={"items": 7})], id="or of the list"),
     ],
 )
-def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: list[Say], api: Script) -> None:
-    assert read(api, *answers) == VerticalAutoscalers(unread=(RESOURCE,))
+def test_autoscalers_that_cannot_be_listed_are_named_and_end_no_snapshot(answers: list[Say], api: Script) -> None:
+    assert read_all(api, *answers) == VerticalAutoscalers(unread=(RESOURCE,))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +270,7 @@ def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: list[
     ],
 )
 def test_one_that_cannot_be_read_is_named_and_the_others_count(fault: str, odd: dict[str, Any], api: Script) -> None:
-    found = read(api, VERSIONS, KINDS, Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]}))
+    found = read_all(api, VERSIONS, KINDS, Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]}))
 
     assert found.found == (WEB,)
     (said,) = found.faults

@@ -1,0 +1,302 @@
+"""Evictions, restarts of Deployments and deletion costs: what is asked, and what each answer means."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.pod_objects import PodDecoder
+from shared.core.cluster import names
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import Deployment
+from shared.core.records.drain_record import EvictionAnswer as Answer
+from shared.errors import EbbError, Forbidden, Gone, Stale, Terminal
+from shared.port_types import Eviction
+from tests.adapters.objects import api_pod, read
+from tests.adapters.scripted import Say, Script, access_to, no_wait, status
+
+
+def budget_cause(message: str) -> dict[str, Any]:
+    return status(
+        429, "Cannot evict pod as it would violate the pod's disruption budget.", cause=("DisruptionBudget", message)
+    )
+
+
+DENIED = 'admission webhook "guard.example.com" denied the request: not at night'
+RECREATED = (
+    'Operation cannot be fulfilled on Pod "web-1": the UID in the precondition (a) does not match the UID in '
+    "record (b). The object might have been deleted and then recreated"
+)
+NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
+
+
+@pytest.mark.acceptance(86)
+@pytest.mark.parametrize(
+    ("expected", "code", "body"),
+    [
+        pytest.param(Eviction(Answer.GRANTED), 201, status(201, ""), id="201"),
+        pytest.param(Eviction(Answer.GRANTED), 200, status(200, ""), id="200"),
+        pytest.param(
+            Eviction(Answer.GONE, '404 pods "web-1" not found'), 404, status(404, 'pods "web-1" not found'), id="404"
+        ),
+        pytest.param(
+            Eviction(Answer.GONE, "409 Precondition failed: UID in precondition: a, UID in object meta: b"),
+            409,
+            status(409, "Precondition failed: UID in precondition: a, UID in object meta: b"),
+            id="another pod has the name",
+        ),
+        pytest.param(
+            Eviction(Answer.GONE, f"409 {RECREATED}"), 409, status(409, RECREATED), id="the same, shown later"
+        ),
+        pytest.param(Eviction(Answer.CONFLICT, "409 try again"), 409, status(409, "try again"), id="any other 409"),
+        pytest.param(Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(NEEDS), id="a PDB without room"),
+        pytest.param(
+            Eviction(Answer.BUDGET, "default/web"),
+            429,
+            budget_cause("The disruption budget web is still being processed by the server."),
+            id="a PDB not yet observed",
+        ),
+        pytest.param(
+            Eviction(Answer.LATER, "429 slow down", refused=True), 429, status(429, "slow down"), id="a busy server"
+        ),
+        pytest.param(
+            Eviction(Answer.SEVERAL_PDBS, "500 This pod has more than one PodDisruptionBudget, which the"),
+            500,
+            status(500, "This pod has more than one PodDisruptionBudget, which the"),
+            id="several PDBs",
+        ),
+        pytest.param(Eviction(Answer.LATER, "500 etcd"), 500, status(500, "etcd"), id="any other 500"),
+        pytest.param(
+            Eviction(Answer.LATER, f"500 {RECREATED}"), 500, status(500, RECREATED), id="a 500 with a conflict's words"
+        ),
+        pytest.param(Eviction(Answer.LATER, "504 timeout"), 504, status(504, "timeout"), id="504"),
+        pytest.param(
+            Eviction(Answer.TERMINATING, "403 being terminated"),
+            403,
+            status(403, "being terminated", cause=("NamespaceTerminating", "x")),
+            id="the namespace is going",
+        ),
+        pytest.param(Eviction(Answer.FORBIDDEN, "403 no"), 403, status(403, "no"), id="any other 403"),
+        pytest.param(Eviction(Answer.FORBIDDEN, "422 bad"), 422, status(422, "bad"), id="422"),
+        pytest.param(Eviction(Answer.FORBIDDEN, f"403 {DENIED}"), 403, status(403, DENIED), id="a webhook, 403"),
+        pytest.param(Eviction(Answer.FORBIDDEN, f"400 {DENIED}"), 400, status(400, DENIED), id="a webhook, 400"),
+        pytest.param(Eviction(Answer.FORBIDDEN, f"409 {DENIED}"), 409, status(409, DENIED), id="a webhook, 409"),
+        pytest.param(Eviction(Answer.FORBIDDEN, f"429 {DENIED}"), 429, status(429, DENIED), id="a webhook, 429"),
+        pytest.param(
+            Eviction(Answer.LATER, '500 failed calling webhook "guard.example.com"'),
+            500,
+            status(500, 'failed calling webhook "guard.example.com"'),
+            id="a webhook that is down",
+        ),
+        pytest.param(Eviction(Answer.LATER, "502 <html>"), 502, b"<html>", id="a proxy's words"),
+    ],
+)
+def test_every_answer_to_an_eviction_has_its_meaning(
+    api: Script, cluster: KubernetesCluster, expected: Eviction, code: int, body: Any
+) -> None:
+    api.says(Say(code, body))
+
+    assert cluster.evict(read(api_pod()), 30) == expected
+    assert len(api.asked) == 1
+
+
+def test_an_eviction_without_an_answer_comes_later(api: Script) -> None:
+    api.says(Say(silent=True))
+    impatient = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=0.1))
+
+    assert impatient.evict(read(api_pod()), 30).answer is Answer.LATER
+
+
+@pytest.mark.acceptance(83, 85)
+def test_an_eviction_names_this_very_pod_and_its_grace(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(201))
+
+    cluster.evict(read(api_pod()), 480)
+
+    assert api.calls == [("POST", "/api/v1/namespaces/default/pods/web-1/eviction")]
+    assert api.asked[0].query == {}
+    assert api.asked[0].body == {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": "web-1", "namespace": "default"},
+        "deleteOptions": {"gracePeriodSeconds": 480, "preconditions": {"uid": "uid-web-1"}},
+    }
+
+
+def test_a_dry_run_shows_it_to_the_server_and_its_webhooks(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(201))
+
+    cluster.evict(read(api_pod()), 30, dry_run=True)
+
+    assert api.asked[0].query == {"dryRun": "All"}
+    assert api.asked[0].body["deleteOptions"]["dryRun"] == ["All"]
+
+
+def test_a_webhook_that_knows_no_dry_run_forbids(api: Script, cluster: KubernetesCluster) -> None:
+    message = 'admission webhook "guard.example.com" does not support dry run'
+    api.says(Say(400, status(400, message)))
+
+    assert cluster.evict(read(api_pod()), 30, dry_run=True) == Eviction(Answer.FORBIDDEN, f"400 {message}")
+
+
+PATH = "/apis/apps/v1/namespaces/shop/deployments/web"
+READ = Deployment(name="shop/Deployment/web", uid="u1", resource_version="7", template="t")
+
+
+def api_deployment(version: str = "7", stamp: str | None = None, **notes: str) -> dict[str, Any]:
+    stamped = {names.SURGE_STAMP: stamp} if stamp else {}
+    return {
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u1", "resourceVersion": version},
+        "spec": {"template": {"metadata": {"annotations": {**notes, **stamped}}, "spec": {"containers": []}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "noted", "stamp", "before", "earlier"),
+    [
+        pytest.param("order-1", None, "order-1", "", "", id="a restart"),
+        pytest.param("order-2", "order-1", "order-2", "order-1", "", id="a restart after another"),
+        pytest.param("order-3", "order-2", "order-3", "order-2", "order-1", id="a restart after two"),
+        pytest.param(None, None, "", "order-1", "", id="taken back"),
+        pytest.param("order-1", None, "order-1", "order-2", "order-1", id="taken back after another"),
+    ],
+)
+def test_the_stamp_and_what_it_replaces_are_written_on_the_version_that_was_read(
+    api: Script,
+    cluster: KubernetesCluster,
+    written: str | None,
+    noted: str | None,
+    stamp: str,
+    before: str,
+    earlier: str,
+) -> None:
+    api.says(Say(body=api_deployment("8", stamp)))
+
+    found = cluster.restart(replace(READ, stamp=before, earlier=earlier), stamp)
+
+    assert api.calls == [("PATCH", PATH)]
+    assert (api.asked[0].headers["content-type"], api.asked[0].query) == ("application/merge-patch+json", {})
+    assert api.asked[0].body == {
+        "metadata": {"uid": "u1", "resourceVersion": "7", "annotations": {names.SURGED_BEFORE: noted}},
+        "spec": {"template": {"metadata": {"annotations": {names.SURGE_STAMP: written}}}},
+    }
+    assert (found.stamp, found.resource_version) == (stamp, "8")
+
+
+def test_a_restart_tried_dry_shows_it_to_the_api(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(body=api_deployment("7", "order-1")))
+
+    cluster.restart(READ, "order-1", dry_run=True)
+
+    assert api.asked[0].query == {"dryRun": "All"}
+
+
+def test_a_refused_restart_names_the_file_that_grants_it(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(403, status(403, "deployments.apps is forbidden")))
+
+    with pytest.raises(Forbidden, match=r"not allowed to patch deployments: .*forbidden; .*infra/options/surge\.yaml"):
+        cluster.restart(READ, "order-1")
+
+
+def test_the_digest_of_a_template_leaves_out_our_stamp_alone(api: Script, cluster: KubernetesCluster) -> None:
+    plain, stamped, noted = api_deployment(), api_deployment(stamp="order-1"), api_deployment(team="shop")
+    bare = api_deployment()
+    del bare["spec"]["template"]["metadata"]["annotations"]
+    api.says(*(Say(body=given) for given in (plain, stamped, bare, noted)))
+
+    digests = [cluster.deployment(READ.name).template for _ in range(4)]
+
+    assert len(set(digests[:3])) == 1
+    assert digests[3] != digests[0]
+
+
+POD_PATH = "/api/v1/namespaces/default/pods/web-1"
+POD: Pod = read(api_pod())
+
+
+def standing(cost: str | None = None, mark: str | None = None, **meta: Any) -> Say:
+    found = {names.DELETION_COST: cost, names.STEERED: mark, "owner.example/of": "web"}
+    kept = {key: value for key, value in found.items() if value is not None}
+    return Say(body=api_pod(meta={"resourceVersion": "7", "annotations": kept, **meta}))
+
+
+def both(value: str | None) -> dict[str, str | None]:
+    return {names.DELETION_COST: value, names.STEERED: value}
+
+
+@pytest.mark.parametrize(
+    ("written", "cost", "found"),
+    [
+        pytest.param(both("-5"), -5, standing(), id="a first cost"),
+        pytest.param(both("-5"), -5, standing("-9", "-9"), id="one in place of ours"),
+        pytest.param(both(None), -5, standing(None, "-9"), id="where somebody took ours away: our mark"),
+        pytest.param(both(None), None, standing("-9", "-9"), id="taken back"),
+        pytest.param(both(None), None, standing(None, "-9"), id="a mark that stands alone"),
+        pytest.param({names.STEERED: None}, None, standing("3", "-9"), id="somebody else's now: our mark"),
+        pytest.param({names.STEERED: None}, -5, standing("3", "-9"), id="and nothing is written over it"),
+        pytest.param({names.STEERED: None}, -5, standing("-5", "-9"), id="the same value, but not of our mark"),
+        pytest.param({names.STEERED: None}, None, standing("", "-9"), id="somebody wrote an empty one"),
+    ],
+)
+def test_two_annotations_are_written_on_the_version_that_was_read(
+    api: Script, cluster: KubernetesCluster, written: dict[str, str | None], cost: int | None, found: Say
+) -> None:
+    api.says(found, Say())
+
+    assert cluster.set_deletion_cost(POD, cost)
+
+    assert api.calls == [("GET", POD_PATH), ("PATCH", POD_PATH)]
+    asked = api.asked[1]
+    assert (asked.headers["content-type"], asked.query) == ("application/merge-patch+json", {})
+    assert asked.body == {"metadata": {"uid": "uid-web-1", "resourceVersion": "7", "annotations": written}}
+
+
+@pytest.mark.parametrize(
+    ("cost", "found"),
+    [
+        pytest.param(-5, standing("-5"), id="somebody else wrote the same"),
+        pytest.param(None, standing(), id="there is none"),
+        pytest.param(-5, standing(deletionTimestamp="2026-03-04T12:00:00Z"), id="the pod is on its way out"),
+    ],
+)
+def test_where_there_is_nothing_to_write_nothing_is_written(
+    api: Script, cluster: KubernetesCluster, cost: int | None, found: Say
+) -> None:
+    api.says(found)
+
+    assert not cluster.set_deletion_cost(POD, cost)
+    assert api.calls == [("GET", POD_PATH)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers"),
+    [
+        pytest.param(Gone, [standing(uid="another")], id="another pod of that name"),
+        pytest.param(Forbidden, [standing(), Say(403, status(403, "may not patch"))], id="no right to write it"),
+        pytest.param(Stale, [standing(), Say(409, status(409, "changed"))], id="it changed meanwhile"),
+        pytest.param(Terminal, [Say(body={"metadata": 7})], id="no object of the API's"),
+    ],
+)
+def test_each_answer_to_a_cost_has_its_name(
+    api: Script, cluster: KubernetesCluster, expected: type[EbbError], answers: list[Say]
+) -> None:
+    api.says(*answers)
+
+    with pytest.raises(EbbError) as caught:
+        cluster.set_deletion_cost(POD, -5)
+    assert caught.type is expected
+
+
+def test_pods_with_costs_of_ours_share_one_class_with_those_that_have_none() -> None:
+    decoder = PodDecoder()
+    plain = read(api_pod(), decoder)
+    marked = [read(api_pod(f"web-{n}", meta={"annotations": both(str(-n))}), decoder) for n in range(1, 9)]
+    assert {id(pod.spec) for pod in marked} == {id(plain.spec)}
+    assert [pod.steered for pod in marked] == [str(-n) for n in range(1, 9)]
+
+
+def test_of_a_cost_that_somebody_wrote_over_ours_the_class_knows_theirs() -> None:
+    found = read(api_pod(meta={"annotations": {names.DELETION_COST: "3", names.STEERED: "-9"}}))
+    assert (found.steered, dict(found.spec.annotations)) == ("-9", {names.DELETION_COST: "3"})
