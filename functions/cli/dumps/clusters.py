@@ -1,79 +1,18 @@
-"""Which parts of a dump belong to one cluster; of several snapshots of one cluster the newer one counts."""
+"""Which parts of a dump belong to one cluster; two snapshots of one cluster are refused."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import file_names
 from functions.cli.dumps.homes import Home
-from shared.core.cluster.names import KUBE_SYSTEM
+from functions.cli.output.format import some
 from shared.errors import BadDump
 
 APART: Final = "print each cluster into a file or folder of its own"
-
-
-@dataclass(frozen=True, order=True, slots=True)
-class Print:
-    """When pods were printed, and into which files."""
-
-    time: datetime
-    files: tuple[Path, ...]
-
-
-def drop_outdated(stale: DumpContents, fresh: DumpContents) -> bool:
-    """Drop of an older snapshot what a newer one of the same things holds; return whether its pods were others."""
-    names = _namespaces(fresh)
-    is_whole = _is_whole(names, _namespaces(stale))
-    again = _is_newer_snapshot(fresh, stale, names, is_whole=is_whole)
-    differ = again and _places(fresh) != _places(stale)
-    if again or not fresh.nodes.keys().isdisjoint(stale.nodes):
-        stale.doubted = (stale.doubted | stale.nodes.keys()) - fresh.nodes.keys()
-    if again:
-        for old, new in zip(stale.rows(), fresh.rows(), strict=True):
-            if new and old is not stale.nodes:
-                _drop_rows(old, names, is_whole=is_whole)
-        if fresh.demand:
-            stale.demand.clear()
-    return differ
-
-
-def drop_gone_nodes(contents: DumpContents) -> None:
-    """Drop the nodes that only an older list has and no pod lies on: a node that is there has some."""
-    used = {pod.node for pod in contents.pods.values()}
-    for name in contents.doubted - used:
-        contents.nodes.pop(name, None)
-
-
-def _is_newer_snapshot(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_whole: bool) -> bool:
-    if not names or not (fresh.nodes or is_whole):
-        return False
-    share_nodes = not fresh.nodes.keys().isdisjoint(stale.nodes)
-    return not fresh.pods.keys().isdisjoint(stale.pods) or (share_nodes and bool(names & _namespaces(stale)))
-
-
-def _drop_rows(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
-    """Drop rows, of objects in namespaces only where the newer snapshot was printed: in those of its pods."""
-    for key in list(old):
-        namespace, is_in_one, _ = key.partition("/")
-        if not is_in_one or is_whole or namespace in names:
-            del old[key]
-
-
-def _namespaces(contents: DumpContents) -> set[str]:
-    return {pod.spec.namespace for pod in contents.pods.values()}
-
-
-def _is_whole(names: set[str], before: set[str]) -> bool:
-    """Whether pods of all namespaces were printed; some of those that an older snapshot has may be gone."""
-    return KUBE_SYSTEM in names and len(names) > 1 and 2 * len(names & before) >= len(before)
-
-
-def _places(contents: DumpContents) -> Mapping[str, tuple[str, str]]:
-    return {key: (pod.uid, pod.node) for key, pod in contents.pods.items()}
 
 
 @dataclass(slots=True)
@@ -82,24 +21,34 @@ class DumpPart:
 
     files: list[Path]
     contents: DumpContents
-    picture: Print | None = None
-    """When the pods were printed that it holds; None without pods."""
-    outdated: list[Print] = field(default_factory=list)
-    """Older snapshots of the same things, which do not count."""
 
     def join(self, other: "DumpPart") -> None:
-        """Take in another part of the cluster; of what both hold, the newer counts, or else what was there before."""
-        older, newer = (self, other) if other.age > self.age else (other, self)
-        if newer.age > older.age and drop_outdated(older.contents, newer.contents) and older.picture:
-            self.outdated.append(older.picture)
-        newer.contents.merge(older.contents)
-        self.files += [file for file in other.files if file not in self.files]
-        self.contents, self.picture = newer.contents, newer.picture or older.picture
+        """Take in another part of the cluster; of what both hold, what was there before is kept.
 
-    @property
-    def age(self) -> datetime:
-        """When it was printed, as far as two parts with pods are compared: their pods have it."""
-        return self.picture.time if self.picture else self.contents.newest
+        Raises BadDump: it is another snapshot, and pods of both would count twice.
+        """
+        if again := _printed_again(self.contents, other.contents):
+            raise BadDump(
+                f"{file_names((*self.files, *other.files))}: hold two snapshots of {again}; name one of them."
+            )
+        self.contents.merge(other.contents)
+        self.files += [file for file in other.files if file not in self.files]
+
+
+def _printed_again(one: DumpContents, other: DumpContents) -> str:
+    """Return which namespaces two lists hold with different pods; lists without a common node or pod may be pieces."""
+    shared = _namespaces(one) & _namespaces(other)
+    mine, theirs = ({key: row for key, row in _places(of).items() if row[0] in shared} for of in (one, other))
+    is_again = not mine.keys().isdisjoint(theirs) or (one.nodes and other.nodes)
+    return f"the pods of {some(sorted(shared))}" if is_again and mine != theirs else ""
+
+
+def _namespaces(contents: DumpContents) -> set[str]:
+    return {pod.spec.namespace for pod in contents.pods.values()}
+
+
+def _places(contents: DumpContents) -> Mapping[str, tuple[str, str, str]]:
+    return {key: (pod.spec.namespace, pod.uid, pod.node) for key, pod in contents.pods.items()}
 
 
 def _kube_system(part: DumpPart) -> set[str]:
@@ -126,12 +75,10 @@ _SIGNS: Final[tuple[tuple[Callable[[DumpPart], AbstractSet[Any]], Callable[[Dump
 def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     """Return one part a cluster.
 
-    Raises:
-        BadDump: a part holds nodes of several clusters, or it is not known whose it is.
+    Raises BadDump: a part holds nodes of several clusters, it is not known whose it is, or two hold the same pods.
     """
     for part in parts:
         _check_is_one(part)
-        part.picture = Print(part.contents.newest, tuple(part.files)) if part.contents.pods else None
     found: list[DumpPart] = []
     for part in parts:
         if part.contents.nodes:
@@ -141,8 +88,6 @@ def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     for part in parts:
         if not part.contents.nodes:
             _add_to_cluster(found, part)
-    for part in found:
-        drop_gone_nodes(part.contents)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from functions.cli.dumps.homes import ClusterSigns, Home, NodePlace, cloud_of, home_of
+from functions.cli.dumps.homes import ClusterSigns, Home, PlacedNode, cloud_of, home_of
 from shared.adapters.kubernetes import (
     buffer_objects,
     controller_wire,
@@ -147,8 +147,7 @@ _DECODERS: Final[Mapping[str, msgspec.json.Decoder[Any]]] = dict.fromkeys(
     ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"), msgspec.json.Decoder(Counted)
 )
 """Of kinds whose counts are read."""
-_node: Final = msgspec.json.Decoder(wire.Node)
-_place: Final = msgspec.json.Decoder(NodePlace)
+_node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(controller_wire.Controller)
@@ -192,8 +191,6 @@ class DumpContents:
         self.homes: set[Home] = set()
         self.clouds: set[str] = set()
         self.kube_system: set[str] = set()
-        self.doubted: set[str] = set()
-        """Nodes of a list of which there is a newer one."""
 
     @property
     def readable(self) -> frozenset[str]:
@@ -257,7 +254,6 @@ class DumpContents:
         self.homes |= other.homes
         self.clouds |= other.clouds
         self.kube_system |= other.kube_system
-        self.doubted |= other.doubted
         self._newest = max(self._newest, other._newest)  # noqa: SLF001 - same
         self._latest_of_all = max(self._latest_of_all, other._latest_of_all)  # noqa: SLF001 - same
         self._future += other._future  # noqa: SLF001 - same
@@ -265,10 +261,6 @@ class DumpContents:
     @property
     def signs(self) -> ClusterSigns:
         return ClusterSigns.of(self.kube_system, self.homes, self.nodes.values())
-
-    def rows(self) -> tuple[dict[str, Any], ...]:
-        """Return what was printed of each kind, by name."""
-        return (*self._rows.values(), *self._storage.rows.values(), *self._buffers.rows.values())
 
     def to_reading(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()
@@ -305,9 +297,10 @@ class DumpContents:
         self._keep(kind, read(raw))
 
     def _add_node(self, raw: Bytes) -> None:
-        node, place = node_objects.node(_node.decode(raw)), _place.decode(raw)
-        self.homes.add(home_of(place))
-        self.clouds.add(cloud_of(place))
+        printed = _node.decode(raw)
+        node = node_objects.node(printed)
+        self.homes.add(home_of(printed))
+        self.clouds.add(cloud_of(printed))
         self.nodes.setdefault(node.name, node)
 
     def _add_namespace(self, raw: Bytes) -> None:

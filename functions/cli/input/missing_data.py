@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps.files import MAKE_ONE, short_names
-from functions.cli.output.format import count, moment, some
+from functions.cli.dumps.files import MAKE_ONE
+from functions.cli.output.format import count, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -17,14 +17,10 @@ from shared.errors import BadInput
 from shared.port_types import ClusterReading
 from shared.store.snapshots import odd_autoscalers, odd_buffers
 
-if TYPE_CHECKING:
-    from functions.cli.dumps.clusters import Print
-
 NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
     "add poddisruptionbudgets to the dump."
 )
-PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
 NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
@@ -93,12 +89,6 @@ def nothing_of_savings(partial: str) -> str:
     known, found, _ = partial.partition(_IN_DUMP)
     pods = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
     return f"{pods} are known, so savings are unknown; print it again with -A."
-
-
-def reprint_note(prints: Sequence["Print"]) -> str:
-    """Return that one cluster was printed more than once, and when; empty where it was not."""
-    times = " and ".join(f"{moment(one.time)} ({short_names(one.files)})" for one in prints)
-    return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""
 
 
 def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from functions.cli.dumps.files import STDIN, short_names
 from functions.cli.input.files import check_dumps_exist
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods, reprint_note
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.process import system_time
 from shared.errors import EbbError
@@ -104,8 +104,8 @@ def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
 
     check_usable(name, found.reading)
     cluster_reading, impossible = drop_impossible(found.reading, found.newest, found.future)
-    partial, again = partial_pods(found.reading.pods), reprint_note(found.prints)
-    warnings = (partial, *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS, again)
+    partial = partial_pods(found.reading.pods)
+    warnings = (partial, *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
     note, installed = f"A dump has no GKE API: {NO_GKE_API}", is_installed(found.home, confirmed=confirmed)
     return Reading(name, cluster_reading, BY_LABELS, found.newest, note, found, partial, warnings, installed)
 

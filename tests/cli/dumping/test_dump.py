@@ -167,7 +167,7 @@ def test_options_that_do_not_go_together_are_named(expected: str, typed: tuple[s
     ("expected", "content"),
     [
         pytest.param("this is YAML", "kind: List\n", id="YAML"),
-        pytest.param("is cut off after 0 objects", '{"items": [{"kind": ', id="cut off"),
+        pytest.param("is cut off; run: ebb dump", '{"items": [{"kind": ', id="cut off"),
         pytest.param("holds no nodes", '{"items": []}', id="empty"),
         pytest.param("items[1] (Namespace a): ",
                      json.dumps({"items": [dumps.node(1), ODD]}),

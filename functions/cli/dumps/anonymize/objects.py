@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ from functions.cli.dumps.anonymize.rules import (
     word,
 )
 from functions.cli.dumps.files import ReadBytes, files_of
-from functions.cli.dumps.reading import documents_of, place_of, with_kinds
+from functions.cli.dumps.objects import documents_of
 from shared.adapters.kubernetes.namespace_limits import counted_name
 from shared.core.cluster import names
 from shared.core.cluster.pod import EPHEMERAL
@@ -291,12 +292,11 @@ def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
 
 def _rename_objects(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
     for file in files:
-        for document, found in documents_of(file, progress):
-            for kind, item in with_kinds(file, document, found):
-                if kind not in KINDS:
-                    continue
-                try:
-                    renamed = KINDS[kind](namer, msgspec.json.decode(item.raw))
-                except _ODD as fault:
-                    raise BadDump(f"{place_of(file, item)}: is not of the API's shape ({fault}).") from fault
-                yield msgspec.json.encode({"kind": kind, **renamed})
+        for item in chain.from_iterable(items for _, items in documents_of(file, progress)):
+            if item.kind not in KINDS:
+                continue
+            try:
+                renamed = KINDS[item.kind](namer, msgspec.json.decode(item.raw))
+            except _ODD as fault:
+                raise BadDump(f"{item}: is not of the API's shape ({fault}).") from fault
+            yield msgspec.json.encode({"kind": item.kind, **renamed})
