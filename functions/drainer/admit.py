@@ -74,8 +74,7 @@ def _decline_if_any(found: tuple[Blocker, ...]) -> None:
 def admit(ports: Ports, leased: LeasedRecord, order: Order) -> bool:
     """Take the order from accepted to claimed; False when it ends here (refused, or dry run).
 
-    Raises:
-        Retryable: something did not answer; nothing has been done yet.
+    Raises Retryable: something did not answer; nothing has been done yet.
     """
     state, _, now = read_cluster(ports.state)
     node = reads.node_named(ports, order.node)
@@ -221,9 +220,8 @@ def _conclude_dry_run(
 def _preflight(ports: Ports, leased: LeasedRecord, node: Node, judged: Situation) -> None:
     """Try what the drain would do to each pod and each Deployment of the node.
 
-    Raises:
-        Declined: something was refused; the node is backed off where it would be refused at the next pass too.
-        Retryable: something did not answer.
+    Raises Declined: something was refused; the node is backed off where it would be refused at the next pass too;
+    Retryable: something did not answer.
     """
     policy = judged.policy
     surging, pods = surges_of(judged.moving(node.name), judged.drain_context(node.pool))
@@ -274,8 +272,7 @@ def _back_off(ports: Ports, node: Node, policy: Policy) -> None:
 def _prove_placement(ports: Ports, node: Node, judged: Situation) -> Situation:
     """Prove the placement on a whole snapshot, together with every claim that stands by now; return what it rests on.
 
-    Raises:
-        Declined: a pod has no place.
+    Raises Declined: a pod has no place.
     """
     situation = Situation(judged.snapshot, read_cluster(ports.state)[0], judged.policy)
     _decline_if_any(no_place(situation.snapshot.node_by_name[node.name], situation))
@@ -289,8 +286,7 @@ class _RoomTakenError(Exception):
 def _claim_one_by_one(ports: Ports, leased: LeasedRecord, order: Order, node: Node, proved: Situation) -> None:
     """Claim in turn with the other orders of this instance; where a claim was granted in between, prove once more.
 
-    Raises:
-        Stale: others were first every time.
+    Raises Stale: others were first every time.
     """
     with ports.shared.turn("proof of placement and claim", ports.clock.sleep):
         leased.renew()
@@ -366,8 +362,7 @@ def _check_admission(time: StepTime) -> None:
 def _keep_admitting(leased: LeasedRecord) -> None:
     """Renew the lease between two calls of an admission, as long as there is time: slow answers add up.
 
-    Raises:
-        Retryable: its time is over. Stale: we were overtaken.
+    Raises Retryable: its time is over. Stale: we were overtaken.
     """
     _check_admission(leased.time)
     leased.renew()

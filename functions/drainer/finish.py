@@ -70,11 +70,9 @@ def return_node(
 ) -> None:
     """Uncordon and untaint the node if it is ours, undo restarts, back off, settle; `gave_way_for` as in the step.
 
-    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned.
-
-    Raises:
-        Retryable: the node or a document could not be written; the record is `halting`, so a later step goes on.
-        Stale: another step has overtaken this one.
+    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned. Raises
+    Retryable: the node or a document could not be written; the record is `halting`, so a later step goes on; Stale:
+    another step has overtaken this one.
     """
     order = leased.record.order
     if leased.record.phase is not DrainPhase.HALTING:

@@ -144,8 +144,7 @@ def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:
 def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:
     """Forget an order whose record cannot be read, unless its claim stands: then healing ends the drain first.
 
-    Raises:
-        Unreadable: the claim stands; the message comes again, perhaps to a version that can read the record.
+    Raises Unreadable: the claim stands; the message comes again, perhaps to a version that can read the record.
     """
     if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
         raise fault

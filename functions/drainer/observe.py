@@ -38,9 +38,7 @@ class Observer:
     def look(self) -> tuple[Observation, Step]:
         """Return what stands and the step that follows; what the step needs to know is read, and it is chosen again.
 
-        Raises:
-            Retryable, Terminal: a part cannot be read.
-            Stale: another step has overtaken this one.
+        Raises Retryable, Terminal: a part cannot be read; Stale: another step has overtaken this one.
         """
         observed, step = self._choose(self.observe)
         if isinstance(step, Prove) and observed.node is not None:

@@ -205,10 +205,7 @@ def prove(ports: Ports, leased: LeasedRecord, node: Node, not_before: datetime |
     """Prove on a snapshot of the whole cluster that what is on the node has a place elsewhere.
 
     The snapshot is not older than `not_before`, and another drain may have read it. Which drains move pods already is
-    only read if there is no place when all of them do.
-
-    Raises:
-        Retryable: a part cannot be read.
+    only read if there is no place when all of them do. Raises Retryable: a part cannot be read.
     """
     order = leased.record.order
     state, _, now = read_cluster(ports.state)
@@ -248,10 +245,7 @@ def _read_records(ports: Ports, claims: Sequence[Claim]) -> list[tuple[Claim, Dr
 def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Observation:
     """Return the observation with the other drains in it, and what stands behind the pods that they have moved.
 
-    Read only where it matters what those have moved.
-
-    Raises:
-        Retryable: a document or a workload cannot be read.
+    Read only where it matters what those have moved. Raises Retryable: a document or a workload cannot be read.
     """
     state, _, _ = read_cluster(ports.state)
     drains = tuple(_others(ports, leased.record.node_uid, state.claims))

@@ -65,8 +65,7 @@ def _work(ports: Ports, leased: LeasedRecord) -> LastStep | None:
 def _look_again(ports: Ports, leased: LeasedRecord, fault: Retryable | Terminal, *, noted: bool) -> None:
     """Pass over a failed read: Pub/Sub repeats a message after minutes, and what was moved may wait for a place.
 
-    Raises:
-        Retryable, Terminal: the step's time is over; from here Pub/Sub repeats the message.
+    Raises Retryable, Terminal: the step's time is over; from here Pub/Sub repeats the message.
     """
     if leased.time.left() <= LOOK_AGAIN.total_seconds():
         raise fault

@@ -75,10 +75,8 @@ class PlannerDeps:
 def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, Any]:
     """Run one pass and return its summary.
 
-    Raises:
-        Retryable: something did not answer; healing may have been done all the same.
-        Stale: another planner was at work meanwhile; the same.
-        Terminal: a person has to fix something first; the same.
+    Raises Retryable: something did not answer; healing may have been done all the same; Stale: another planner was at
+    work meanwhile; the same; Terminal: a person has to fix something first; the same.
     """
     ports, settings = deps.ports, deps.settings
     begun, asked = ports.clock.monotonic(), ports.cluster.traffic()
@@ -214,9 +212,7 @@ def _save_marks(ports: Ports, lease: PlannerLease, stored: StoredMarks, plan: Pl
     """Write the pools whose marks changed, and only those.
 
     If the lease ended meanwhile they begin again: another pass may have seen what breaks them, and had none to remove.
-
-    Raises:
-        Stale: the lease is over, or another planner wrote them first.
+    Raises Stale: the lease is over, or another planner wrote them first.
     """
     lease.check()
     written: dict[str, str] = {}
@@ -235,11 +231,9 @@ def _publish(ports: Ports, lease: PlannerLease, run_id: str, plan: Plan, inputs:
     """Publish the plan's orders and return their nodes; in dry run none.
 
     They are first written down as on their way, then sent, so that the next pass orders them once. A crash in between
-    loses this pass's orders and nothing else: what a pass that was not completed wrote down does not count.
-
-    Raises:
-        Retryable: the state or the bus does not answer; what was published is on its way all the same.
-        Stale: the lease is over.
+    loses this pass's orders and nothing else: what a pass that was not completed wrote down does not count. Raises
+    Retryable: the state or the bus does not answer; what was published is on its way all the same; Stale: the lease is
+    over.
     """
     if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()

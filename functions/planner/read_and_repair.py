@@ -59,9 +59,7 @@ def read_inputs(
 ) -> PassInputs:
     """Read the cluster (or its nodes and pods alone), and before it and after it the state.
 
-    Raises:
-        Retryable: something did not answer.
-        Terminal: a person has to fix something first.
+    Raises Retryable: something did not answer; Terminal: a person has to fix something first.
     """
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read(whole=whole)

@@ -99,11 +99,7 @@ class InstallationParts:
 
 
 def parts_of(environment: Mapping[str, str]) -> InstallationParts:
-    """Return the installation that the environment names.
-
-    Raises:
-        BadSettings: a variable is missing or wrong.
-    """
+    """Return the installation that the environment names. Raises BadSettings: a variable is missing or wrong."""
     settings = read_settings(environment, "topic", "policy")
     return InstallationParts(
         settings=settings,

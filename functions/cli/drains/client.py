@@ -42,9 +42,8 @@ class Installation:
 def open_installation(environment: Mapping[str, str]) -> Installation:
     """Return the Ebb that the environment names: EBB_CLUSTER, EBB_TOPIC, EBB_STATE, EBB_FIRESTORE_DATABASE.
 
-    Raises:
-        BadSettings: the environment names no cluster or no topic.
-        Terminal: the state cannot be opened, or there is no identity to publish with.
+    Raises BadSettings: the environment names no cluster or no topic; Terminal: the state cannot be opened, or there is
+    no identity to publish with.
     """
     settings = read_settings(environment, "topic")
     orders = orders_of(settings)
@@ -74,11 +73,7 @@ def manual_order(installation: Installation, kind: OrderKind, node: str, now: da
 
 
 def node_name(text: str) -> str:
-    """Return the name of a node as typed.
-
-    Raises:
-        BadInput: no node can have this name.
-    """
+    """Return the name of a node as typed. Raises BadInput: no node can have this name."""
     if NODE_NAME.fullmatch(text):
         return text
     raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")

@@ -24,8 +24,7 @@ _CLEAR: Final = "\x1b[2J\x1b[H"
 def watch(show: Callable[[], None], clock: "Clock") -> None:
     """Show at once and every few seconds; a terminal is cleared before. Ends with Ctrl-C.
 
-    Raises:
-        Exit: with the code that a shell reports of an interrupted command.
+    Raises Exit: with the code that a shell reports of an interrupted command.
     """
     try:
         while True:

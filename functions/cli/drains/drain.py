@@ -48,9 +48,8 @@ class DrainOptions:
 def order_drain(installation: Installation, node: str, options: DrainOptions, *, wait: bool) -> int:
     """Publish the order and return the exit code; with `wait` print the progress until its end.
 
-    Raises:
-        BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
-        Retryable, Terminal: the state or the topic does not answer.
+    Raises BadInput: no node can have this name, or `ignore` has a word that no order may leave out; Retryable,
+    Terminal: the state or the topic does not answer.
     """
     order = order_for(installation, node, options)
     installation.orders.publish(order)
@@ -77,8 +76,7 @@ def _publish_order(order: Order, topic: str) -> str:
 def order_for(installation: Installation, node: str, options: DrainOptions) -> Order:
     """Return the order; its times are the state's, by which the drainer will judge them.
 
-    Raises:
-        BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
+    Raises BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
     """
     unknown = [word for word in options.ignore if word not in IGNORABLE]
     if unknown:
@@ -103,8 +101,7 @@ class DrainWatch:
     def follow(self, timeout: timedelta) -> Ending:
         """Look until the drain ends, nobody can take the order any more, or the patience does.
 
-        Raises:
-            Retryable, Terminal: the state does not answer.
+        Raises Retryable, Terminal: the state does not answer.
         """
         return poll(self._installation.clock, self._look, timeout, self._advise) or ending_of_unfinished(
             self._order, timeout

@@ -37,8 +37,7 @@ class History:
 def read_history(cluster: str, documents: State, most: int | None) -> History:
     """Read the state.
 
-    Raises:
-        Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
+    Raises Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
     """
     state, _, now = read_cluster(documents)
     records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)

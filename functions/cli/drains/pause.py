@@ -42,9 +42,7 @@ ALREADY: Final = "It was paused before this, too; --reason changes why."
 def open_switch() -> PauseSwitch:
     """Return the flag of the cluster that the environment names: EBB_CLUSTER, EBB_STATE, EBB_FIRESTORE_DATABASE.
 
-    Raises:
-        BadSettings: the environment names no cluster.
-        Terminal: the state cannot be opened.
+    Raises BadSettings: the environment names no cluster; Terminal: the state cannot be opened.
     """
     settings = read_settings(os.environ)
     return PauseSwitch(
@@ -55,9 +53,7 @@ def open_switch() -> PauseSwitch:
 def print_pause(*, paused: bool, reason: str = "") -> None:
     """Set or clear the flag, and print what holds now.
 
-    Raises:
-        BadInput: the reason is no short line.
-        Retryable, Terminal: the state does not answer.
+    Raises BadInput: the reason is no short line; Retryable, Terminal: the state does not answer.
     """
     if len(reason) > LONGEST_REASON or not reason.isprintable():
         raise BadInput(f"--reason: write one line of at most {LONGEST_REASON} characters.")

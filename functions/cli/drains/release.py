@@ -58,8 +58,7 @@ ReadNodes = Callable[[], VisibleNodes]
 def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> VisibleNodes:
     """Read the nodes by the kubeconfig that was given, else by the GKE API, else not at all.
 
-    Raises:
-        BadSettings, Retryable, Terminal: a kubeconfig was given, and the cluster cannot be read with it.
+    Raises BadSettings, Retryable, Terminal: a kubeconfig was given, and the cluster cannot be read with it.
     """
     settings = read_settings(environment)
     given = str(kubeconfig) if kubeconfig else settings.kubeconfig
@@ -91,8 +90,7 @@ def tainted_targets(nodes: Iterable[Node], state: ClusterState) -> tuple[Release
 def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None) -> bool:
     """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end stands for both.
 
-    Raises:
-        Retryable, Terminal: the cluster does not answer.
+    Raises Retryable, Terminal: the cluster does not answer.
     """
     claim = state.claims.get(target.uid)
     if claim is not None and claim.order_id == target.order_id:
@@ -136,9 +134,8 @@ class ReleaseOptions:
 def order_release(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
     """Release one node, or with `all` every node that is held, and return the exit code.
 
-    Raises:
-        BadInput: no node can have this name.
-        Retryable, Terminal: the state, the topic or the cluster that was asked for does not answer.
+    Raises BadInput: no node can have this name; Retryable, Terminal: the state, the topic or the cluster that was asked
+    for does not answer.
     """
     release = Release(installation, options)
     try:

@@ -119,8 +119,7 @@ class InstallationStatus:
 def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> InstallationStatus:
     """Read the state: the cluster's document, the pools' marks and the drains' records.
 
-    Raises:
-        Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
+    Raises Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
     """
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)

@@ -58,8 +58,7 @@ class CommitmentFile:
 def read_commitments(path: Path) -> CommitmentFile:
     """Read what gcloud or the Compute API lists, as JSON or YAML: a list, one commitment, or an answer with `items`.
 
-    Raises:
-        BadInput: the file cannot be read, or holds something else.
+    Raises BadInput: the file cannot be read, or holds something else.
     """
     from functions.cli.input.files import read_bytes
     from shared.core.policy.reading import read_each
@@ -101,9 +100,8 @@ def _rows(document: Any) -> Iterator[Any]:
 def listed_by_planner(environment: Mapping[str, str]) -> CommitmentFile | None:
     """Return the planner's last list of commitments; None where it has never read them.
 
-    Raises:
-        BadSettings: the environment names a state that cannot be used.
-        Retryable, Terminal: the state cannot be read.
+    Raises BadSettings: the environment names a state that cannot be used; Retryable, Terminal: the state cannot be
+    read.
     """
     from shared.settings import read_settings
     from shared.store.compare_and_set import read_lenient

@@ -43,8 +43,7 @@ class Kubectl:
     def pieces(self) -> Iterator[bytes]:
         """Run it, and yield what it prints.
 
-        Raises:
-            Terminal: it is not there, or it failed; what was printed until then is no whole dump.
+        Raises Terminal: it is not there, or it failed; what was printed until then is no whole dump.
         """
         words = kubectl_get((*self._options, _TIMEOUT), self._optional())
         with TemporaryFile() as stderr:
@@ -94,11 +93,7 @@ def _last_words(stderr: IO[bytes]) -> str:
 
 
 def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
-    """Write a file, packed if its name asks for it, or stdout.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
+    """Write a file, packed if its name asks for it, or stdout. Raises BadInput: it cannot be written."""
     if path is None:
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
@@ -132,9 +127,8 @@ class DumpRequest:
 def make_dump(request: DumpRequest) -> None:
     """Print the command, or run it and write what it prints.
 
-    Raises:
-        BadInput: the options do not go together, or a file cannot be written.
-        Terminal: kubectl is not there, or failed.
+    Raises BadInput: the options do not go together, or a file cannot be written; Terminal: kubectl is not there, or
+    failed.
     """
     _check(request)
     kubectl = Kubectl(request.kubeconfig, request.context)

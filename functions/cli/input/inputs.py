@@ -94,10 +94,8 @@ class Inputs:
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
     """Read everything that a plan of one cluster needs; `read` takes the place of the policy file that was named.
 
-    Raises:
-        BadInput: as `gather_each`, or the dumps are of several clusters.
-        BadDump, BadPolicy: a file does not hold what it should.
-        Retryable, Terminal: the cluster cannot be read.
+    Raises BadInput: as `gather_each`, or the dumps are of several clusters; BadDump, BadPolicy: a file does not hold
+    what it should; Retryable, Terminal: the cluster cannot be read.
     """
     one, *others = gather_each(sources, read)
     if others:
@@ -109,10 +107,8 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
 def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, ...]:
     """Read everything that plans need, of each cluster that was named.
 
-    Raises:
-        BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made.
-        BadDump, BadPolicy: a file does not hold what it should.
-        Retryable, Terminal: the cluster cannot be read.
+    Raises BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made; BadDump,
+    BadPolicy: a file does not hold what it should; Retryable, Terminal: the cluster cannot be read.
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
         raise BadInput(DUMP_OR_CLUSTER)
@@ -271,9 +267,8 @@ class PastPasses:
 def recall_passes(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
     """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
 
-    Raises:
-        BadSettings: the environment names a state that cannot be used.
-        Retryable, Terminal: the state cannot be read.
+    Raises BadSettings: the environment names a state that cannot be used; Retryable, Terminal: the state cannot be
+    read.
     """
     snapshot = inputs.snapshot
     if assume_marked:

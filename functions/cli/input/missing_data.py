@@ -57,8 +57,7 @@ _IN_DUMP: Final = " are in the dump"
 def check_usable(name: str, reading: ClusterReading) -> None:
     """Refuse what no answer can be made of.
 
-    Raises:
-        BadInput: there are no pods, or the cluster is not one that Ebb serves.
+    Raises BadInput: there are no pods, or the cluster is not one that Ebb serves.
     """
     if reading.nodes and all(node.name.startswith(AUTOPILOT_NODES) for node in reading.nodes):
         raise BadInput(

@@ -97,8 +97,7 @@ class _GcloudCluster(_GcloudPart, frozen=True):
 def with_node_pools(reading: Reading, path: Path) -> Reading:
     """Return the reading of a cluster with the pools of a file.
 
-    Raises:
-        BadInput: the file cannot be read, is not gcloud's JSON, or lacks a pool of the cluster.
+    Raises BadInput: the file cannot be read, is not gcloud's JSON, or lacks a pool of the cluster.
     """
     cluster, name = _read(path), name_of(path)
     pools = reading_of(cluster)

@@ -41,11 +41,7 @@ class Only(StrEnum):
 
 
 def instant(text: str) -> datetime:
-    """Read a time with its zone, as RFC 3339 writes it.
-
-    Raises:
-        BadInput: it is none, or has no zone.
-    """
+    """Read a time with its zone, as RFC 3339 writes it. Raises BadInput: it is none, or has no zone."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -56,11 +52,7 @@ def instant(text: str) -> datetime:
 
 
 def duration(option: str, text: str) -> timedelta:
-    """Return a duration as the policy writes it.
-
-    Raises:
-        BadInput: it is none; the sentence begins with the option.
-    """
+    """Return a duration as the policy writes it. Raises BadInput: it is none; the sentence begins with the option."""
     from shared.core.policy.scalars import positive_duration
 
     try:

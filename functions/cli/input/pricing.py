@@ -33,10 +33,8 @@ _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,
 def load_prices(options: PriceOptions) -> Prices:
     """Return the prices that a person means, and show money in their currency from now on.
 
-    Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted.
-
-    Raises:
-        BadInput: the table cannot be read, a discount is none, or the currency is another one without a rate.
+    Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted. Raises
+    BadInput: the table cannot be read, a discount is none, or the currency is another one without a rate.
     """
     from shared.adapters.prices import OWN_TABLE, load
 

@@ -25,10 +25,8 @@ _MOST_BYTES: Final = 64 * 1024
 def use_profile(cluster: str | None, context: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
     """Put the variables of the profile that is meant into the environment.
 
-    Without a name the environment itself names the cluster, or else the only profile that there is.
-
-    Raises:
-        BadInput: no profile is meant, or more than one; or the file holds what it should not.
+    Without a name the environment itself names the cluster, or else the only profile that there is. Raises BadInput: no
+    profile is meant, or more than one; or the file holds what it should not.
     """
     if cluster and context:
         raise BadInput("--cluster: names a cluster as --context does; leave one of them out.")
@@ -40,8 +38,7 @@ def use_profile(cluster: str | None, context: str | None, environment: MutableMa
 def read_profile(path: Path) -> dict[str, str]:
     """Return the variables of a file of lines like `export NAME='value'`.
 
-    Raises:
-        BadInput: with the line that holds something else.
+    Raises BadInput: with the line that holds something else.
     """
     try:
         text = path.read_bytes()[:_MOST_BYTES].decode()
@@ -79,11 +76,7 @@ def _find_profile(cluster: str | None, context: str | None, environment: Mapping
 
 
 def profile_path(name: str, environment: Mapping[str, str]) -> Path:
-    """Return the file that `--cluster NAME` means.
-
-    Raises:
-        BadInput: there is none.
-    """
+    """Return the file that `--cluster NAME` means. Raises BadInput: there is none."""
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not path.is_file():
         path = profile_folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"

@@ -42,8 +42,7 @@ def is_installed(home: "Home", *, confirmed: bool) -> bool:
 def installed_policy() -> "Policy | None":
     """Return the policy that EBB_POLICY names; None where it names none.
 
-    Raises:
-        BadSettings, BadPolicy, Retryable, Terminal: it names one that cannot be used or read.
+    Raises BadSettings, BadPolicy, Retryable, Terminal: it names one that cannot be used or read.
     """
     if not os.environ.get("EBB_POLICY"):
         return None
@@ -86,10 +85,8 @@ class Reading:
 def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Reading, ...]:
     """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
 
-    `confirmed`: a person confirms that it is the cluster of the installation that the environment names.
-
-    Raises:
-        BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
+    `confirmed`: a person confirms that it is the cluster of the installation that the environment names. Raises
+    BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
     """
     check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
@@ -120,9 +117,8 @@ def _title(one: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     """Read the cluster of a kubeconfig; its pools from the GKE API where the environment names the cluster.
 
-    Raises:
-        BadSettings: the kubeconfig or the environment cannot be used.
-        Retryable, Terminal: the cluster or the GKE API cannot be read.
+    Raises BadSettings: the kubeconfig or the environment cannot be used; Retryable, Terminal: the cluster or the GKE
+    API cannot be read.
     """
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
