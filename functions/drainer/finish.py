@@ -50,11 +50,7 @@ def end(ports: Ports, leased: LeasedRecord, ending: LastStep | None) -> None:
 
 
 def _continue_later(ports: Ports, leased: LeasedRecord) -> None:
-    """Checkpoint, publish the continuation, then let the message be acknowledged.
-
-    The generation in the record stays ours until the continuation is opened, so that this message still
-    counts if publishing fails.
-    """
+    """Checkpoint and publish the continuation; if that fails, this message still counts, by the record's generation."""
     leased.close()
     ports.orders.publish(continuation(leased.record.order, leased.record.generation))
     ports.log.event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
@@ -87,10 +83,7 @@ def return_node(
 
 
 def resume(ports: Ports, leased: LeasedRecord) -> None:
-    """End a drain whose ending had begun, for the reason it was begun for. Raises as `return_node`.
-
-    A reason that another version gave, and this one does not know, becomes a detail.
-    """
+    """End a drain for the reason that its ending had begun for; another version's reason becomes a detail."""
     record = leased.record
     why = next((reason for reason in ReturnReason if reason.value == record.why), None)
     if why is None:
@@ -100,10 +93,7 @@ def resume(ports: Ports, leased: LeasedRecord) -> None:
 
 
 def settle_removed(ports: Ports, leased: LeasedRecord) -> None:
-    """Settle a drain whose node is gone; the record first, for a step that was overtaken must not end the claim.
-
-    A crash in between leaves a claim without a node, which the next pass settles.
-    """
+    """Settle a drain whose node is gone, record first; if this dies then, the next pass settles the claim."""
     conclude(ports, leased, Outcome.REMOVED)
     _wait_until_counted(leased)
     settle_claim(ports, leased.record.node_uid, leased.record.order.order_id, None)
@@ -182,10 +172,7 @@ def record_drained(ports: Ports, leased: LeasedRecord, node: Node | None) -> Non
 
 
 def mark_claim_drained(ports: Ports, leased: LeasedRecord, *, replaced: bool = False) -> None:
-    """Let other drains move the workloads whose pods this one has moved; safe to repeat.
-
-    `replaced` also ends its use of the budgets, if the policy wants that.
-    """
+    """Let other drains move what this one has moved; `replaced` also ends its use of budgets. Safe to repeat."""
     uid, order_id = leased.record.node_uid, leased.record.order.order_id
     _wait_until_counted(leased)
     change_cluster(

@@ -48,10 +48,7 @@ def _in_turn(nodes: Mapping[str, str], turn: int) -> Iterator[tuple[str, str]]:
 
 
 def _keep_in_step(ports: Ports, uid: str, name: str) -> bool:
-    """Write what the wave's document asks for, if the node has it not, and return whether anything was written.
-
-    The document is read again after each write: a wave that ended meanwhile leaves no taint.
-    """
+    """Write what the wave's document asks for, read again after each write; return whether anything was written."""
 
     def change() -> bool:
         node, written = ports.cluster.node(name), None

@@ -36,10 +36,7 @@ class Observer:
         self._exclusive: frozenset[str] = frozenset()
 
     def look(self) -> tuple[Observation, Step]:
-        """Return what stands and the step that follows; what the step needs to know is read, and it is chosen again.
-
-        Raises Retryable, Terminal: a part cannot be read; Stale: another step has overtaken this one.
-        """
+        """Return what stands and the step that follows, chosen again once what it needs is read."""
         observed, step = self._choose(self.observe)
         if isinstance(step, Prove) and observed.node is not None:
             not_before = expires_at(self._proof) if self._proof else self._leased.record.cordoned_at

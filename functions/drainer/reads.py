@@ -117,10 +117,7 @@ def disruption_budgets(ports: Ports, now: datetime) -> tuple[PodDisruptionBudget
 
 
 def unbound_pods(ports: Ports, now: datetime, *, shared: bool = True) -> tuple[Pod, ...]:
-    """Return the pods that no node has yet; as they stand now unless `shared`.
-
-    To count replacements, read the waiting pods after the workloads' own counts.
-    """
+    """Return pods without a node, as of now unless `shared`; read them after the workloads' counts."""
     age = LOOKS_FOR if shared else timedelta(0)
     return _recent(ports, "pods without a node", now, age, ports.cluster.unbound_pods).value
 
@@ -144,11 +141,7 @@ def compute_classes(ports: Ports, node: Node, now: datetime) -> ComputeClasses:
 
 
 def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:
-    """Return what stands behind pods, by `PodClass.workload`, and a time after which all was read.
-
-    Drains that move pods of the same workloads read them once, and only one reads at a time: so many calls a second
-    as one after the other can be.
-    """
+    """Return what stands behind pods, and a time after which all was read: once for all drains, one read at a time."""
     names, read = sorted(set(controllers) - {""}), ports.cluster.workloads_of
     return ports.shared.rows("workloads", names, now, WORKLOADS_STAND_FOR, read, ports.clock.sleep)
 

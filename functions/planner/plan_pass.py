@@ -73,11 +73,7 @@ class PlannerDeps:
 
 
 def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, Any]:
-    """Run one pass and return its summary.
-
-    Raises Retryable: something did not answer; healing may have been done all the same; Stale: another planner was at
-    work meanwhile; the same; Terminal: a person has to fix something first; the same.
-    """
+    """Run one pass and return its summary. Raises Retryable, Stale, Terminal; it may have healed all the same."""
     ports, settings = deps.ports, deps.settings
     begun, asked = ports.clock.monotonic(), ports.cluster.traffic()
     policy, unread = _read_policy(ports)
@@ -138,10 +134,7 @@ def _plan(
 
 
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
-    """Write deletion costs last: they are advice to others, and no order waits for them.
-
-    Without a policy there are none to write: what stands is taken back.
-    """
+    """Write deletion costs last, no order waits for them; without a policy what stands is taken back."""
     found = steering(plan, Situation(inputs.snapshot, inputs.state, inputs.policy or Policy()))
     return steer(ports, found, dry_run=plan.dry_run, may_write=may_write)
 
@@ -274,10 +267,7 @@ def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
 
 
 def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> None:
-    """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over.
-
-    What was `advised` is remembered with it.
-    """
+    """Forget back-offs of nodes that are gone, and all whose time is over; remember what was `advised`."""
     alive = {node.uid for node in inputs.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:

@@ -57,10 +57,7 @@ class PassInputs:
 def read_inputs(
     ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, *, whole: bool = True
 ) -> PassInputs:
-    """Read the cluster (or its nodes and pods alone), and before it and after it the state.
-
-    Raises Retryable: something did not answer; Terminal: a person has to fix something first.
-    """
+    """Read the cluster (or its nodes and pods alone), and the state before and after it. Raises Retryable, Terminal."""
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read(whole=whole)
     warn_of_unread(ports.log, "run_summary", cluster_reading)

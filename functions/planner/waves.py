@@ -32,10 +32,7 @@ class ActiveWave:
 
 
 def active_wave(ports: Ports, inputs: PassInputs) -> ActiveWave:
-    """Read the wave and judge it by what this pass rests on; a node whose order is on its way counts as in flight.
-
-    Raises Retryable: the state does not answer.
-    """
+    """Read the wave and judge it by what this pass rests on; a node with an order on its way is in flight."""
     document = _read(ports)
     if document.value is None:
         return ActiveWave(document)
@@ -44,10 +41,7 @@ def active_wave(ports: Ports, inputs: PassInputs) -> ActiveWave:
 
 
 def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, wave: ActiveWave) -> Wave | None:
-    """Write what became of the wave in this pass, and return the one that lives from now on.
-
-    Raises Retryable: the state does not answer; Stale: another planner wrote it first.
-    """
+    """Write what became of the wave in this pass; return the one that lives now. Raises Stale: another wrote it."""
     before = wave.document.value
     after = wave_after(order_id(run_id, "wave"), plan, policy, before, wave.left)
     if after != before or (before is None and wave.document.version is not None):

@@ -1,7 +1,4 @@
-"""Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/empty-nodes.md).
-
-That it competes is no fault. What costs money is: a long delay, values that do not count, a pool that nobody empties.
-"""
+"""Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/empty-nodes.md)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final

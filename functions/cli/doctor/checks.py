@@ -1,7 +1,4 @@
-"""The checks, in the order in which one rests on another; `CHECKS` is the list.
-
-Each makes its own reads and reports what it found. What an adapter names as a failure is a finding, too (`examine`).
-"""
+"""The checks, in the order in which one rests on another (`CHECKS`). An adapter's failure is a finding, too."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta

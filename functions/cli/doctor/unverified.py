@@ -1,7 +1,4 @@
-"""What Ebb assumes about GKE and nobody has seen there: what this cluster shows, by the words of docs/unverified.md.
-
-A cluster without such things shows nothing about them, and that is no finding.
-"""
+"""What Ebb assumes about GKE and nobody has seen there: what this cluster shows (docs/unverified.md)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

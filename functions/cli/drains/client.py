@@ -40,11 +40,7 @@ class Installation:
 
 
 def open_installation(environment: Mapping[str, str]) -> Installation:
-    """Return the Ebb that the environment names: EBB_CLUSTER, EBB_TOPIC, EBB_STATE, EBB_FIRESTORE_DATABASE.
-
-    Raises BadSettings: the environment names no cluster or no topic; Terminal: the state cannot be opened, or there is
-    no identity to publish with.
-    """
+    """Return the Ebb that the environment names. Raises BadSettings, Terminal."""
     settings = read_settings(environment, "topic")
     orders = orders_of(settings)
     return Installation(settings.cluster, settings.topic, state_of(settings), orders, SystemClock(), user_name())

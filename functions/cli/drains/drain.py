@@ -1,7 +1,4 @@
-"""`ebb drain`: publish one manual order, then print its progress from the drain's record.
-
-The order goes the planner's way, through Pub/Sub; the drainer judges it.
-"""
+"""`ebb drain`: publish one manual order, which the drainer judges; print its progress from the drain's record."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -46,11 +43,7 @@ class DrainOptions:
 
 
 def order_drain(installation: Installation, node: str, options: DrainOptions, *, wait: bool) -> int:
-    """Publish the order and return the exit code; with `wait` print the progress until its end.
-
-    Raises BadInput: no node can have this name, or `ignore` has a word that no order may leave out; Retryable,
-    Terminal: the state or the topic does not answer.
-    """
+    """Publish the order and return the exit code; with `wait` print the progress to the end. Raises as `order_for`."""
     order = order_for(installation, node, options)
     installation.orders.publish(order)
     if not wait:
@@ -74,10 +67,7 @@ def _publish_order(order: Order, topic: str) -> str:
 
 
 def order_for(installation: Installation, node: str, options: DrainOptions) -> Order:
-    """Return the order; its times are the state's, by which the drainer will judge them.
-
-    Raises BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
-    """
+    """Return the order, by the state's clock as the drainer's. Raises BadInput for a name or a word that cannot be."""
     unknown = [word for word in options.ignore if word not in IGNORABLE]
     if unknown:
         raise BadInput(f"--ignore: {', '.join(unknown)} is not one of {', '.join(sorted(IGNORABLE))}.")
@@ -99,10 +89,7 @@ class DrainWatch:
         self._printed_at = order.issued_at
 
     def follow(self, timeout: timedelta) -> Ending:
-        """Look until the drain ends, nobody can take the order any more, or the patience does.
-
-        Raises Retryable, Terminal: the state does not answer.
-        """
+        """Look until the drain ends, nobody can take the order any more, or the patience does."""
         return poll(self._installation.clock, self._look, timeout, self._advise) or ending_of_unfinished(
             self._order, timeout
         )

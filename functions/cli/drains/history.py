@@ -35,10 +35,7 @@ class History:
 
 
 def read_history(cluster: str, documents: State, most: int | None) -> History:
-    """Read the state.
-
-    Raises Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
-    """
+    """Read the state; `most` drains are shown."""
     state, _, now = read_cluster(documents)
     records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)
     return history_of(cluster, records, state.reclaimed, now, most)

@@ -1,7 +1,4 @@
-"""How a drain ended, for a person: the exit code, the sentence of its reason, and what can be done about it.
-
-Pure. The sentences are those of the reasons themselves.
-"""
+"""How a drain ended, for a person: the exit code, the sentence of its reason, and what can be done about it."""
 
 from dataclasses import dataclass
 from datetime import timedelta

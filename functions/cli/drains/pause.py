@@ -1,8 +1,4 @@
-"""`ebb pause` and `ebb resume`: the kill switch that needs no deployment and no policy, only the state.
-
-The flag stands in the cluster's document, so that the next claim and the next step of every drain see it
-(docs/run.md).
-"""
+"""`ebb pause` and `ebb resume`: a flag in the cluster's document, which each claim and step reads (docs/run.md)."""
 
 import os
 from dataclasses import dataclass
@@ -51,10 +47,7 @@ def open_switch() -> PauseSwitch:
 
 
 def print_pause(*, paused: bool, reason: str = "") -> None:
-    """Set or clear the flag, and print what holds now.
-
-    Raises BadInput: the reason is no short line; Retryable, Terminal: the state does not answer.
-    """
+    """Set or clear the flag, and print what holds now. Raises BadInput: the reason is no short line."""
     if len(reason) > LONGEST_REASON or not reason.isprintable():
         raise BadInput(f"--reason: write one line of at most {LONGEST_REASON} characters.")
     for sentence in set_flag(open_switch(), paused=paused, reason=reason):

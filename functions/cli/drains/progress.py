@@ -1,7 +1,4 @@
-"""A drain's record as lines for a person: each phase with its time, each answer of the eviction API once.
-
-Pure: a record in, lines out.
-"""
+"""A drain's record as lines for a person: each phase with its time, each answer of the eviction API once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -56,10 +56,7 @@ ReadNodes = Callable[[], VisibleNodes]
 
 
 def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> VisibleNodes:
-    """Read the nodes by the kubeconfig that was given, else by the GKE API, else not at all.
-
-    Raises BadSettings, Retryable, Terminal: a kubeconfig was given, and the cluster cannot be read with it.
-    """
+    """Read the nodes by the kubeconfig that was given, which may fail; else by the GKE API; else not at all."""
     settings = read_settings(environment)
     given = str(kubeconfig) if kubeconfig else settings.kubeconfig
     if given:
@@ -88,10 +85,7 @@ def tainted_targets(nodes: Iterable[Node], state: ClusterState) -> tuple[Release
 
 
 def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None) -> bool:
-    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end stands for both.
-
-    Raises Retryable, Terminal: the cluster does not answer.
-    """
+    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end is enough."""
     claim = state.claims.get(target.uid)
     if claim is not None and claim.order_id == target.order_id:
         return False
@@ -132,11 +126,7 @@ class ReleaseOptions:
 
 
 def order_release(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
-    """Release one node, or with `all` every node that is held, and return the exit code.
-
-    Raises BadInput: no node can have this name; Retryable, Terminal: the state, the topic or the cluster that was asked
-    for does not answer.
-    """
+    """Release one node, or with `all` every node that is held, and return the exit code."""
     release = Release(installation, options)
     try:
         is_free = release.all(read_nodes()) if name == ALL else release.one(node_name(name), read_nodes)
@@ -148,10 +138,7 @@ def order_release(installation: Installation, name: str, read_nodes: ReadNodes, 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Orders of a person, watched until their nodes are free; each method returns whether they are, or were published.
-
-    Its methods raise Retryable and Terminal where the state, the topic or the cluster does not answer.
-    """
+    """Orders of a person, watched until their nodes are free; methods return whether they are, or were published."""
 
     installation: Installation
     options: ReleaseOptions
@@ -238,10 +225,7 @@ class Release:
         return False
 
     def _end_wave(self, visible: VisibleNodes) -> Mapping[str, str]:
-        """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows.
-
-        Returns the nodes that it was ordered for: names by UID.
-        """
+        """Delete the wave's document, order its soft taints and those seen away; return those nodes: names by UID."""
         named = while_stale("the wave", lambda: _delete_wave(self.installation.state)) or ()
         nodes = {node.uid: node.name for node in named} | {node.uid: node.name for node in visible.nodes if node.held}
         now = self._now()

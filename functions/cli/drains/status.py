@@ -1,7 +1,4 @@
-"""What a running Ebb remembers, for a person: claims, marks, back-offs, breakers, the pause, the last pass and results.
-
-It reads the state alone, and computes only what is past.
-"""
+"""What a running Ebb remembers, for a person, from the state alone."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -55,10 +52,7 @@ class MarkedPool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastDrain:
-    """One drain that ended; `sentence` is its reason's, empty where the outcome is enough.
-
-    `took` is the time from its first step to its end; None where nothing was claimed.
-    """
+    """One drain that ended. `sentence` is empty if the outcome is enough, `took` None if nothing was claimed."""
 
     record: DrainRecord
     ended_at: datetime
@@ -117,10 +111,7 @@ class InstallationStatus:
 
 
 def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> InstallationStatus:
-    """Read the state: the cluster's document, the pools' marks and the drains' records.
-
-    Raises Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
-    """
+    """Read the cluster's document, the pools' marks and the drains' records."""
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
     wave = read_lenient(documents, WAVE_KEY)

@@ -23,10 +23,7 @@ class DumpPart:
     contents: DumpContents
 
     def join(self, other: "DumpPart") -> None:
-        """Take in another part of the cluster; of what both hold, what was there before is kept.
-
-        Raises BadDump: it is another snapshot, and pods of both would count twice.
-        """
+        """Take in another part of the cluster; what was there first is kept. Raises BadDump: it is another snapshot."""
         if again := _printed_again(self.contents, other.contents):
             raise BadDump(
                 f"{file_names((*self.files, *other.files))}: hold two snapshots of {again}; name one of them."
@@ -73,10 +70,7 @@ _SIGNS: Final[tuple[tuple[Callable[[DumpPart], AbstractSet[Any]], Callable[[Dump
 
 
 def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
-    """Return one part a cluster.
-
-    Raises BadDump: a part holds nodes of several clusters, it is not known whose it is, or two hold the same pods.
-    """
+    """Return one part a cluster. Raises BadDump: a part is of several, it is not known of which, or counts twice."""
     for part in parts:
         _check_is_one(part)
     found: list[DumpPart] = []

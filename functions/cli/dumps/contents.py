@@ -1,7 +1,4 @@
-"""What a dump has to hold, and its objects: each once, with the newest timestamp among them.
-
-Whatever a plan reads of a cluster is listed here, in the words of `kubectl get`.
-"""
+"""What a dump has to hold, in the words of `kubectl get`, and its objects: each once, with the newest timestamp."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -70,10 +67,7 @@ DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa", "CronJob":
 
 
 def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the words of the command; options of kubectl, such as the context, stand before the rest.
-
-    `also` are names of optional kinds that the cluster has.
-    """
+    """Return the words of the command, with kubectl's options first; `also` names optional kinds of the cluster."""
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
@@ -206,11 +200,7 @@ class DumpContents:
         return self._rows["Pod"]
 
     def add(self, kind: str, raw: Bytes) -> None:
-        """Keep one object; the first one printed under a name is kept.
-
-        Raises:
-            BadInput, msgspec.ValidationError: it is malformed.
-        """
+        """Keep one object; the first of a name is kept. Raises BadInput, msgspec.ValidationError: it is malformed."""
         if kind not in self._adders:
             self.ignored[kind or "no kind"] += 1
             if kind in DEMAND:

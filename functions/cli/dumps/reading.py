@@ -62,10 +62,7 @@ def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tu
 def read_dumps(
     paths: Sequence[Path], progress: ReadBytes = lambda _: None, now: datetime | None = None
 ) -> tuple[DumpedCluster, ...]:
-    """Return the clusters that the files hold, in the order in which they were found; `now` is the time here.
-
-    Raises BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be separated.
-    """
+    """Return the clusters that the files hold, as they were found; `now` is the time here. Raises BadDump."""
     folder = PodDecoder()
     parts = [part for file in files_of(paths) for part in _parts(file, lambda: DumpContents(folder, now), progress)]
     found = split_clusters(parts)

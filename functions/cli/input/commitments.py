@@ -56,10 +56,7 @@ class CommitmentFile:
 
 
 def read_commitments(path: Path) -> CommitmentFile:
-    """Read what gcloud or the Compute API lists, as JSON or YAML: a list, one commitment, or an answer with `items`.
-
-    Raises BadInput: the file cannot be read, or holds something else.
-    """
+    """Read what gcloud or the Compute API lists, as JSON or YAML. Raises BadInput: the file holds something else."""
     from functions.cli.input.files import read_bytes
     from shared.core.policy.reading import read_each
 
@@ -78,10 +75,7 @@ def read_commitments(path: Path) -> CommitmentFile:
 
 
 def _rows(document: Any) -> Iterator[Any]:
-    """Yield the commitments of a document: of a list, of pages, of an answer with `items`, there also by region.
-
-    Raises ValueError for other objects.
-    """
+    """Yield the commitments of a list, of pages, of an answer with `items`, by region or not. Raises ValueError."""
     if isinstance(document, list):
         for part in document:
             yield from _rows(part)
@@ -98,11 +92,7 @@ def _rows(document: Any) -> Iterator[Any]:
 
 
 def listed_by_planner(environment: Mapping[str, str]) -> CommitmentFile | None:
-    """Return the planner's last list of commitments; None where it has never read them.
-
-    Raises BadSettings: the environment names a state that cannot be used; Retryable, Terminal: the state cannot be
-    read.
-    """
+    """Return the planner's last list; None where it has none. Raises BadSettings, Retryable, Terminal."""
     from shared.settings import read_settings
     from shared.store.compare_and_set import read_lenient
     from shared.wiring import state_of

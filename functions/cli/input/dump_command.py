@@ -41,10 +41,7 @@ class Kubectl:
         return f"{shlex.join(kubectl_get(self._options))} > dump.json"
 
     def pieces(self) -> Iterator[bytes]:
-        """Run it, and yield what it prints.
-
-        Raises Terminal: it is not there, or it failed; what was printed until then is no whole dump.
-        """
+        """Run it, and yield what it prints. Raises Terminal: it failed, and what was printed is no whole dump."""
         words = kubectl_get((*self._options, _TIMEOUT), self._optional())
         with TemporaryFile() as stderr:
             try:
@@ -125,11 +122,7 @@ class DumpRequest:
 
 
 def make_dump(request: DumpRequest) -> None:
-    """Print the command, or run it and write what it prints.
-
-    Raises BadInput: the options do not go together, or a file cannot be written; Terminal: kubectl is not there, or
-    failed.
-    """
+    """Print the command, or run it and write what it prints. Raises BadInput, and Terminal if kubectl fails."""
     _check(request)
     kubectl = Kubectl(request.kubeconfig, request.context)
     if request.anonymous:

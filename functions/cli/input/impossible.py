@@ -1,7 +1,4 @@
-"""What no cluster can be, and a dump that was edited or cut off shows: it is named, and left out or set right.
-
-An amount or a count below 0 is refused where it is read.
-"""
+"""What no cluster can be, and an edited dump shows, is named and left out. Reading refuses amounts below 0."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,10 +27,7 @@ FUTURE: Final = "Times in the future are not used, those of {found} ({names}). T
 def drop_impossible(
     reading: ClusterReading, newest: datetime, future: Sequence[str] = ()
 ) -> tuple[ClusterReading, tuple[str, ...]]:
-    """Return the reading without what cannot be, and one sentence for each rule that found something.
-
-    `newest` is the time of the snapshot; `future` names the objects that have a later one.
-    """
+    """Return the reading without what cannot be, and a sentence a rule; `future` are objects after `newest`."""
     nodes = {node.name: node for node in reading.nodes if _could_be_a_machine(node)}
     huge = [node.name for node in reading.nodes if node.name not in nodes]
     bound = [pod for pod in reading.pods if pod.node and not pod.phase.finished]

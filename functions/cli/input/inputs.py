@@ -92,11 +92,7 @@ class Inputs:
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
-    """Read everything that a plan of one cluster needs; `read` takes the place of the policy file that was named.
-
-    Raises BadInput: as `gather_each`, or the dumps are of several clusters; BadDump, BadPolicy: a file does not hold
-    what it should; Retryable, Terminal: the cluster cannot be read.
-    """
+    """Read all that a plan of one cluster needs; `read` replaces the policy file. Raises as `gather_each`."""
     one, *others = gather_each(sources, read)
     if others:
         names = "; ".join(inputs.snapshot.cluster for inputs in (one, *others))
@@ -265,11 +261,7 @@ class PastPasses:
 
 
 def recall_passes(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
-    """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
-
-    Raises BadSettings: the environment names a state that cannot be used; Retryable, Terminal: the state cannot be
-    read.
-    """
+    """Return what earlier passes left; none for a dump whose state cannot be read. Raises Retryable, Terminal."""
     snapshot = inputs.snapshot
     if assume_marked:
         state = ClusterState(last_pass=snapshot.taken_at)

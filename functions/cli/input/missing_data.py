@@ -55,10 +55,7 @@ _IN_DUMP: Final = " are in the dump"
 
 
 def check_usable(name: str, reading: ClusterReading) -> None:
-    """Refuse what no answer can be made of.
-
-    Raises BadInput: there are no pods, or the cluster is not one that Ebb serves.
-    """
+    """Raises BadInput: there are no pods, or the cluster is not one that Ebb serves."""
     if reading.nodes and all(node.name.startswith(AUTOPILOT_NODES) for node in reading.nodes):
         raise BadInput(
             f"{name}: is an Autopilot cluster (its nodes are named {AUTOPILOT_NODES}…): its nodes are Google's, which "
@@ -132,10 +129,7 @@ _NO_PLACE: Final = (
 
 
 def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> str:
-    """Return who is pending, and who of them has no place now; empty where nobody is.
-
-    `left`: those without a place, once the others have theirs; None where nobody has looked.
-    """
+    """Return who is pending, and who is `left` without a place; None where nobody has looked for one."""
     if not pending:
         return ""
     is_one = len(pending) == 1

@@ -95,10 +95,7 @@ class _GcloudCluster(_GcloudPart, frozen=True):
 
 
 def with_node_pools(reading: Reading, path: Path) -> Reading:
-    """Return the reading of a cluster with the pools of a file.
-
-    Raises BadInput: the file cannot be read, is not gcloud's JSON, or lacks a pool of the cluster.
-    """
+    """Return the reading with the pools of gcloud's file. Raises BadInput: it is none, or lacks a pool."""
     cluster, name = _read(path), name_of(path)
     pools = reading_of(cluster)
     missing = sorted({node.pool for node in reading.cluster_reading.nodes if node.pool} - set(pools.pools))

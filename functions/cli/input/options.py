@@ -226,10 +226,7 @@ _FIRST: Final = ("files", "dump", "kubeconfig", "context", "node_pools", "cluste
 
 
 def with_sources(*left_out: str, **others: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that name a cluster, but those left out; it gets them as `sources`.
-
-    `others` replaces options, as `dump=Dumps` for a command that reads several clusters.
-    """
+    """Give a command the options of `Sources`, but those left out; `others` replaces some, as `dump=Dumps`."""
     options = {name: others.get(name, kind) for name, kind in _OF_SOURCES.items() if name not in left_out}
 
     def add_options(command: Callable[..., None]) -> Callable[..., None]:

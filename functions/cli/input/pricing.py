@@ -83,10 +83,7 @@ _FREE: Final = Rates(Fraction(0), Fraction(0))
 
 
 def prices_of(snapshot: Snapshot, cloud: str, prices: Prices) -> Prices:
-    """Return the prices for this cluster: without estimates if its machines are not Google's.
-
-    `cloud` names another cloud if the nodes do. A machine that the table names keeps its price everywhere.
-    """
+    """Return the prices here: no estimates, only named machines, where nodes show another `cloud` than Google's."""
     in_pools = any(node.pool for node in snapshot.nodes)
     machines = {node.machine for node in snapshot.nodes if node.machine}
     if not cloud and in_pools and (not machines or any(map(_GOOGLES.fullmatch, machines))):

@@ -23,11 +23,7 @@ _MOST_BYTES: Final = 64 * 1024
 
 
 def use_profile(cluster: str | None, context: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
-    """Put the variables of the profile that is meant into the environment.
-
-    Without a name the environment itself names the cluster, or else the only profile that there is. Raises BadInput: no
-    profile is meant, or more than one; or the file holds what it should not.
-    """
+    """Put the profile that is meant into the environment: the only one, if none is named. Raises BadInput."""
     if cluster and context:
         raise BadInput("--cluster: names a cluster as --context does; leave one of them out.")
     path = _find_profile(cluster, context, environment)
@@ -36,10 +32,7 @@ def use_profile(cluster: str | None, context: str | None, environment: MutableMa
 
 
 def read_profile(path: Path) -> dict[str, str]:
-    """Return the variables of a file of lines like `export NAME='value'`.
-
-    Raises BadInput: with the line that holds something else.
-    """
+    """Return the variables of a file of lines like `export NAME='value'`. Raises BadInput, with the line."""
     try:
         text = path.read_bytes()[:_MOST_BYTES].decode()
     except (OSError, UnicodeDecodeError) as error:

@@ -28,10 +28,7 @@ _CLUSTER: Final = re.compile(
 
 
 def is_installed(home: "Home", *, confirmed: bool) -> bool:
-    """Return whether a dump is of the cluster that EBB_CLUSTER names.
-
-    Its nodes have to show project, region and name, or a person has `confirmed` it and they show nothing else.
-    """
+    """Return whether a dump's nodes show EBB_CLUSTER's cluster, or nothing else and a person has `confirmed` it."""
     named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
     if named is None:
         return False
@@ -40,10 +37,7 @@ def is_installed(home: "Home", *, confirmed: bool) -> bool:
 
 
 def installed_policy() -> "Policy | None":
-    """Return the policy that EBB_POLICY names; None where it names none.
-
-    Raises BadSettings, BadPolicy, Retryable, Terminal: it names one that cannot be used or read.
-    """
+    """Return the policy that EBB_POLICY names, if it names one. Raises BadSettings, BadPolicy, Retryable, Terminal."""
     if not os.environ.get("EBB_POLICY"):
         return None
     from shared.settings import read_settings
@@ -83,11 +77,7 @@ class Reading:
 
 
 def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Reading, ...]:
-    """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
-
-    `confirmed`: a person confirms that it is the cluster of the installation that the environment names. Raises
-    BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
-    """
+    """Read what kubectl printed of clusters; `confirmed`: a person names the installation. Raises BadInput."""
     check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
 
@@ -115,11 +105,7 @@ def _title(one: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
-    """Read the cluster of a kubeconfig; its pools from the GKE API where the environment names the cluster.
-
-    Raises BadSettings: the kubeconfig or the environment cannot be used; Retryable, Terminal: the cluster or the GKE
-    API cannot be read.
-    """
+    """Read a kubeconfig's cluster, its pools from the GKE API if EBB_CLUSTER names it. Raises as its adapters."""
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
     from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig

@@ -270,10 +270,7 @@ class AnonymousDump:
 
 
 def anonymize_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
-    """Return a dump as one list of the kinds that are read.
-
-    Raises BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
-    """
+    """Return a dump as one list of the kinds that are read. Raises BadDump, while the pieces are taken, too."""
     files, namer = tuple(files_of(paths)), Namer()
     for _ in _rename_objects(files, namer, progress):
         pass

@@ -17,10 +17,7 @@ _BEFORE_KUBE_SYSTEM: Final = "a-"
 
 
 class Namer:
-    """Takes down names and gives them back as they are, until they are ranked; from then on gives what stands for each.
-
-    Nothing stands for nothing.
-    """
+    """Takes names down until they are ranked, and from then on gives what stands for each; nothing for nothing."""
 
     def __init__(self) -> None:
         self.table: NameTable = {}

@@ -1,7 +1,4 @@
-"""How parts of objects are written under other names: small rules, made of each other, field by field.
-
-A field that no rule names is left out. What the API and GKE write is kept; what a person named is not.
-"""
+"""How parts of objects get other names: small rules, made of each other. A field without a rule is left out."""
 
 import re
 from collections.abc import Callable, Container, Mapping
