@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -142,16 +143,17 @@ def status(
       ebb status --cluster prod --output json
     """
     from functions.cli.drains import status_table
-    from functions.cli.drains.pause import open_switch
+    from functions.cli.drains.client import open_state
     from functions.cli.drains.status import read_status
     from functions.cli.output.documents import print_document
     from functions.cli.output.terminal import printing
+    from shared.adapters.process import SystemClock
 
     use_profile(cluster, context)
-    switch = open_switch()
+    settings, state = open_state(os.environ)
 
     def show() -> None:
-        status_now = read_status(switch.cluster, switch.state, switch.interval)
+        status_now = read_status(settings.cluster, state, timedelta(seconds=settings.interval_seconds))
         if output is not Output.TABLE:
             print_document(status_table.document(status_now), output)
             return
@@ -159,7 +161,7 @@ def status(
             status_table.show(console, status_now)
 
     if watched:
-        watch(show, switch.clock)
+        watch(show, SystemClock())
     show()
 
 
@@ -181,19 +183,20 @@ def history(
       ebb history --cluster prod
       ebb history --cluster prod --top 1000 -o json
     """
-    from functions.cli.drains.history import document, read_history, show
-    from functions.cli.drains.pause import open_switch
+    from functions.cli.drains.client import open_state
+    from functions.cli.drains.status import read_history
+    from functions.cli.drains.status_table import history_document, show_history
     from functions.cli.output.documents import print_document
     from functions.cli.output.terminal import printing
 
     use_profile(cluster, context)
-    switch = open_switch()
-    found = read_history(switch.cluster, switch.state, top)
+    settings, state = open_state(os.environ)
+    found = read_history(settings.cluster, state, top)
     if output is not Output.TABLE:
-        print_document(document(found), output)
+        print_document(history_document(found), output)
         return
     with printing() as console:
-        show(console, found)
+        show_history(console, found)
 
 
 def pause(
@@ -214,7 +217,7 @@ def pause(
     Examples:
       ebb pause --cluster prod --reason "release weekend"
     """
-    from functions.cli.drains.pause import print_pause
+    from functions.cli.drains.client import print_pause
 
     use_profile(cluster, context)
     print_pause(paused=True, reason=reason)
@@ -229,7 +232,7 @@ def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     Examples:
       ebb resume --cluster prod
     """
-    from functions.cli.drains.pause import print_pause
+    from functions.cli.drains.client import print_pause
 
     use_profile(cluster, context)
     print_pause(paused=False)

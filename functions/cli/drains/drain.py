@@ -14,8 +14,17 @@ from functions.cli.drains.client import (
     poll,
     print_what_to_check,
 )
-from functions.cli.drains.outcome import Ending, ending_of, ending_of_unclaimed, ending_of_unfinished, goes_on
-from functions.cli.drains.progress import WAITING, ProgressLine, progress_lines, waiting_line
+from functions.cli.drains.outcome import (
+    WAITING,
+    Ending,
+    ProgressLine,
+    ending_of,
+    ending_of_unclaimed,
+    ending_of_unfinished,
+    goes_on,
+    progress_lines,
+    waiting_line,
+)
 from functions.cli.errors import INTERRUPTED
 from functions.cli.output.format import moment
 from functions.cli.output.terminal import print_point, print_progress, print_sentence
@@ -49,7 +58,8 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     if not wait:
         typer.echo(order.order_id)
         return 0
-    show(ProgressLine(order.issued_at, "published", _publish_order(order, installation.topic)))
+    text = f"order {order.order_id} to {installation.topic}, {moment(order.issued_at)}"
+    show(ProgressLine(order.issued_at, "published", text))
     try:
         ending = DrainWatch(installation, order).follow(options.timeout)
     except KeyboardInterrupt:
@@ -60,10 +70,6 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     for sentence in ending.sentences[1:]:
         print_sentence(sentence)
     return ending.code
-
-
-def _publish_order(order: Order, topic: str) -> str:
-    return f"order {order.order_id} to {topic}, {moment(order.issued_at)}"
 
 
 def order_for(installation: Installation, node: str, options: DrainOptions) -> Order:

@@ -1,18 +1,28 @@
 """What a running Ebb remembers, for a person, from the state alone."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeVar
 
-from functions.cli.drains.outcome import why_sentence
-from functions.cli.drains.progress import held_by
+from functions.cli.drains.outcome import held_by, why_sentence
 from functions.cli.output.format import span
 from shared.core.draining.cordon import watchdog_ends
 from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
+from shared.core.records.state import (
+    INTERVAL,
+    Backoff,
+    Breaker,
+    Claim,
+    ClusterState,
+    PoolMarks,
+    Reclaimed,
+    Wave,
+    silence,
+)
 from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import State
 from shared.store.compare_and_set import read_cluster, read_lenient
@@ -170,3 +180,45 @@ def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
 
 def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
     return row[1].until, row[1].node
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The drains, newest first, and the nodes that are gone and have not come back."""
+
+    cluster: str
+    now: datetime
+    drains: tuple[PastDrain, ...]
+    outcomes: Mapping[str, int]
+    """Of all of them, those that are not shown included."""
+    saved_nodes: int
+    saved: int
+    """Micro-dollars per hour, on the low side: a node counts for a day at most, and until one is added to its pool."""
+
+
+def read_history(cluster: str, documents: State, most: int | None) -> History:
+    """Read the state; `most` drains are shown."""
+    state, _, now = read_cluster(documents)
+    records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)
+    return history_of(cluster, records, state.reclaimed, now, most)
+
+
+def history_of(
+    cluster: str,
+    records: Iterable[DrainRecord],
+    reclaimed: Iterable[Reclaimed],
+    now: datetime,
+    most: int | None = None,
+) -> History:
+    """Return what a person reads of these records; drains that are under way are no history."""
+    ended = past_drains(records)
+    outcomes = Counter(past.record.outcome for past in ended)
+    saved = tuple(reclaimed)
+    return History(
+        cluster,
+        now,
+        ended[:most],
+        dict(sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))),
+        sum(pool.nodes for pool in saved),
+        sum(pool.cost_per_hour for pool in saved),
+    )

@@ -1,4 +1,4 @@
-"""The status on a terminal and as JSON. JSON keys are a contract; times are RFC 3339 in UTC, or null."""
+"""Status and history on a terminal and as JSON. JSON keys are a contract; times are RFC 3339 in UTC, or null."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -7,8 +7,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from functions.cli.drains.status import HeldNode, InstallationStatus, PastDrain
-from functions.cli.output.format import clock, count, moment, rfc3339, span
+from functions.cli.drains.status import HeldNode, History, InstallationStatus, PastDrain
+from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
 from functions.cli.output.tables import BOLD, DIM, Column, Table, draw
 from functions.cli.output.terminal import facts
 from shared.core.records.state import Wave
@@ -159,6 +159,71 @@ def _result(row: PastDrain) -> dict[str, Any]:
         "requested_by": record.order.requested_by,
         "dry_run": record.order.dry_run,
     }
+
+
+def history_document(history: History) -> dict[str, Any]:
+    """Return the history as what json.dumps takes; every key is always there."""
+    return {
+        "schema": SCHEMA,
+        "cluster": history.cluster,
+        "read_at": rfc3339(history.now),
+        "outcomes": dict(history.outcomes),
+        "saved_nodes": history.saved_nodes,
+        "saved_per_hour": float(round(dollars(history.saved), 4)),
+        "drains": [_past_drain(past) for past in history.drains],
+    }
+
+
+def _past_drain(past: PastDrain) -> dict[str, Any]:
+    record = past.record
+    return {
+        "order_id": record.order.order_id,
+        "node": record.order.node,
+        "reason": record.order.reason or None,
+        "origin": record.order.origin,
+        "requested_by": record.order.requested_by or None,
+        "ended_at": rfc3339(past.ended_at),
+        "seconds": None if past.took is None else round(past.took.total_seconds()),
+        "pods_moved": past.moved,
+        "outcome": record.outcome,
+        "why": record.why or None,
+        "detail": record.detail or None,
+    }
+
+
+_LEAST_WHY: Final = 40
+"""With less room a drain has a second line: how long it took, who ordered it and what it ended with."""
+_TITLES: Final = ("ended", "outcome", "node")
+_MORE: Final = ("took", "pods", "ordered", "why")
+
+
+def show_history(console: Console, history: History) -> None:
+    """Print the drains, how many ended how, and what is saved now."""
+    console.print(f"{history.cluster}, {moment(history.now)}\n")
+    if not history.drains:
+        console.print("No drain has ended in the last 30 days.")
+        return
+    rows = [_past_row(past, history.now) for past in history.drains]
+    whole = wrap_last((*_TITLES, *_MORE), rows)
+    if whole.without_columns({"why"}).width + _LEAST_WHY <= console.width:
+        draw(console, whole)
+    else:
+        narrow = [(*row[:3], f"{row[3]}, {row[4]} pods; {'; '.join(filter(None, row[5:]))}") for row in rows]
+        draw(console, wrap_last((*_TITLES, ""), narrow, below=True))
+    counted = ", ".join(f"{outcome}: {number:,}" for outcome, number in history.outcomes.items())
+    more = sum(history.outcomes.values()) - len(history.drains)
+    console.print(f"\n{counted}{f'; {more:,} older ones are not shown' if more else ''}.")
+    nodes = count(history.saved_nodes, "node")
+    console.print(f"Still saved: {nodes} removed within a day and not come back, {monthly(history.saved)} a month.")
+
+
+def _past_row(past: PastDrain, now: datetime) -> tuple[str, ...]:
+    """Return what happened, who ordered it or why, and what it ended with."""
+    order, word = past.record.order, past.record.why
+    took = span(past.took) if past.took is not None else "-"
+    why = " ".join(part for part in (f"{word}:" if word else "", past.sentence) if part)
+    whose = order.requested_by or order.reason or order.kind.value
+    return clock(past.ended_at, now), past.record.outcome, order.node, took, f"{past.moved:,}", whose, why
 
 
 def _time(time: datetime | None) -> str | None:

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from functions.cli.drains.history import history_of
-from functions.cli.drains.status import InstallationStatus, status_of
+from functions.cli.drains.status import InstallationStatus, history_of, status_of
 from functions.cli.errors import message_of
 from functions.cli.fleet.sources import InstallationSource
 from functions.cli.output.format import clock, count, some

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from functions.cli.dumps.files import STDIN, short_names
 from functions.cli.input.files import check_dumps_exist
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.process import system_time
 from shared.errors import EbbError
@@ -87,8 +87,6 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
-    from functions.cli.input.impossible import drop_impossible
-
     check_usable(name, found.reading)
     cluster_reading, impossible = drop_impossible(found.reading, found.newest, found.future)
     partial = partial_pods(found.reading.pods)

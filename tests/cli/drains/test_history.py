@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from functions.cli.drains.history import History, document, history_of, read_history, show
+from functions.cli.drains.status import History, history_of, read_history
+from functions.cli.drains.status_table import history_document, show_history
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Reclaimed
@@ -43,7 +44,7 @@ def _history(*records: DrainRecord, most: int | None = None) -> History:
 
 def _shown(history: History, width: int = 120) -> str:
     pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), history)
+    show_history(Console(file=pages, width=width, force_terminal=True, color_system=None), history)
     return pages.getvalue()
 
 
@@ -86,7 +87,7 @@ def test_without_drains_it_shows_it() -> None:
 
 
 def test_tools_get_every_key() -> None:
-    found = document(_history(_past("a", begun_at=None)))
+    found = history_document(_history(_past("a", begun_at=None)))
     assert found["drains"] == [
         {
             "order_id": "a", "node": NAME, "reason": "underutilized", "origin": "planner", "requested_by": None,
