@@ -99,7 +99,7 @@ def _refuse(ports: Ports, leased: LeasedRecord, declined: Declined, remark: str 
     """End the order here; `remark` is what else the person who gave it should know."""
     _mark_answered(ports, leased)
     detail = f"{declined.detail} {remark}".strip()
-    found = tuple(Objection(each.reason.value, each.object, each.detail) for each in declined.found)
+    found = tuple(Objection(blocker.reason.value, blocker.object, blocker.detail) for blocker in declined.found)
     finish.conclude(ports, leased, Outcome.REFUSED, declined.why, detail, objections=found, remark=remark)
     return False
 
@@ -167,7 +167,7 @@ def _with_listed_commitments(ports: Ports, node: Node, judged: Situation) -> Sit
 
 def _as_listed(ports: Ports, node: Node, listed: Iterable[Node]) -> Node:
     """Return the node, read once more if a list has another version: that may be the younger one."""
-    if any(each.uid == node.uid and each.resource_version == node.resource_version for each in listed):
+    if any(other.uid == node.uid and other.resource_version == node.resource_version for other in listed):
         return node
     again = reads.node_named(ports, node.name)
     if again is None or again.uid != node.uid:
@@ -188,7 +188,7 @@ def _partial_snapshot(
     storage = reads.storage_of(ports, pods, now)
     _keep_admitting(leased)
     reading = ClusterReading(
-        (*(each for each in nodes.value if each.name != node.name), node),
+        (*(other for other in nodes.value if other.name != node.name), node),
         pods,
         budgets,
         {},
@@ -207,7 +207,7 @@ def _conclude_dry_run(
     _decline_if_any(exceeded_limits(order, node, judged, now))
     _mark_answered(ports, leased)
     surging, _ = surges_of(judged.moving(node.name), judged.drain_context(node.pool))
-    detail = "; ".join(f"would restart {each.name}" for each in surging)
+    detail = "; ".join(f"would restart {deployment.name}" for deployment in surging)
     finish.conclude(ports, leased, Outcome.WOULD_DRAIN, detail=detail)
 
 
@@ -228,7 +228,7 @@ def _preflight(ports: Ports, leased: LeasedRecord, node: Node, judged: Situation
     bad = [(pod, answer) for pod, answer in zip(pods, answers, strict=True) if answer.answer not in NO_OBJECTION]
     if not bad:
         return
-    if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
+    if any(answer.answer in REFUSED_FOR_GOOD for _, answer in bad):
         _back_off(ports, node, policy)
     detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
     raise Declined(Refusal.PREFLIGHT, detail)

@@ -130,7 +130,7 @@ class Observer:
             workloads=workloads,
             workloads_at=workloads_at,
             other_claims=other_claims(state.claims, record.node_uid),
-            working=sum(not each.drained for each in state.claims.values()),
+            working=sum(not claim.drained for claim in state.claims.values()),
             unbound=reads.unbound_pods(ports, time.now(), shared=not record.before),
             policy=reads.policy_in_reach(ports),
             paused=state.paused,

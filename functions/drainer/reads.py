@@ -210,7 +210,7 @@ def prove(ports: Ports, leased: LeasedRecord, node: Node, not_before: datetime |
     against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
     if against:
         against = lost_place(seen, snapshot, state, _moving(ports, order, state))
-    room = {each.key: each.ready for each in snapshot.buffers.held if each.ready is not None}
+    room = {buffer.key: buffer.ready for buffer in snapshot.buffers.held if buffer.ready is not None}
     return Proof(snapshot.taken_at, leased.time.now(), against, room)
 
 

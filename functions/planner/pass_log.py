@@ -73,12 +73,9 @@ def sentence(plan: Plan, report: PassReport) -> str:
     orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
     return (
         f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
-        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {_healing(report)}."
+        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {report.healed} healed"
+        f"{f', {report.not_healed} not' if report.not_healed else ''}."
     )
-
-
-def _healing(report: PassReport) -> str:
-    return f"{report.healed} healed" + (f", {report.not_healed} not" if report.not_healed else "")
 
 
 def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
@@ -205,7 +202,7 @@ class PassLog:
             log.event("missed_saving", missed_sentence(missed), **missed_saving(missed))
         for decision in plan.decisions:
             self._write_decision(log, decision)
-        self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}
+        self._last = {node.uid: (node.verdict.value, node.reason) for node in plan.decisions}
         result = summary(plan, report)
         log.event("run_summary", sentence(plan, report), result="completed", **result)
         return result

@@ -49,11 +49,12 @@ def advise(ports: Ports, inputs: PassInputs, unknown: str = "") -> Advised | Non
     if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
         return None
     in_earnest = dataclasses.replace(policy, dry_run=False)  # each pass logs a dry run: would_order, run_summary
-    found = [(each, {"pool": pool, "reason": "unknown_pool"}) for pool, each in unknown_pools(policy, snapshot).items()]
+    unknown_ones = unknown_pools(policy, snapshot).items()
+    found = [(sentence, {"pool": pool, "reason": "unknown_pool"}) for pool, sentence in unknown_ones]
     found += [(warning, {"reason": "hardly_meant"}) for warning in warnings(in_earnest)]
     found += [(cost, {"reason": "unread_cost"}) for cost in unread_costs(snapshot)]
     odd = (unpriced_families(policy.commitments, ports.prices), unknown)
-    found += [(each, {"reason": "unknown_commitment"}) for each in odd if each]
+    found += [(sentence, {"reason": "unknown_commitment"}) for sentence in odd if sentence]
     for sentence, labels in found:
         ports.log.event("policy_warning", sentence, severity="WARNING", **labels)
     return Advised(policy.hash, now) if found else None
@@ -94,7 +95,9 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
         inputs, paid = _with_commitments(ports, inputs)
         marks, wave = _read_marks(ports), active_wave(ports, inputs)  # after healing, which needs neither
         plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
-        _log_unforeseen(ports, plan)
+        for fault in plan.unforeseen:
+            sentence = f"A fault of Ebb cost one decision, and the pass went on: {fault}"
+            ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
         _save_marks(ports, lease, marks, plan)
         lives = keep_document(ports, run_id, plan, policy, wave)
     except Exception:
@@ -166,9 +169,9 @@ def _heal_only(
     If the `whole` snapshot cannot be read, nodes, pods and documents are enough to return a node.
     """
     faults = []
-    for each in whole:
+    for is_whole in whole:
         try:
-            found = read_inputs(ports, settings, policy, pools, whole=each)
+            found = read_inputs(ports, settings, policy, pools, whole=is_whole)
             release_expired_wave(ports, settings.cluster, found)
             heal(ports, settings, found)
         except Exception as fault:  # noqa: BLE001 - as above
@@ -178,12 +181,6 @@ def _heal_only(
     ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
 
 
-def _log_unforeseen(ports: Ports, plan: Plan) -> None:
-    for fault in plan.unforeseen:
-        sentence = f"A fault of Ebb cost one decision, and the pass went on: {fault}"
-        ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
-
-
 StoredMarks = Mapping[str, StoredDocument[PoolMarks]]
 """The pools' marks as they stand in the state, with the versions that were read."""
 
@@ -191,14 +188,14 @@ StoredMarks = Mapping[str, StoredDocument[PoolMarks]]
 def _read_marks(ports: Ports) -> StoredMarks:
     """Return the pools' marks; those of a document that does not decode begin again."""
     found = ports.state.all("pools", PoolMarks)
-    for each in found.values():
-        if each.fault:
-            log_skipped(ports.log, each.fault)
+    for document in found.values():
+        if document.fault:
+            log_skipped(ports.log, document.fault)
     return found
 
 
 def _values(stored: StoredMarks) -> dict[str, PoolMarks]:
-    return {pool: each.value or NO_MARKS for pool, each in stored.items()}
+    return {pool: document.value or NO_MARKS for pool, document in stored.items()}
 
 
 def _save_marks(ports: Ports, lease: PlannerLease, stored: StoredMarks, plan: Plan) -> None:

@@ -223,15 +223,11 @@ def _continue(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool
     """Publish the order again, one generation on, unless its step has come back to life."""
     del cluster
     record = ports.state.get(drain_key(repair.order_id)).value
-    if record is None or _is_running(record, now):
+    if record is None or record.phase is DrainPhase.SETTLED or record.is_leased(now):
         return False
     ports.orders.publish(continuation(record.order, record.generation))
     _log_repair(ports, repair, "The drain's step fell silent; its order was published again.")
     return True
-
-
-def _is_running(record: DrainRecord, now: datetime) -> bool:
-    return record.phase is DrainPhase.SETTLED or record.is_leased(now)
 
 
 def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:

@@ -82,7 +82,7 @@ def order_soft_taints(
     for kind, nodes in ((OrderKind.LET_GO, found.let_go), (OrderKind.HOLD, found.hold)):
         for part in parts(nodes, MOST_HELD):
             ports.orders.publish(_order(kind, part, cluster, inputs.now))
-            message = f"{kind.value}: {', '.join(each.name for each in part)}."
+            message = f"{kind.value}: {', '.join(node.name for node in part)}."
             ports.log.event("soft_taints", message, nodes=len(part), reason=kind.value)
 
 

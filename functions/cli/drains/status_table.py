@@ -20,7 +20,8 @@ _ROOM_FOR_ALL: Final = 110
 def show(console: Console, status: InstallationStatus) -> None:
     """Print the whole status."""
     paused = Text(_pause_line(status), style="bold yellow" if status.paused else "")
-    about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", _last_pass(status))
+    passed = f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}" if status.last_pass else "never"
+    about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", passed)
     console.print(facts((*about, ("Paused", paused), *_wave_row(status)), style=BOLD))
     for warning in status.warnings:
         console.print(f"warning: {warning}", style="bold yellow")
@@ -37,10 +38,6 @@ def _wave_row(status: InstallationStatus) -> Iterator[tuple[str, str]]:
     if wave := status.wave:
         began, ends = clock(wave.began, status.now), clock(wave.deadline, status.now)
         yield "Wave", f"{count(len(wave.nodes), 'node')} since {began}, until {ends} at the latest"
-
-
-def _last_pass(status: InstallationStatus) -> str:
-    return "never" if status.last_pass is None else f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}"
 
 
 def _ago(now: datetime, then: datetime) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from functions.cli.dumps.files import MAKE_ONE, MOST_HEAD, ReadBytes, name_of, read_file, what_it_is
+from functions.cli.dumps.files import MAKE_ONE, MOST_HEAD, ReadBytes, name_of, read_file, remedy, what_it_is
 from shared.adapters.kubernetes import wire
 from shared.errors import BadDump, BadInput
 
@@ -24,10 +24,11 @@ class Document(wire.Partial, frozen=True):
     items: list[msgspec.Raw] | None = None
 
 
-class KindOnly(wire.Partial, frozen=True):
-    """An item's kind; a typed list leaves it to the list."""
+class ItemHead(wire.Partial, frozen=True):
+    """An item's kind, which a typed list leaves to the list; and what the API server answers in place of objects."""
 
     kind: str = ""
+    message: str | None = None
 
 
 class Item(NamedTuple):
@@ -56,7 +57,7 @@ _AFTER_IT: Final = re.compile(r"trailing characters \(byte (\d+)\)")
 """The decoder's words; it counts the first byte that is too many as read."""
 _CUT_OFF: Final = "Input data was truncated"
 _document: Final = msgspec.json.Decoder(Document)
-_kind: Final = msgspec.json.Decoder(KindOnly)
+_head: Final = msgspec.json.Decoder(ItemHead)
 
 
 def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[bool, Iterator[Item]]]:
@@ -95,12 +96,14 @@ def _first_document(file: Path, data: memoryview) -> tuple[Document, int]:
 
 
 def _with_kinds(rows: Iterable[Item], document: Document, progress: ReadBytes) -> Iterator[Item]:
-    """Yield each object with its kind, and BadDump where something is no object."""
+    """Yield each object with its kind. Raises BadDump where something is none, or a refusal."""
     of_list = document.kind.removesuffix("List")
     for item in rows:
         with name_place(item):
-            kind = _kind.decode(item.raw).kind or of_list
-        yield item._replace(kind=kind)
+            head = _head.decode(item.raw)
+        if head.kind == "Status":
+            raise BadDump(f"{item}: the cluster refused ({head.message}); {remedy(head.message or '', MAKE_ONE)}.")
+        yield item._replace(kind=head.kind or of_list)
         progress(memoryview(item.raw).nbytes)
 
 

@@ -12,28 +12,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of, remedy
+from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
-from functions.cli.dumps.objects import Item, documents_of, name_place
+from functions.cli.dumps.objects import documents_of, name_place
 from functions.cli.output.format import some
-from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
 from shared.port_types import ClusterReading
 
 APART: Final = "print each cluster into a file or folder of its own"
-
-
-class RefusalDocument(wire.Partial, frozen=True):
-    """What the API server answers in place of objects."""
-
-    message: str = ""
-
-
-_status: Final = msgspec.json.Decoder(RefusalDocument)
 
 
 @dataclass(slots=True)
@@ -121,19 +109,11 @@ def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -
     for is_list, items in documents_of(file, progress):
         part = DumpPart([file], empty()) if is_list else alone
         for item in items:
-            _add_object(part.contents, item)
+            with name_place(item):
+                part.contents.add(item.kind, item.raw)
         if is_list:
             yield part
     yield alone
-
-
-def _add_object(contents: DumpContents, item: Item) -> None:
-    with name_place(item):
-        if item.kind != "Status":
-            contents.add(item.kind, item.raw)
-            return
-        message = _status.decode(item.raw).message
-    raise BadDump(f"{item}: the cluster refused ({message}); {remedy(message, MAKE_ONE)}.")
 
 
 def _printed_again(one: DumpContents, other: DumpContents) -> str:

@@ -163,7 +163,11 @@ def drop_impossible(
     reading: ClusterReading, newest: datetime, future: Sequence[str] = ()
 ) -> tuple[ClusterReading, tuple[str, ...]]:
     """Return the reading without what cannot be, and a sentence a rule; `future` are objects after `newest`."""
-    nodes = {node.name: node for node in reading.nodes if _could_be_a_machine(node)}
+    nodes = {
+        node.name: node
+        for node in reading.nodes
+        if all(node.allocatable.get(axis) <= most for axis, most in _LARGEST.amounts)
+    }
     huge = [node.name for node in reading.nodes if node.name not in nodes]
     bound = [pod for pod in reading.pods if pod.node and not pod.phase.finished]
     lost = [pod for pod in bound if pod.node not in nodes]
@@ -184,10 +188,6 @@ def drop_impossible(
         for text, thing, names in groups
         if names
     )
-
-
-def _could_be_a_machine(node: Node) -> bool:
-    return all(node.allocatable.get(axis) <= most for axis, most in _LARGEST.amounts)
 
 
 def _is_too_large(pod: Pod, offered: Resources) -> bool:

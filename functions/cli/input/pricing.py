@@ -104,8 +104,10 @@ def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return the line that describes the figures, and others for licences and estimates, if there are any."""
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
+    offers = "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
+    currency = f"{rests_on.currency} ({rests_on.converted})" if rests_on.converted else rests_on.currency
     line = (
-        f"Prices: {rests_on.source or 'an own table'}{dated}, {_offers(snapshot)}, in {_currency_of(rests_on)}, "
+        f"Prices: {rests_on.source or 'an own table'}{dated}, {offers}, in {currency}, "
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
@@ -140,14 +142,6 @@ def priced_nodes(snapshot: Snapshot, prices: Prices) -> PricedNodes:
     known = {**own, **prices.regions}
     regions = {name: known.get(name) for name in sorted({node.region for node in snapshot.nodes})}
     return PricedNodes(regions, any(node.spot for node in snapshot.nodes))
-
-
-def _currency_of(rests_on: PriceBasis) -> str:
-    return f"{rests_on.currency} ({rests_on.converted})" if rests_on.converted else rests_on.currency
-
-
-def _offers(snapshot: Snapshot) -> str:
-    return "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
 
 
 def _attached(prices: Prices) -> str:
