@@ -35,7 +35,6 @@ class PushReply(Enum):
     DONE = 204
     """Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name."""
     AGAIN = 503
-    """The message should come again."""
 
 
 def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushReply:
@@ -131,7 +130,6 @@ def _carry_out_in_time(ports: Ports, settings: Settings, order: Order) -> None:
 
 
 def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:
-    """Refuse an order that names another drain's id, and leave that drain's record as it is."""
     refusal = Refusal.OTHER_NODE
     result = result_of(order, Outcome.REFUSED, refusal, str(fault))
     report_result(ports, result, f"{refusal.sentence} ({fault})")

@@ -101,7 +101,6 @@ def _read_whole(ports: Ports, order: Order) -> WholeSnapshot:
 
 
 def node_named(ports: Ports, name: str) -> Node | None:
-    """Return the node as it stands now; None if there is none of that name."""
     try:
         return ports.cluster.node(name)
     except Gone:

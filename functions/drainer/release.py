@@ -90,7 +90,6 @@ def _still_overruled(context: ReleaseContext) -> bool:
 
 
 def _still_wanted(context: ReleaseContext) -> bool:
-    """Some pod still waits for a place."""
     return context.claim is not None and any(map(is_waiting, context.ports.cluster.unbound_pods()))
 
 
@@ -222,7 +221,6 @@ def _detail(context: ReleaseContext, why: ReturnReason) -> str:
 
 
 def _free(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
-    """Free the node and settle its claim; the drain has no record to end."""
     ports, order = context.ports, context.order
     finish.restore_node(ports, order.node, uid, order.order_id)
     finish.settle_claim(ports, uid, order.order_id, why)

@@ -30,7 +30,6 @@ class UsedCommitments:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return them as the log has them."""
         at = self.read_at.isoformat().replace("+00:00", "Z") if self.read_at else None
         return {"commitments": self.basis and self.basis.value, "commitments_read_at": at}
 

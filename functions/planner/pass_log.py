@@ -28,8 +28,6 @@ from shared.ports import Log
 
 @dataclass(frozen=True)
 class PassReport:
-    """What happened besides the plan."""
-
     run_id: str
     published: tuple[str, ...]
     healed: int
@@ -37,7 +35,6 @@ class PassReport:
     """Findings whose repair failed; the next pass finds them again."""
     seconds: float
     traffic: Traffic
-    """What the pass asked of the Kubernetes API."""
     steered: Steered
     paid: UsedCommitments
     wave_left: int
@@ -170,15 +167,12 @@ def dollars(micro: int) -> float:
 
 @dataclass(frozen=True)
 class PassOutcome:
-    """What is logged: the plan, and what it rests on."""
-
     plan: Plan
     snapshot: Snapshot
     state: ClusterState
     prices: Prices
     now: datetime
     interval: timedelta
-    """How far apart passes are expected."""
 
 
 class PassLog:

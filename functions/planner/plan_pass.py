@@ -66,8 +66,6 @@ SEARCH_TIME_SHARE: Final = 0.5
 
 @dataclass(frozen=True)
 class PlannerDeps:
-    """What the planner works with in every pass."""
-
     ports: Ports
     settings: Settings
     pass_log: PassLog

@@ -37,8 +37,6 @@ from shared.store.snapshots import deletion_begun_at, read_optional, snapshot_of
 
 @dataclass(frozen=True)
 class PassInputs:
-    """What one pass rests on."""
-
     snapshot: Snapshot
     state: ClusterState
     """As it stood before the snapshot; once the pass has healed, without what that ended."""
@@ -91,7 +89,6 @@ def _record_of(ports: Ports, order_id: str) -> DrainRecord | None:
 
 
 def log_skipped(log: Log, fault: str) -> None:
-    """Log a document that this version cannot read."""
     log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
 
 
@@ -190,7 +187,6 @@ class _Attempts:
 
 
 def _is_gone(repair: Repair, ports: Ports) -> bool:
-    """Look once more for the very node of a claim."""
     try:
         return ports.cluster.node(repair.node).uid != repair.uid
     except Gone:
@@ -286,7 +282,6 @@ class Outages:
         self._in_a_row = 0
 
     def note_success(self) -> None:
-        """Note a call that succeeded."""
         self._in_a_row = 0
 
     def is_one(self, fault: Exception) -> bool:

@@ -65,7 +65,6 @@ def _log_failure(ports: Ports, write: CostWrite, fault: EbbError) -> None:
 
 
 def _log(ports: Ports, found: Steering, done: Steered, *, dry_run: bool) -> None:
-    """Log what was written; in dry run what would stand."""
     if not (found.writes or (dry_run and found.wanted)):
         return
     would = f"{len(found.wanted)} pods would carry a deletion cost (dry run)" if dry_run else f"{done.written} written"

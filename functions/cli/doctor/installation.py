@@ -51,7 +51,6 @@ def ok(check: str, sentence: str) -> CheckResult:
 
 
 def skip(checks: Iterable[str], sentence: str) -> CheckResult:
-    """Return one result for all checks that could not be made."""
     return CheckResult(", ".join(checks), Grade.SKIP, sentence)
 
 

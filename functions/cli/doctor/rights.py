@@ -146,7 +146,6 @@ def _identities(reviews: RightsReview) -> Iterator[tuple[str, str]]:
 
 
 def _fill_in(shipped: Any, identities: Mapping[str, str]) -> Any:
-    """Return what a file states with the names filled in."""
     text = json.dumps(shipped)
     for placeholder, name in identities.items():
         text = text.replace(placeholder, json.dumps(name)[1:-1])
@@ -173,7 +172,6 @@ def _differs(
 
 
 def _differing(shipped: Mapping[str, Any], standing: Mapping[str, Any]) -> Iterator[str]:
-    """Return the fields that differ from what is shipped."""
     for name, value in shipped.items():
         if not _agrees(value, standing.get(name)):
             yield name

@@ -23,7 +23,6 @@ Look = Callable[[ClusterReading], Iterable[CheckResult]]
 
 
 def report_unverified(parts: InstallationParts) -> Iterable[CheckResult]:
-    """Report what the cluster has of each."""
     try:
         reading = parts.cluster().read()
     except Forbidden as refused:

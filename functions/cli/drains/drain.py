@@ -43,8 +43,6 @@ _UNCLAIMED: Final = frozenset({DrainPhase.ACCEPTED, DrainPhase.SETTLED})
 
 @dataclass(frozen=True, slots=True)
 class DrainOptions:
-    """What a person asked for besides the node."""
-
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     timeout: timedelta = timedelta(minutes=30)

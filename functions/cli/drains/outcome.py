@@ -86,7 +86,6 @@ def why_sentence(record: DrainRecord) -> str:
 
 
 def objections(record: DrainRecord) -> tuple[str, ...]:
-    """Return what stood in an order's way, one sentence each with its remedy."""
     rows = [row for row in record.objections if row.reason != Unremovable.BLOCKED_BY_POD] or record.objections
     return tuple(_objection(row, record.order.node) for row in rows)
 
@@ -122,7 +121,6 @@ class ProgressLine:
 
 
 def progress_lines(record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
-    """Return all lines of the record, oldest first."""
     return tuple(sorted((*_phases(record, claim), *_calls(record)), key=lambda line: line.at))
 
 

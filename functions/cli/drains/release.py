@@ -72,7 +72,6 @@ def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> Visib
 
 
 def claimed_targets(state: ClusterState) -> tuple[ReleaseTarget, ...]:
-    """Return the nodes that the state holds a claim for, by name."""
     rows = (ReleaseTarget(claim.node, uid, claim.order_id) for uid, claim in state.claims.items())
     return tuple(sorted(rows, key=lambda target: target.node))
 
@@ -119,8 +118,6 @@ _NOT_PAUSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOptions:
-    """Whether and how long a person waits."""
-
     wait: bool = True
     timeout: timedelta = timedelta(minutes=5)
 
@@ -194,7 +191,6 @@ class Release:
         self.installation.orders.publish(manual_order(self.installation, kind, node, now, **changes))
 
     def _publish(self, targets: Sequence[ReleaseTarget], visible: VisibleNodes) -> bool:
-        """Publish one order a node, and wait if a person does."""
         now = self._now()
         for target in targets:
             self._send(OrderKind.RELEASE, target.node, now, node_uid=target.uid)

@@ -30,7 +30,6 @@ from shared.store.compare_and_set import read_cluster, read_lenient
 T = TypeVar("T")
 
 RESULTS: Final = 10
-"""How many ended drains are shown."""
 NO_RECORD: Final = "no_record"
 """The phase of a claim whose drain's record is missing; healing gives its node back."""
 PUBLISHED: Final = "published"
@@ -46,7 +45,6 @@ class HeldNode:
     claim: Claim
     phase: str
     held_by: tuple[str, ...] = ()
-    """PodDisruptionBudgets."""
     deadline: datetime | None = None
     """When the node is uncordoned unless it is done: emptied by then, or once it is drained, deleted by then."""
     requested_by: str = ""
@@ -102,9 +100,7 @@ class InstallationStatus:
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
-    """How far apart passes are expected."""
     wave: Wave | None = None
-    """The wave that lives."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -210,7 +206,6 @@ def history_of(
     now: datetime,
     most: int | None = None,
 ) -> History:
-    """Return what a person reads of these records; drains that are under way are no history."""
     ended = past_drains(records)
     outcomes = Counter(past.record.outcome for past in ended)
     saved = tuple(reclaimed)

@@ -18,7 +18,6 @@ _ROOM_FOR_ALL: Final = 110
 
 
 def show(console: Console, status: InstallationStatus) -> None:
-    """Print the whole status."""
     paused = Text(_pause_line(status), style="bold yellow" if status.paused else "")
     passed = f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}" if status.last_pass else "never"
     about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", passed)
@@ -195,7 +194,6 @@ _MORE: Final = ("took", "pods", "ordered", "why")
 
 
 def show_history(console: Console, history: History) -> None:
-    """Print the drains, how many ended how, and what is saved now."""
     console.print(f"{history.cluster}, {moment(history.now)}\n")
     if not history.drains:
         console.print("No drain has ended in the last 30 days.")
@@ -215,7 +213,6 @@ def show_history(console: Console, history: History) -> None:
 
 
 def _past_row(past: PastDrain, now: datetime) -> tuple[str, ...]:
-    """Return what happened, who ordered it or why, and what it ended with."""
     order, word = past.record.order, past.record.why
     took = span(past.took) if past.took is not None else "-"
     why = " ".join(part for part in (f"{word}:" if word else "", past.sentence) if part)

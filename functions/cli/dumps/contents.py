@@ -140,7 +140,6 @@ _printed: Final = msgspec.json.Decoder(Printed)
 _DECODERS: Final[Mapping[str, msgspec.json.Decoder[Any]]] = dict.fromkeys(
     ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"), msgspec.json.Decoder(Counted)
 )
-"""Of kinds whose counts are read."""
 _node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
@@ -214,7 +213,6 @@ class DumpContents:
         self._stamp(f"{kind} {printed.metadata.name}", max(printed.times(), default=self._newest))
 
     def _stamp(self, name: str, time: datetime) -> None:
-        """Count in the newest time of an object."""
         self._latest_of_all = max(self._latest_of_all, time)
         if time > self._latest:
             self._future.append(name)

@@ -13,7 +13,6 @@ from shared.errors import BadDump
 
 STDIN: Final = Path("-")
 PIECE: Final = 1 << 20
-"""Bytes that are read at a time."""
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SUFFIXES: Final = (".json", ".json.gz")
@@ -32,7 +31,6 @@ def file_names(files: Iterable[Path]) -> str:
 
 
 def short_names(files: Iterable[Path]) -> str:
-    """Return the names without their folders."""
     return ", ".join("stdin" if file == STDIN else file.name for file in files)
 
 

@@ -25,8 +25,6 @@ class PlacedSpec(wire.NodeSpec, frozen=True):
 
 
 class PlacedNode(wire.Node, frozen=True):
-    """A node with the place that the cloud has it at."""
-
     spec: PlacedSpec = PlacedSpec()
 
 
@@ -69,7 +67,6 @@ class ClusterSigns(NamedTuple):
 
 
 def home_of(node: PlacedNode) -> Home:
-    """Return where a node belongs."""
     on_gce = _ON_GCE.fullmatch(node.spec.provider_id)
     project, region = (on_gce["project"], on_gce["region"]) if on_gce else ("", "")
     return Home(project, region, _cluster(node.metadata.name, (node.metadata.labels or {}).get(POOL_LABEL, "")))

@@ -55,7 +55,6 @@ class DumpedCluster:
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects that no plan reads and simulated days do, each with its kind."""
     future: tuple[str, ...] = ()
-    """Objects with a time in the future, each by kind and name."""
 
 
 def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[ClusterReading, datetime]:

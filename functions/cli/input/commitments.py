@@ -51,7 +51,6 @@ class CommitmentFile:
     """The planner's reading, if it is no file."""
 
     def unknown(self, region: str) -> str:
-        """Return the sentence on commitments of unknown types; empty if there are none."""
         return visible(unknown_types(count_commitments(self.rows, region)))
 
 

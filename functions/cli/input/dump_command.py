@@ -28,8 +28,6 @@ _MOST_SAID: Final = 300
 
 
 class Kubectl:
-    """The command for one cluster."""
-
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
         self._options = (
             *(("--kubeconfig", str(kubeconfig)) if kubeconfig else ()),
@@ -37,7 +35,6 @@ class Kubectl:
         )
 
     def command_line(self) -> str:
-        """Return what a person types."""
         return f"{shlex.join(kubectl_get(self._options))} > dump.json"
 
     def pieces(self) -> Iterator[bytes]:

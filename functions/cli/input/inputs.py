@@ -82,9 +82,7 @@ class Inputs:
     """Whether it is the cluster of the installation that the environment names."""
     dumped: bool = False
     demand: tuple[tuple[str, bytes], ...] = ()
-    """Objects of a dump that no plan reads and simulated days do, each with its kind."""
     committed: CommitmentFile | None = None
-    """What a file lists of committed use."""
 
     def committed_under(self, policy: Policy) -> Policy:
         """Return another policy with the families of the file that was named, as this cluster's own policy has them."""
@@ -256,7 +254,6 @@ class PastPasses:
     """The wave's document; whether it lives is not judged."""
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
-        """Return the notes of the inputs, with that on these passes in its place."""
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
 
 

@@ -92,7 +92,6 @@ def nothing_of_savings(partial: str) -> str:
 
 
 def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
-    """Return what it means that lists could not be read."""
     storage, autoscalers, buffers = snapshot.storage, snapshot.autoscalers, snapshot.buffers
     remedy = f"add {','.join(storage.unread)} to the dump" if in_dump else "let this account list them"
     rows = (
@@ -196,7 +195,6 @@ def _is_too_large(pod: Pod, offered: Resources) -> bool:
 
 
 def _until(newest: datetime, pod: Pod) -> Pod:
-    """Return the pod with no time after that one; the same object if it has none."""
     later: dict[str, Any] = {
         name: newest for name in _TIMES if (time := getattr(pod, name)) is not None and time > newest
     }

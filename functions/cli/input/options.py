@@ -20,20 +20,13 @@ _MONEY = "What nodes cost"
 Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
 """How what an installation knows is printed: it changes too soon to be sent on as a page."""
 AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "JSON", "YAML", "MARKDOWN"])
-"""How the answer to a question is printed."""
 PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN"])
-"""The same, and a table with a row for each node."""
 ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
-"""What a report is written as."""
 Sort = StrEnum("Sort", ["NAME", "COST", "CPU", "MEMORY", "REASON"])
-"""What listed nodes may be sorted by."""
 FleetSort = StrEnum("FleetSort", ["NAME", "COST", "SAVED", "STATE"])
-"""What the clusters of a fleet may be sorted by."""
 
 
 class Only(StrEnum):
-    """The verdicts by which nodes may be chosen."""
-
     ORDER = "order"
     WAITING = "waiting"
     IN_FLIGHT = "in-flight"
@@ -206,13 +199,10 @@ class Sources:
     installation: bool = False
     """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
     node_pools: Path | None = None
-    """What gcloud wrote of the cluster's pools."""
     commitments: Path | None = None
-    """What gcloud listed of committed use."""
 
     @property
     def has_cluster(self) -> bool:
-        """Whether a cluster or a dump was named."""
         return bool(self.dumps or self.kubeconfig or self.context)
 
 

@@ -56,7 +56,6 @@ def _use_currency_of(options: PriceOptions, table: PriceBasis) -> PriceBasis:
 
 
 def _currency(written: str, where: str) -> tuple[str, Fraction | None]:
-    """Return the code of a currency, and its rate if there is one."""
     match = _CURRENCY.fullmatch(written)
     rate = Fraction(match["rate"]) if match and match["rate"] else None
     if match is None or rate == 0:
@@ -137,7 +136,6 @@ class PricedNodes:
 
 
 def priced_nodes(snapshot: Snapshot, prices: Prices) -> PricedNodes:
-    """Return what the prices of these nodes rest on besides the table."""
     own = {prices.basis.region: Fraction(1)} if prices.basis.region else {}
     known = {**own, **prices.regions}
     regions = {name: known.get(name) for name in sorted({node.region for node in snapshot.nodes})}

@@ -44,7 +44,6 @@ def read_profile(path: Path) -> dict[str, str]:
 
 
 def profile_folder(environment: Mapping[str, str]) -> Path:
-    """Return where profiles lie: `ebb` in the folder for configuration."""
     return Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ebb"
 
 
@@ -99,7 +98,6 @@ def _only_one(environment: Mapping[str, str]) -> Path | None:
 
 
 def profiles(environment: Mapping[str, str]) -> list[Path]:
-    """Return all profiles that lie in the folder."""
     return sorted(profile_folder(environment).glob(f"*{SUFFIX}"))
 
 

@@ -159,7 +159,6 @@ def _scope(namer: Namer, given: Mapping[str, Any]) -> Any:
 
 
 def _quota_amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return what a quota counts of pods."""
     parts = ((*counted_name(name), amount) for name, amount in given.items())
     return {prefix + resource(namer, bare): amount for prefix, bare, amount in parts if bare}
 
@@ -257,7 +256,6 @@ KINDS: Final[Mapping[str, Rule]] = {
     ),
     "CSIDriver": fields(metadata=metadata("driver", driver), spec=fields("storageCapacity")),
 }  # fmt: skip
-"""By kind: what is written, and how."""
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
 
 

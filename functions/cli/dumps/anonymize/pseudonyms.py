@@ -29,7 +29,6 @@ class Namer:
         self._is_ranked = False
 
     def rank_names(self) -> None:
-        """Choose what stands for each name that was taken down."""
         self._is_ranked = True
         self.table = {sort: _rank(sort, names - {""}) for sort, names in self._names.items()}
         self._ranks = {
@@ -50,7 +49,6 @@ class Namer:
         return given
 
     def value(self, key: str, given: str) -> str:
-        """Return the value that stands for a label's or a taint's."""
         name, number = self.name("value", given), _number(given)
         if number is not None and not self._is_ranked:
             self._numbers[key].add(number)

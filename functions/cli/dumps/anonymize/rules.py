@@ -112,7 +112,6 @@ def amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
 
 
 def value(namer: Namer, of: str, given: str) -> str:
-    """Return the value of the label or taint `of`."""
     if of in KEPT_VALUES or given in {"", names.VIRTUAL_KUBELET}:
         return given
     if of in SWITCHES:
@@ -125,7 +124,6 @@ def labels(namer: Namer, given: Mapping[str, str]) -> Object:
 
 
 def expression(namer: Namer, given: Mapping[str, Any]) -> Any:
-    """Return one requirement on a label."""
     of = given.get("key", "")
     if given.get("operator") in _AS_NUMBERS:
         namer.compare_numbers(of)
@@ -134,7 +132,6 @@ def expression(namer: Namer, given: Mapping[str, Any]) -> Any:
 
 
 def taint(namer: Namer, given: Mapping[str, Any]) -> Any:
-    """Return a taint or a toleration."""
     of = given.get("key") or ""
     rule = fields("effect", "operator", "tolerationSeconds", key=key, value=lambda namer, row: value(namer, of, row))
     return rule(namer, given)
@@ -169,7 +166,6 @@ conditions: Final = every(
 
 
 def owner(namer: Namer, given: Mapping[str, Any]) -> Any:
-    """Return a reference to a controller."""
     sort = {"Node": "node", "Pod": "pod"}.get(given.get("kind", ""), "workload")
     rule = fields("controller", kind=alias("kind", _KINDS), name=alias(sort), uid=alias("uid"))
     return rule(namer, given)
