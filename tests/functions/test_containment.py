@@ -390,9 +390,7 @@ def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
     with pytest.raises(OverflowError):
         ebb.drain(order())
 
-    record = ebb.record()
-    assert record is not None
-    assert record.lease is None
+    assert ebb.record().lease is None
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,7 @@ def test_evictions_overlap_and_their_number_is_bounded() -> None:
 
     ebb.drain(order())
 
-    record = ebb.record()
-    assert record is not None
-    assert (record.phase, crowd.most) == (DrainPhase.DRAINED, 3)
+    assert (ebb.record().phase, crowd.most) == (DrainPhase.DRAINED, 3)
 
 
 @pytest.mark.acceptance(109)

@@ -96,7 +96,7 @@ def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
     assert ebb.reasons("drain_result") == ["blocked_by_pod"]
 
 
-def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
+def test_a_webhook_that_would_deny_is_met_before_any_cordon_and_the_node_left_alone_for_a_while() -> None:
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
@@ -104,6 +104,7 @@ def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
 
     assert ebb.effects() == []
     assert ebb.reasons("drain_result") == ["preflight"]
+    assert ebb.remembered().backoffs["uid-n1"].why == "preflight"
 
 
 @pytest.mark.acceptance(55)
@@ -115,15 +116,6 @@ def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
     assert ebb.effects() == []
     assert ebb.remembered() == ClusterState()
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
-
-
-def test_an_eviction_that_would_be_refused_for_good_leaves_the_node_alone_for_a_while() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
-
-    ebb.drain(order())
-
-    assert ebb.remembered().backoffs["uid-n1"].why == "preflight"
 
 
 @pytest.mark.parametrize(("expected", "seconds"), [(PushReply.DONE, 60), (PushReply.AGAIN, 61)])
@@ -156,14 +148,16 @@ def paused_at_the_preflight(ebb: FakeEbb, seconds: float) -> None:
     ebb.cluster.evict = paused  # type: ignore[method-assign,assignment]  # an instance that is paused
 
 
-def test_an_order_in_dry_run_is_on_its_way_no_longer() -> None:
+@pytest.mark.parametrize("of", ["the order", "the policy"])
+def test_a_dry_run_is_on_its_way_no_longer(of: str) -> None:
     """The next pass orders the node again: a trial week reports it in every pass."""
-    ebb = fake_ebb()
+    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": of == "the policy"}))
     on_its_way = {"uid-n1": Published(claim=claim("n1", order_id="order"), expires_at=NOW + timedelta(minutes=10))}
     ebb.remember(ClusterState(published=on_its_way))
 
-    ebb.drain(order(dry_run=True))
+    ebb.drain(order(dry_run=of == "the order"))
 
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
     assert ebb.remembered().published == {}
 
 

@@ -32,7 +32,6 @@ def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_shown() ->
 
     assert is_free(ebb)
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why, record.detail) == ("overruled", "overruled", SAID)
 
 

@@ -278,14 +278,6 @@ def test_healing_needs_neither_the_wave_nor_marks(collection: str, whole: bool) 
     assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(OrderKind.RELEASE, "n9", "orphan")]
 
 
-def test_an_autopilot_cluster_is_refused_with_a_sentence() -> None:
-    ebb = fake_ebb()
-    ebb.pools.failure = Terminal("gke", "Autopilot manages its own nodes.")
-
-    with pytest.raises(Terminal, match="Autopilot"):
-        ebb.tick()
-
-
 @pytest.mark.acceptance(105)
 def test_every_pass_logs_the_cluster_its_pools_and_each_verdict() -> None:
     ebb = fake_ebb()
