@@ -108,7 +108,7 @@ def add_taint(ebb: FakeEbb, *taints: Taint) -> None:
 def clear_as_after_a_failure(ebb: FakeEbb) -> None:
     """The autoscaler takes its taint off and uncordons, as it does after each failed deletion."""
     standing = ebb.cluster.nodes["n1"]
-    kept = tuple(each for each in standing.taints if each.key != names.AUTOSCALER_DELETING_TAINT)
+    kept = tuple(one for one in standing.taints if one.key != names.AUTOSCALER_DELETING_TAINT)
     ebb.cluster.put(replace(standing, taints=kept, unschedulable=False))
     ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
 

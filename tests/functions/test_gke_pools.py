@@ -133,7 +133,7 @@ def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_
 
     ebb.pass_time(minutes=26)
     ebb.tick()
-    (release,) = [each for each in ebb.bus.published if each.why]
+    (release,) = [sent for sent in ebb.bus.published if sent.why]
     ebb.deliver(release)
 
     record = ebb.record("first")
@@ -147,7 +147,7 @@ def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_
 def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(left: set[str]) -> None:
     ebb = empty_nodes()
     ebb.drain(FIRST)
-    ebb.cluster.nodes = {name: each for name, each in ebb.cluster.nodes.items() if name in left}
+    ebb.cluster.nodes = {name: one_node for name, one_node in ebb.cluster.nodes.items() if name in left}
     if not left:
         ebb.pools.pools = {}
 

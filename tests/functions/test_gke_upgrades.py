@@ -122,7 +122,7 @@ def test_an_upgrade_that_lasts_for_hours_doubles_the_watchdogs_time() -> None:
 def passes_until_freed(ebb: FakeEbb) -> timedelta:
     """Let the planner pass every five minutes and its orders arrive, until no node is cordoned."""
     begun = ebb.clock.now()
-    while any(each.unschedulable for each in ebb.cluster.nodes.values()):
+    while any(one_node.unschedulable for one_node in ebb.cluster.nodes.values()):
         ebb.pass_time(minutes=5)
         ebb.tick()
         while ebb.bus.published:

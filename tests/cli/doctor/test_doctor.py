@@ -182,7 +182,7 @@ def test_a_right_on_what_only_some_clusters_have_is_missed_there_alone(
 
     assert bad(found) == expected
     said = [result.sentence for result in examine(found) if result.grade is Grade.WARN]
-    assert all("list verticalpodautoscalers" in each for each in said)
+    assert all("list verticalpodautoscalers" in line for line in said)
 
 
 def test_every_kind_that_only_some_clusters_have_is_known_as_such() -> None:
@@ -231,7 +231,7 @@ def test_every_right_of_the_functions_is_asked_for() -> None:
     grants = granted(filled(planner="planner", drainer="drainer"))
 
     options = {("delete", "", "pods"), *(tuple(right) for one in OPTIONS for right in rights_of_option(one.name))}
-    assert set(reviews.asked) - options == {tuple(each) for every in grants.values() for each in every}
+    assert set(reviews.asked) - options == {tuple(row) for every in grants.values() for row in every}
     assert rights().keys() == {"planner", "drainer"}
 
 

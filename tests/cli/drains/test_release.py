@@ -71,7 +71,9 @@ def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.C
     shown = capsys.readouterr()
     assert sorted(line.split()[0] for line in shown.out.splitlines()) == ["n1", "n2", "orphan"]
     assert cluster.remembered().claims == {}
-    assert [each.name for each in cluster.cluster.nodes.values() if each.drain_taint or each.unschedulable] == []
+    assert [
+        one_node.name for one_node in cluster.cluster.nodes.values() if one_node.drain_taint or one_node.unschedulable
+    ] == []
     assert "Run ebb pause first" in shown.err
 
 
@@ -86,7 +88,7 @@ def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(capsys: pytest.Captu
 
     assert capsys.readouterr().out
     assert cluster.state.get(WAVE_KEY).value is None
-    assert not any(each.held for each in cluster.cluster.nodes.values())
+    assert not any(one_node.held for one_node in cluster.cluster.nodes.values())
 
 
 @pytest.mark.parametrize(("code", "pushed"), [(0, True), (1, False)], ids=["removed", "nobody takes the order"])
@@ -98,7 +100,7 @@ def test_all_waits_for_soft_taints_too(code: int, pushed: bool, capsys: pytest.C
     installation = installation_of(cluster, pushed=pushed)
     assert order_release(installation, "all", lambda: seen(cluster), ReleaseOptions()) == code
 
-    assert any(each.held for each in cluster.cluster.nodes.values()) is not pushed
+    assert any(one_node.held for one_node in cluster.cluster.nodes.values()) is not pushed
     assert "Nothing to release" not in capsys.readouterr().out
 
 

@@ -54,7 +54,7 @@ def status(
     *records: DrainRecord,
     pools: Mapping[str, PoolMarks] | None = None,
 ) -> InstallationStatus:
-    drains = {each.order.order_id: each for each in records}
+    drains = {one.order.order_id: one for one in records}
     return status_of(CLUSTER, state or ClusterState(last_pass=NOW), pools or {}, drains, NOW)
 
 

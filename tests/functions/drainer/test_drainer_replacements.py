@@ -346,7 +346,7 @@ def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_shows
     ebb.pass_time(minutes=2)
 
     ebb.tick()
-    (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
+    (again,) = [sent for sent in ebb.bus.published if sent.order_id == "order"]
     assert again.generation == 1
     assert ebb.deliver(again) is PushReply.DONE
 

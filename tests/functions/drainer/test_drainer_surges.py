@@ -344,8 +344,8 @@ def released(ebb: FakeEbb, passes: int) -> int:
         before = len(ebb.bus.published)
         ebb.pass_time(seconds=300)
         ebb.tick()
-        due = [each for each in ebb.bus.published[before:] if each.kind is OrderKind.RELEASE]
-        assert [ebb.deliver(each) for each in due] == [PushReply.DONE] * len(due)
+        due = [sent for sent in ebb.bus.published[before:] if sent.kind is OrderKind.RELEASE]
+        assert [ebb.deliver(sent) for sent in due] == [PushReply.DONE] * len(due)
         count += len(due)
     return count
 

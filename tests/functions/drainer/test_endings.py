@@ -49,7 +49,7 @@ def test_a_claim_counts_until_every_drain_sees_that_what_it_moved_is_away(
     put, counted = ebb.state.put, list[datetime]()
 
     def noted(key: DocumentKey[Any], value: Any, expected: str | None) -> str:
-        if key == CLUSTER_KEY and any(not each.drained for each in value.claims.values()):
+        if key == CLUSTER_KEY and any(not one.drained for one in value.claims.values()):
             counted.clear()
         elif key == CLUSTER_KEY:
             counted.append(ebb.clock.now())

@@ -82,7 +82,7 @@ def test_orders_that_trust_the_planners_snapshot_read_storage_together(expected:
     kind = pod_class(owner="ReplicaSet/web", volumes=mounts(*claims))
     nodes = [node(f"n{index}") for index in (1, 2, 3, 4)]
     ebb = FakeEbb(*nodes, pod("p1", on="n1", kind=kind), pod("p2", on="n2", kind=kind), one_instance=True)
-    ebb.cluster.storage_held = storage(*(volume_claim(each) for each in claims))
+    ebb.cluster.storage_held = storage(*(volume_claim(one) for one in claims))
 
     for name in ("n1", "n2"):
         ebb.drain(order(name, order_id=f"for-{name}", dry_run=True))
@@ -117,7 +117,7 @@ def test_of_two_orders_that_prove_their_place_again_the_second_counts_the_first(
     full = pod("full", on="n4", cpu=3, owner="ReplicaSet/full")
     nodes = [node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)]
     ebb = FakeEbb(*nodes, *own, full, STUCK, one_instance=True, step_seconds=8)
-    ebb.cluster.workloads = {each.spec.workload: Workload(each.spec.workload, 1, 1, created=1) for each in own}
+    ebb.cluster.workloads = {one_pod.spec.workload: Workload(one_pod.spec.workload, 1, 1, created=1) for one_pod in own}
     first, second = order("n1", order_id="first"), order("n2", order_id="second")
     cluster, evict, meanwhile = ebb.cluster, ebb.cluster.evict, [lambda: ebb.drain(first)]
 

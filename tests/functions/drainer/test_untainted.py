@@ -122,5 +122,5 @@ def carried_on(ebb: FakeEbb) -> None:
     ebb.bus.published.clear()
     ebb.pass_time(minutes=1)
     ebb.tick()
-    for each in [each for each in ebb.bus.published if each.node == "n1"]:
-        ebb.deliver(each)
+    for sent in [sent for sent in ebb.bus.published if sent.node == "n1"]:
+        ebb.deliver(sent)

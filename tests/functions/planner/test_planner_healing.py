@@ -100,7 +100,7 @@ def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
 
     ebb.tick()
 
-    again = next(each for each in ebb.bus.published if each.order_id == first.order_id)
+    again = next(sent for sent in ebb.bus.published if sent.order_id == first.order_id)
     assert again.generation == 1
     assert ebb.deliver(again) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint == first.order_id
@@ -144,8 +144,8 @@ def test_a_state_lost_entirely_gives_every_node_back() -> None:
     ebb.pass_time(minutes=1)
 
     ebb.tick()
-    for each in list(ebb.bus.published):
-        ebb.deliver(each)
+    for sent in list(ebb.bus.published):
+        ebb.deliver(sent)
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert not ebb.cluster.nodes["n1"].unschedulable
@@ -206,7 +206,7 @@ def test_a_pod_that_preempts_hides_no_other_repair() -> None:
 
     ebb.tick()
 
-    assert [(each.node, each.why) for each in ebb.bus.published if each.why] == [("n1", "watchdog")]
+    assert [(sent.node, sent.why) for sent in ebb.bus.published if sent.why] == [("n1", "watchdog")]
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_r
 
     ebb.pass_time(seconds=5)
     ebb.tick()
-    (again,) = [each for each in ebb.bus.published if each.order_id == taken.drain_taint]
+    (again,) = [sent for sent in ebb.bus.published if sent.order_id == taken.drain_taint]
     assert again.kind is OrderKind.DRAIN
     assert ebb.deliver(again) is PushReply.DONE
 
@@ -357,8 +357,8 @@ def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
 
     ebb.pass_time(seconds=5)
     ebb.tick()
-    for each in ebb.releases():
-        assert ebb.deliver(each) is PushReply.DONE
+    for release in ebb.releases():
+        assert ebb.deliver(release) is PushReply.DONE
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().backoffs["uid-n1"].why == "overruled"
@@ -384,7 +384,7 @@ def test_a_drain_is_returned_once_when_others_fail_and_no_release_is_void() -> N
         ebb.pass_time(seconds=90)
         ebb.tick()
         published, ebb.bus.published = ebb.bus.published, []
-        releases = [each for each in published if each.kind is OrderKind.RELEASE]
+        releases = [sent for sent in published if sent.kind is OrderKind.RELEASE]
         released += [release.why for release in releases if ebb.deliver(release) is PushReply.DONE]
 
     assert (released, ebb.remembered().claims) == (["breaker"], {})
@@ -426,8 +426,8 @@ def test_each_has_its_turn_within_the_hour_and_a_pass_publishes_a_few() -> None:
         before = len(ebb.bus.published)
         ebb.tick()
         ebb.pass_time(seconds=300)
-        releases = [each for each in ebb.bus.published[before:] if each.kind is OrderKind.RELEASE]
+        releases = [sent for sent in ebb.bus.published[before:] if sent.kind is OrderKind.RELEASE]
         published.append({release.order_id for release in releases})
 
     assert set().union(*published) == set(known)
-    assert all(len(each) <= MOST for each in published)
+    assert all(len(sent) <= MOST for sent in published)

@@ -56,7 +56,7 @@ def test_a_pass_that_dies_of_anything_heals_and_frees_a_late_wave(breaks: Callab
             ebb.tick(str(minutes))
         deliver_all(ebb, LET_GO)
         assert held(ebb) == expected
-    assert {each.node for each in of_kind(ebb, OrderKind.RELEASE)} == {"n9"}
+    assert {sent.node for sent in of_kind(ebb, OrderKind.RELEASE)} == {"n9"}
 
 
 def test_advice_that_fails_by_a_fault_of_ebb_ends_no_pass() -> None:
@@ -77,7 +77,7 @@ def test_a_rule_of_healing_that_fails_is_counted_and_ends_no_pass(monkeypatch: p
     summary = ebb.tick()
 
     assert summary["not_healed"] > 0
-    assert [(each.node, each.why) for each in of_kind(ebb, OrderKind.RELEASE)] == [("n1", "watchdog")]
+    assert [(sent.node, sent.why) for sent in of_kind(ebb, OrderKind.RELEASE)] == [("n1", "watchdog")]
 
 
 def _read_no_nodes(ebb: FakeEbb) -> None:
