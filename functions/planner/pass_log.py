@@ -11,7 +11,6 @@ from shared.core.cluster.resources import Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.metrics import (
     ClusterMetrics,
-    MissedSaving,
     NodeMetrics,
     cluster_metrics,
     missed_savings,
@@ -94,14 +93,6 @@ def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
     }
 
 
-def missed_saving(missed: MissedSaving) -> dict[str, Any]:
-    return {"pool": missed.pool, "reason": missed.reason, "nodes": missed.nodes, "per_hour": dollars(missed.per_hour)}
-
-
-def missed_sentence(missed: MissedSaving) -> str:
-    return f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
-
-
 def cluster_state(metrics: NodeMetrics, cluster: ClusterMetrics) -> dict[str, Any]:
     return {
         **pool_state(metrics),
@@ -141,11 +132,6 @@ def _blocker(blocker: Blocker) -> dict[str, str]:
     theirs = blocker.reason.message_id
     fields = {"reason": blocker.reason.value, "object": blocker.object, "detail": blocker.detail}
     return {**fields, "message_id": theirs} if theirs else fields
-
-
-def reasons(decision: NodeDecision) -> str:
-    sentences = " ".join(blocker.sentence for blocker in decision.blockers)
-    return f"{decision.name}: {decision.verdict.value}. {sentences}".strip()
 
 
 def _sizes(allocatable: Resources, requested: Resources) -> dict[str, Any]:
@@ -193,7 +179,9 @@ class PassLog:
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
             log.event("pool_state", message, pool=pool, **pool_state(own))
         for missed in missed_savings(plan, snapshot):
-            log.event("missed_saving", missed_sentence(missed), **missed_saving(missed))
+            message = f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
+            fields = {"pool": missed.pool, "reason": missed.reason, "nodes": missed.nodes}
+            log.event("missed_saving", message, **fields, per_hour=dollars(missed.per_hour))
         for decision in plan.decisions:
             self._write_decision(log, decision)
         self._last = {node.uid: (node.verdict.value, node.reason) for node in plan.decisions}
@@ -204,4 +192,6 @@ class PassLog:
     def _write_decision(self, log: Log, decision: NodeDecision) -> None:
         unchanged = self._last.get(decision.uid) == (decision.verdict.value, decision.reason)
         severity = "DEBUG" if unchanged and not self._everything else "INFO"
-        log.event("node_decision", reasons(decision), severity=severity, **node_decision(decision))
+        why = " ".join(blocker.sentence for blocker in decision.blockers)
+        message = f"{decision.name}: {decision.verdict.value}. {why}".strip()
+        log.event("node_decision", message, severity=severity, **node_decision(decision))

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.anonymize.rules import (
+    Namer,
+    NameTable,
     Object,
     Rule,
     affinity,
