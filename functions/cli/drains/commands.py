@@ -115,12 +115,11 @@ def release(
       ebb release all --cluster prod --timeout 10m
     """
     from functions.cli.drains.client import open_installation
-    from functions.cli.drains.release import ReleaseOptions, order_release, read_nodes
+    from functions.cli.drains.release import order_release, read_nodes
 
     use_profile(cluster, context)
-    options = ReleaseOptions(wait, duration("--timeout", timeout))
-    nodes = partial(read_nodes, os.environ, kubeconfig)
-    raise typer.Exit(order_release(open_installation(os.environ), node, nodes, options))
+    patience, nodes = duration("--timeout", timeout), partial(read_nodes, os.environ, kubeconfig)
+    raise typer.Exit(order_release(open_installation(os.environ), node, nodes, wait=wait, timeout=patience))
 
 
 def status(

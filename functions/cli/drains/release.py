@@ -116,15 +116,16 @@ _NOT_PAUSED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOptions:
-    wait: bool = True
-    timeout: timedelta = timedelta(minutes=5)
-
-
-def order_release(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
+def order_release(
+    installation: Installation,
+    name: str,
+    read_nodes: ReadNodes,
+    *,
+    wait: bool = True,
+    timeout: timedelta = timedelta(minutes=5),
+) -> int:
     """Release one node, or with `all` every node that is held, and return the exit code."""
-    release = Release(installation, options)
+    release = Release(installation, wait, timeout)
     try:
         is_free = release.all(read_nodes()) if name == ALL else release.one(node_name(name), read_nodes)
     except KeyboardInterrupt:
@@ -138,7 +139,8 @@ class Release:
     """Orders of a person, watched until their nodes are free; methods return whether they are, or were published."""
 
     installation: Installation
-    options: ReleaseOptions
+    is_awaited: bool
+    timeout: timedelta
 
     @property
     def state(self) -> ClusterState:
@@ -155,7 +157,7 @@ class Release:
             seen = ", and no node carries our taint" if visible.cluster else ""
             print_sentence(f"Nothing to release: no claim stands{seen}.")
         is_free = self._publish(targets, visible)
-        if not self.options.wait:
+        if not self.is_awaited:
             return is_free
         is_soft_free = self._wait_for_soft_taints(soft, visible)
         return not self._print_newly_claimed(targets) and is_soft_free and is_free
@@ -194,13 +196,13 @@ class Release:
         now = self._now()
         for target in targets:
             self._send(OrderKind.RELEASE, target.node, now, node_uid=target.uid)
-            if not self.options.wait:
+            if not self.is_awaited:
                 print_sentence(f"{target.node}  published  The release of order {target.order_id}.")
-        return not self.options.wait or not targets or self._wait(targets, visible.cluster)
+        return not self.is_awaited or not targets or self._wait(targets, visible.cluster)
 
     def _wait(self, targets: Sequence[ReleaseTarget], cluster: Cluster | None) -> bool:
         """Print one line a node as it comes free; False when the patience ended with nodes still held."""
-        left, timeout = list(targets), self.options.timeout
+        left = list(targets)
 
         def look() -> bool | None:
             state = self.state
@@ -214,10 +216,10 @@ class Release:
             # the drainer logs a person's release under the order that it ends
             print_what_to_check(self.installation, left[0].order_id, why)
 
-        if poll(self.installation.clock, look, timeout, advise):
+        if poll(self.installation.clock, look, self.timeout, advise):
             return True
         for target in left:
-            print_sentence(f"{target.node}  held  Not free after {span(timeout)}. {_STAND}")
+            print_sentence(f"{target.node}  held  Not free after {span(self.timeout)}. {_STAND}")
         return False
 
     def _end_wave(self, visible: VisibleNodes) -> Mapping[str, str]:
@@ -238,10 +240,9 @@ class Release:
             read = visible.cluster.all_nodes() if nodes and visible.cluster else ()
             return [node.name for node in read if node.held and node.uid in nodes]
 
-        timeout = self.options.timeout
-        if poll(self.installation.clock, lambda: None if held() else True, timeout):
+        if poll(self.installation.clock, lambda: None if held() else True, self.timeout):
             return True
-        print_sentence(f"After {span(timeout)} {some(held())} still carry the soft taint. {_STAND}")
+        print_sentence(f"After {span(self.timeout)} {some(held())} still carry the soft taint. {_STAND}")
         return False
 
     def _print_newly_claimed(self, targets: Sequence[ReleaseTarget]) -> bool:
