@@ -123,11 +123,11 @@ def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "each", "cpu"),
+    ("expected", "many", "cpu"),
     [pytest.param(0, 1, 2.2, id="one pod of 2.2 cores"), pytest.param(1, 11, 0.2, id="eleven pods of 0.2 cores")],
 )
 @pytest.mark.acceptance(45)
-def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, one: int, cpu: float) -> None:
+def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, many: int, cpu: float) -> None:
     """B6: five nodes of 4 cores at 55 % passed estafette's limit, though a pod of 2.2 cores fits on none of them.
 
     Put back by leaving `_no_place` out of `selection.Selection.consider`.
@@ -136,7 +136,7 @@ def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, one: int, cpu: fl
     pods = [
         pod(f"p{index}-{number}", on=f"n{index}", cpu=cpu, memory=0.1, owner=f"ReplicaSet/r{index}-{number}")
         for index in range(5)
-        for number in range(one)
+        for number in range(many)
     ]
     ebb = FakeEbb(*nodes, *pods, policy=policy(required_count=5))
 

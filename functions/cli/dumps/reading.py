@@ -16,7 +16,6 @@ from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import documents_of, name_place
-from functions.cli.output.format import some
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
 from shared.port_types import ClusterReading
@@ -120,7 +119,7 @@ def _printed_again(one: DumpContents, other: DumpContents) -> str:
     shared = _namespaces(one) & _namespaces(other)
     mine, theirs = ({key: row for key, row in _places(of).items() if row[0] in shared} for of in (one, other))
     is_again = not mine.keys().isdisjoint(theirs) or (one.nodes and other.nodes)
-    return f"the pods of {some(sorted(shared))}" if is_again and mine != theirs else ""
+    return f"the pods of {', '.join(sorted(shared)[:3])}" if is_again and mine != theirs else ""
 
 
 def _namespaces(contents: DumpContents) -> set[str]:

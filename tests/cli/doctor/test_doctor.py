@@ -16,7 +16,7 @@ from shared.core.cluster.node import Kubelet, NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.values import Commitments
 from shared.core.records.state import ClusterState
-from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
+from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Retryable, Terminal
 from shared.port_types import CLUSTER_KEY, PoolsReading
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
@@ -54,13 +54,6 @@ class FakeReviews:
         if kind in {POLICIES, BINDINGS} and name not in self.policies:
             return None
         return self.held.get((kind, name))
-
-
-class NoReviews(FakeReviews):
-    """The simulated GKE's: it knows no rights."""
-
-    def may(self, verb: str, group: str, resource: str) -> bool:
-        raise Gone(f"{verb} {group} {resource}: not found")
 
 
 @dataclass
