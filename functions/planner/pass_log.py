@@ -180,8 +180,10 @@ class PassLog:
             log.event("pool_state", message, pool=pool, **pool_state(own))
         for missed in missed_savings(plan, snapshot):
             message = f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
-            fields = {"pool": missed.pool, "reason": missed.reason, "nodes": missed.nodes}
-            log.event("missed_saving", message, **fields, per_hour=dollars(missed.per_hour))
+            per_hour = dollars(missed.per_hour)
+            log.event(
+                "missed_saving", message, pool=missed.pool, reason=missed.reason, nodes=missed.nodes, per_hour=per_hour
+            )
         for decision in plan.decisions:
             self._write_decision(log, decision)
         self._last = {node.uid: (node.verdict.value, node.reason) for node in plan.decisions}

@@ -93,9 +93,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
         inputs, paid = _with_commitments(ports, inputs)
         marks, wave = _read_marks(ports), active_wave(ports, inputs)  # after healing, which needs neither
         plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
-        for fault in plan.unforeseen:
-            sentence = f"A fault of Ebb cost one decision, and the pass went on: {fault}"
-            ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
+        _log_unforeseen(ports, plan)
         _save_marks(ports, lease, marks, plan)
         lives = keep_document(ports, run_id, plan, policy, wave)
     except Exception:
@@ -177,6 +175,12 @@ def _heal_only(
         else:
             return
     ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
+
+
+def _log_unforeseen(ports: Ports, plan: Plan) -> None:
+    for fault in plan.unforeseen:
+        sentence = f"A fault of Ebb cost one decision, and the pass went on: {fault}"
+        ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
 
 
 StoredMarks = Mapping[str, StoredDocument[PoolMarks]]
