@@ -166,7 +166,7 @@ class DumpContents:
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in (*RESOURCES, *OPTIONAL)}
-        self._adders: Mapping[str, Callable[[Bytes], object]] = {
+        self.adders: Mapping[str, Callable[[Bytes], object]] = {
             "Node": self._add_node,
             "Pod": lambda raw: self._keep("Pod", self._folder.decode(_pod.decode(raw))),
             "Namespace": self._add_namespace,
@@ -186,11 +186,6 @@ class DumpContents:
         self.kube_system: set[str] = set()
 
     @property
-    def readable(self) -> frozenset[str]:
-        """The kinds that are read."""
-        return frozenset(self._adders)
-
-    @property
     def nodes(self) -> dict[str, Node]:
         return self._rows["Node"]
 
@@ -200,7 +195,7 @@ class DumpContents:
 
     def add(self, kind: str, raw: Bytes) -> None:
         """Keep one object; the first of a name is kept. Raises BadInput, msgspec.ValidationError: it is malformed."""
-        if kind not in self._adders:
+        if kind not in self.adders:
             self.ignored[kind or "no kind"] += 1
             if kind in DEMAND:
                 self.demand[bytes(raw)] = kind
@@ -208,7 +203,7 @@ class DumpContents:
         printed = _DECODERS.get(kind, _printed).decode(raw)
         if not printed.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
-        self._adders[kind](raw)
+        self.adders[kind](raw)
         self.kinds[kind] += 1
         self._stamp(f"{kind} {printed.metadata.name}", max(printed.times(), default=self._newest))
 
@@ -228,23 +223,6 @@ class DumpContents:
     def newest(self) -> datetime:
         """The time of the snapshot: the newest timestamp that is not in the future."""
         return self._newest if self.future else self._latest_of_all
-
-    def merge(self, other: "DumpContents") -> None:
-        """Add what was printed elsewhere of the same cluster; what is known already stays."""
-        for kind, rows in other._rows.items():  # noqa: SLF001 - of the same class
-            for key, row in rows.items():
-                self._rows[kind].setdefault(key, row)
-        self._storage.merge(other._storage)  # noqa: SLF001 - same
-        self._buffers.merge(other._buffers)  # noqa: SLF001 - same
-        self._odd.found |= other._odd.found  # noqa: SLF001 - same
-        self.kinds, self.ignored = self.kinds + other.kinds, self.ignored + other.ignored
-        self.demand |= other.demand
-        self.homes |= other.homes
-        self.clouds |= other.clouds
-        self.kube_system |= other.kube_system
-        self._newest = max(self._newest, other._newest)  # noqa: SLF001 - same
-        self._latest_of_all = max(self._latest_of_all, other._latest_of_all)  # noqa: SLF001 - same
-        self._future += other._future  # noqa: SLF001 - same
 
     @property
     def signs(self) -> ClusterSigns:

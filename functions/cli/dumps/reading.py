@@ -7,7 +7,7 @@ Whatever is malformed is named with file and item; no other failure leaves here.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
-from functions.cli.dumps.objects import documents_of, name_place
+from functions.cli.dumps.objects import Item, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
 from shared.port_types import ClusterReading
@@ -29,14 +29,23 @@ class DumpPart:
 
     files: list[Path]
     contents: DumpContents
+    items: list[Item] = field(default_factory=list)
+
+    def add(self, item: Item) -> None:
+        with name_place(item):
+            self.contents.add(item.kind, item.raw)
+        self.items.append(item)
 
     def join(self, other: "DumpPart") -> None:
-        """Take in another part of the cluster; what was there first is kept. Raises BadDump: it is another snapshot."""
+        """Take in another part of the cluster; each object counts once. Raises BadDump: it is another snapshot."""
         if again := _printed_again(self.contents, other.contents):
             raise BadDump(
                 f"{file_names((*self.files, *other.files))}: hold two snapshots of {again}; name one of them."
             )
-        self.contents.merge(other.contents)
+        if len(other.items) > len(self.items):  # what joins is decoded once more: the smaller one
+            self.contents, self.items, other.items = other.contents, other.items, self.items
+        for item in other.items:
+            self.add(item)
         self.files += [file for file in other.files if file not in self.files]
 
 
@@ -107,8 +116,7 @@ def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -
     for is_list, items in documents_of(file, progress):
         part = DumpPart([file], empty()) if is_list else alone
         for item in items:
-            with name_place(item):
-                part.contents.add(item.kind, item.raw)
+            part.add(item)
         if is_list:
             yield part
     yield alone
@@ -177,7 +185,8 @@ def _join_clusters(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) 
 def _add_to_cluster(found: list[DumpPart], part: DumpPart) -> None:
     """Add what has no nodes of its own to its cluster; what no plan reads is only counted."""
     if found and not part.contents.kinds:
-        found[0].contents.merge(part.contents)
+        for item in part.items:
+            found[0].add(item)
         return
     candidates = found
     for place, wanted in enumerate(_signs(part)):

@@ -45,7 +45,7 @@ def test_the_command_asks_for_every_kind_that_a_plan_reads_as_the_readme_does() 
     shown, command = ebb("dump"), f"kubectl get {','.join(RESOURCES.values())} -A -o json > "
     assert shown.stdout == f"{command}dump.json\n"
     assert f"where the cluster has them, add {', '.join(OPTIONAL.values())}" in shown.stderr
-    assert {*RESOURCES, *OPTIONAL} == DumpContents().readable
+    assert {*RESOURCES, *OPTIONAL} == {*DumpContents().adders}
     assert command in (ROOT / "README.md").read_text()
 
 

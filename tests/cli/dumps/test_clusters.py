@@ -1,14 +1,11 @@
 """Two clusters are never read as one, whatever files they come in; one cluster stays one."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from functions.cli.dumps import read_dump, read_dumps
-from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.homes import Home, PlacedNode, home_of
 from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
@@ -214,34 +211,6 @@ def test_two_snapshots_of_one_cluster_are_refused_and_pieces_are_put_together(
         else:
             assert not again
             assert sorted(pod.name for pod in found.reading.pods) == ["a", "b"][: len(found.reading.pods)]
-
-
-OLD, NEW = "2026-03-04T21:00:00Z", "2026-03-04T22:00:00Z"
-
-
-def contents(kind: str, **given: Any) -> DumpContents:
-    found = DumpContents()
-    found.add(kind, json.dumps({"kind": kind, "metadata": {"name": "x"}, **given}).encode())
-    return found
-
-
-@pytest.mark.parametrize(
-    ("seen", "later"),
-    [
-        pytest.param(lambda found: found.demand, contents("CronJob"), id="what shows how much is wanted"),
-        pytest.param(lambda found: found.newest,
-                     contents("Namespace", metadata={"name": "other", "creationTimestamp": NEW}), id="the newest time"),
-        pytest.param(lambda found: found.kube_system,
-                     contents("Namespace", metadata={"name": KUBE_SYSTEM, "uid": "u"}), id="its own namespace"),
-        pytest.param(lambda found: found.to_reading().autoscalers.faults,
-                     contents("VerticalPodAutoscaler", metadata={"name": "x", "namespace": "default"}, spec="odd"),
-                     id="objects that cannot be read"),
-    ],
-)  # fmt: skip
-def test_nothing_of_a_later_piece_is_lost(seen: Callable[[DumpContents], Any], later: DumpContents) -> None:
-    first = contents("Namespace", metadata={"name": "default", "creationTimestamp": OLD})
-    first.merge(later)
-    assert seen(first) == seen(later) != seen(DumpContents())
 
 
 @pytest.mark.parametrize("turned", [False, True])
