@@ -183,19 +183,19 @@ def history(
       ebb history --cluster prod --top 1000 -o json
     """
     from functions.cli.drains.client import open_state
-    from functions.cli.drains.status import read_history
+    from functions.cli.drains.status import read_status
     from functions.cli.drains.status_table import history_document, show_history
     from functions.cli.output.documents import print_document
     from functions.cli.output.terminal import printing
 
     use_profile(cluster, context)
     settings, state = open_state(os.environ)
-    found = read_history(settings.cluster, state, top)
+    found = read_status(settings.cluster, state)
     if output is not Output.TABLE:
-        print_document(history_document(found), output)
+        print_document(history_document(found, top), output)
         return
     with printing() as console:
-        show_history(console, found)
+        show_history(console, found, top)
 
 
 def pause(

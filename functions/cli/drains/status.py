@@ -96,11 +96,28 @@ class InstallationStatus:
     marks: tuple[MarkedPool, ...]
     backoffs: tuple[tuple[str, Backoff], ...]
     breakers: tuple[tuple[str, Breaker], ...]
-    results: tuple[PastDrain, ...]
+    drains: tuple[PastDrain, ...]
+    """Those that ended, the last first."""
+    reclaimed: tuple[Reclaimed, ...] = ()
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
     wave: Wave | None = None
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many drains ended with each outcome, the most frequent first."""
+        found = Counter(past.record.outcome for past in self.drains)
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def saved_nodes(self) -> int:
+        return sum(pool.nodes for pool in self.reclaimed)
+
+    @property
+    def saved(self) -> int:
+        """Micro-dollars per hour, on the low side: a node counts for a day at most, and until its pool gets one."""
+        return sum(pool.cost_per_hour for pool in self.reclaimed)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -154,7 +171,8 @@ def status_of(
         ),
         backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
         breakers=tuple(sorted(open_breakers(state, now).items())),
-        results=past_drains(drains.values())[:RESULTS],
+        drains=past_drains(drains.values()),
+        reclaimed=tuple(state.reclaimed),
         interval=interval,
     )
 
@@ -176,44 +194,3 @@ def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
 
 def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
     return row[1].until, row[1].node
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The drains, newest first, and the nodes that are gone and have not come back."""
-
-    cluster: str
-    now: datetime
-    drains: tuple[PastDrain, ...]
-    outcomes: Mapping[str, int]
-    """Of all of them, those that are not shown included."""
-    saved_nodes: int
-    saved: int
-    """Micro-dollars per hour, on the low side: a node counts for a day at most, and until one is added to its pool."""
-
-
-def read_history(cluster: str, documents: State, most: int | None) -> History:
-    """Read the state; `most` drains are shown."""
-    state, _, now = read_cluster(documents)
-    records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)
-    return history_of(cluster, records, state.reclaimed, now, most)
-
-
-def history_of(
-    cluster: str,
-    records: Iterable[DrainRecord],
-    reclaimed: Iterable[Reclaimed],
-    now: datetime,
-    most: int | None = None,
-) -> History:
-    ended = past_drains(records)
-    outcomes = Counter(past.record.outcome for past in ended)
-    saved = tuple(reclaimed)
-    return History(
-        cluster,
-        now,
-        ended[:most],
-        dict(sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))),
-        sum(pool.nodes for pool in saved),
-        sum(pool.cost_per_hour for pool in saved),
-    )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from functions.cli.drains.status import HeldNode, History, InstallationStatus, PastDrain
+from functions.cli.drains.status import RESULTS, HeldNode, InstallationStatus, PastDrain
 from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
 from functions.cli.output.tables import BOLD, DIM, Column, Table, draw
 from functions.cli.output.terminal import facts
@@ -72,7 +72,9 @@ def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Ta
     yield "Back-offs", wrap_last(("node", "until", "why"), backoffs)
     breakers = ((pool, at(row.until), row.why) for pool, row in status.breakers)
     yield "Breakers", wrap_last(("pool", "until", "why"), breakers)
-    results = ((at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.results)
+    results = (
+        (at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.drains[:RESULTS]
+    )
     yield "Last results", wrap_last(("ended", "outcome", "node", "why"), results, below=not wide)
 
 
@@ -111,7 +113,7 @@ def document(status: InstallationStatus) -> dict[str, Any]:
             for uid, row in status.backoffs
         ],
         "breakers": [{"pool": pool, "until": rfc3339(row.until), "why": row.why} for pool, row in status.breakers],
-        "results": [_result(row) for row in status.results],
+        "results": [_result(row) for row in status.drains[:RESULTS]],
         "wave": _wave(status.wave),
     }
 
@@ -157,16 +159,16 @@ def _result(row: PastDrain) -> dict[str, Any]:
     }
 
 
-def history_document(history: History) -> dict[str, Any]:
+def history_document(history: InstallationStatus, most: int | None) -> dict[str, Any]:
     """Return the history as what json.dumps takes; every key is always there."""
     return {
         "schema": SCHEMA,
         "cluster": history.cluster,
         "read_at": rfc3339(history.now),
-        "outcomes": dict(history.outcomes),
+        "outcomes": history.outcomes,
         "saved_nodes": history.saved_nodes,
         "saved_per_hour": float(round(dollars(history.saved), 4)),
-        "drains": [_past_drain(past) for past in history.drains],
+        "drains": [_past_drain(past) for past in history.drains[:most]],
     }
 
 
@@ -193,12 +195,12 @@ _TITLES: Final = ("ended", "outcome", "node")
 _MORE: Final = ("took", "pods", "ordered", "why")
 
 
-def show_history(console: Console, history: History) -> None:
+def show_history(console: Console, history: InstallationStatus, most: int | None) -> None:
     console.print(f"{history.cluster}, {moment(history.now)}\n")
     if not history.drains:
         console.print("No drain has ended in the last 30 days.")
         return
-    rows = [_past_row(past, history.now) for past in history.drains]
+    rows = [_past_row(past, history.now) for past in history.drains[:most]]
     whole = wrap_last((*_TITLES, *_MORE), rows)
     if whole.without_columns({"why"}).width + _LEAST_WHY <= console.width:
         draw(console, whole)
@@ -206,7 +208,7 @@ def show_history(console: Console, history: History) -> None:
         narrow = [(*row[:3], f"{row[3]}, {row[4]} pods; {'; '.join(filter(None, row[5:]))}") for row in rows]
         draw(console, wrap_last((*_TITLES, ""), narrow, below=True))
     counted = ", ".join(f"{outcome}: {number:,}" for outcome, number in history.outcomes.items())
-    more = sum(history.outcomes.values()) - len(history.drains)
+    more = len(history.drains) - len(rows)
     console.print(f"\n{counted}{f'; {more:,} older ones are not shown' if more else ''}.")
     nodes = count(history.saved_nodes, "node")
     console.print(f"Still saved: {nodes} removed within a day and not come back, {monthly(history.saved)} a month.")

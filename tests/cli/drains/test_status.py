@@ -157,7 +157,9 @@ def test_what_is_over_is_not_shown() -> None:
 
 def test_the_last_ten_results_are_shown_newest_first() -> None:
     shown = status(None, *(settled(f"o{number}", number) for number in range(RESULTS + 5)))
-    assert [row.record.order.order_id for row in shown.results] == [f"o{number}" for number in range(RESULTS)]
+    assert [row["order_id"] for row in status_table.document(shown)["results"]] == [
+        f"o{number}" for number in range(RESULTS)
+    ]
 
 
 def test_a_drained_claims_time_is_its_watchdogs() -> None:
@@ -278,7 +280,7 @@ def test_a_state_in_firestore_is_shown_alike(
     shown = read_status(cluster, state)
 
     assert [row.pool for row in shown.marks] == ["a"]
-    assert [row.record.outcome for row in shown.results] == ["given_back"]
+    assert [row.record.outcome for row in shown.drains] == ["given_back"]
     assert [row.claim.node for row in shown.claims] == [NAME]
 
 
