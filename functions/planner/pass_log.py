@@ -1,14 +1,14 @@
 """The log lines of a pass: one for each node, pool and order."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
 from functions.planner.commitments import UsedCommitments
+from functions.planner.read_and_repair import PassInputs
 from functions.planner.steer import Steered
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.metrics import (
     ClusterMetrics,
     NodeMetrics,
@@ -20,13 +20,18 @@ from shared.core.planning.metrics import (
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, Prices, per_month
 from shared.core.reasons import Blocker
-from shared.core.records.state import ClusterState
 from shared.port_types import Traffic
 from shared.ports import Log
 
 
 @dataclass(frozen=True)
 class PassReport:
+    """What a pass came to, and what its plan rests on."""
+
+    plan: Plan
+    inputs: PassInputs
+    prices: Prices
+    interval: timedelta
     run_id: str
     published: tuple[str, ...]
     healed: int
@@ -40,8 +45,9 @@ class PassReport:
     """Nodes of the wave that a second pass may order."""
 
 
-def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
+def summary(report: PassReport) -> dict[str, Any]:
     """Return what the function answers; the run's line has the same fields."""
+    plan = report.plan
     return {
         "run_id": report.run_id,
         "verdicts": plan.counts(),
@@ -64,8 +70,8 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
     }
 
 
-def sentence(plan: Plan, report: PassReport) -> str:
-    counts = plan.counts()
+def sentence(report: PassReport) -> str:
+    plan, counts = report.plan, report.plan.counts()
     orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
     return (
         f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
@@ -151,16 +157,6 @@ def dollars(micro: int) -> float:
     return round(micro / MICRO, 4)
 
 
-@dataclass(frozen=True)
-class PassOutcome:
-    plan: Plan
-    snapshot: Snapshot
-    state: ClusterState
-    prices: Prices
-    now: datetime
-    interval: timedelta
-
-
 class PassLog:
     """Writes a pass to the log; remembers each node's last verdict, for the sake of the log alone."""
 
@@ -168,14 +164,14 @@ class PassLog:
         self._everything = everything
         self._last: dict[str, tuple[str, str]] = {}
 
-    def write(self, log: Log, outcome: PassOutcome, report: PassReport) -> dict[str, Any]:
+    def write(self, log: Log, report: PassReport) -> dict[str, Any]:
         """Log a pass and return the summary that the function answers."""
-        plan, snapshot = outcome.plan, outcome.snapshot
-        whole = node_metrics(plan, snapshot, outcome.prices)
-        cluster = cluster_metrics(plan, snapshot, outcome.state, outcome.now, outcome.interval)
+        plan, inputs, snapshot = report.plan, report.inputs, report.inputs.snapshot
+        whole = node_metrics(plan, snapshot, report.prices)
+        cluster = cluster_metrics(plan, snapshot, inputs.state, inputs.now, report.interval)
         log.event("cluster_state", "The cluster as this pass saw it.", **cluster_state(whole, cluster))
         for pool in snapshot.nodes_by_pool:
-            own = pool_metrics(plan, snapshot, outcome.prices, pool)
+            own = pool_metrics(plan, snapshot, report.prices, pool)
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
             log.event("pool_state", message, pool=pool, **pool_state(own))
         for missed in missed_savings(plan, snapshot):
@@ -187,8 +183,8 @@ class PassLog:
         for decision in plan.decisions:
             self._write_decision(log, decision)
         self._last = {node.uid: (node.verdict.value, node.reason) for node in plan.decisions}
-        result = summary(plan, report)
-        log.event("run_summary", sentence(plan, report), result="completed", **result)
+        result = summary(report)
+        log.event("run_summary", sentence(report), result="completed", **result)
         return result
 
     def _write_decision(self, log: Log, decision: NodeDecision) -> None:

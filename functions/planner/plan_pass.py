@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from functions.planner.commitments import UsedCommitments, with_commitments
 from functions.planner.lease import PlannerLease
-from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
+from functions.planner.pass_log import PassLog, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import ActiveWave, active_wave, keep_document, order_soft_taints, release_expired_wave
@@ -107,9 +107,9 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
     left = len(still_to_order(plan, found.policy))
-    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
-    outcome = PassOutcome(plan, found.snapshot, found.state, ports.prices, found.now, interval)
-    return deps.pass_log.write(ports.log, outcome, report)
+    about = plan, found, ports.prices, interval, run_id
+    report = PassReport(*about, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
+    return deps.pass_log.write(ports.log, report)
 
 
 def _with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
