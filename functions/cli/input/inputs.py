@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from functions.cli.errors import message_of
@@ -112,7 +111,9 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     else:
         readings = (from_cluster(sources.kubeconfig, sources.context),)
     if sources.node_pools:
-        readings = (_with_node_pools(sources.node_pools, readings),)
+        from functions.cli.input.node_pools import with_node_pools
+
+        readings = with_node_pools(readings, sources.node_pools)
     committed = committed_of(sources)
     found = tuple(_with_its_policy(sources, given, reading, committed) for reading in readings)
     if len(found) > 1 and any(inputs.policy.commitments for inputs in found):
@@ -123,14 +124,6 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
 def committed_of(sources: Sources) -> CommitmentFile | None:
     """Return what the file of commitments lists, if one was named. Raises BadInput where it cannot be used."""
     return read_commitments(sources.commitments) if sources.commitments else None
-
-
-def _with_node_pools(path: Path, readings: tuple[Reading, ...]) -> Reading:
-    from functions.cli.input.node_pools import with_node_pools
-
-    if len(readings) > 1:
-        raise BadInput("--node-pools: the file is of one cluster; name the dump of one.")
-    return with_node_pools(readings[0], path)
 
 
 def _with_its_policy(

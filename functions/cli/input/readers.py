@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -109,24 +108,17 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
 
     path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
-    with _or_by_a_dump():
+    try:
         access = from_kubeconfig(path, context)
         with reading_line("the cluster"):
             cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
+    except EbbError as failure:
+        failure.args = (f"{failure}\n{BY_A_DUMP}",)
+        raise
     cluster, pools = _pools()
     name, how = cluster or cluster_of(context or KubeconfigFiles(path).current()), "" if cluster else HOW_GKE_API
     note = POOLS_OF_API.format(cluster=name) if pools.known else f"Without a GKE API {NO_GKE_API}{how}"
     return Reading(name, cluster_reading, pools, now, note, installed=bool(cluster))
-
-
-@contextmanager
-def _or_by_a_dump() -> Iterator[None]:
-    """Add to the failure of a read what needs no access from here."""
-    try:
-        yield
-    except EbbError as failure:
-        failure.args = (f"{failure}\n{BY_A_DUMP}",)
-        raise
 
 
 def cluster_of(context: str) -> str:
