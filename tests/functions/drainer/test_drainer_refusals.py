@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from functions.drainer.main import PushReply
-from functions.drainer.reads import unbound_pods
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.drain_record import EvictionAnswer
@@ -15,7 +14,6 @@ from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import NOW, claim, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
-from tests.functions.fake_ebb import FakeEbb
 
 
 @pytest.mark.parametrize(
@@ -118,36 +116,6 @@ def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
 
 
-@pytest.mark.parametrize(("expected", "seconds"), [(PushReply.DONE, 60), (PushReply.AGAIN, 61)])
-def test_a_claim_rests_on_reads_of_the_last_minute(expected: PushReply, seconds: float) -> None:
-    """An instance may be paused between two calls for any time."""
-    ebb = fake_ebb()
-    paused_at_the_preflight(ebb, seconds)
-
-    assert ebb.drain(order()) is expected
-    assert ("take" in {call[0] for call in ebb.effects()}) is (expected is PushReply.DONE)
-
-
-def test_a_claim_counts_the_age_of_nodes_that_another_order_has_read() -> None:
-    ebb = fake_ebb(one_instance=True)
-    ebb.drain(order("n2", order_id="first", dry_run=True))
-    ebb.pass_time(seconds=4)
-    paused_at_the_preflight(ebb, 57)
-
-    assert ebb.drain(order()) is PushReply.AGAIN
-
-
-def paused_at_the_preflight(ebb: FakeEbb, seconds: float) -> None:
-    evict, pauses = ebb.cluster.evict, [seconds]
-
-    def paused(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        if dry_run and pauses:
-            ebb.pass_time(seconds=pauses.pop())
-        return evict(given, grace, dry_run=dry_run)
-
-    ebb.cluster.evict = paused  # type: ignore[method-assign,assignment]  # an instance that is paused
-
-
 @pytest.mark.parametrize("of", ["the order", "the policy"])
 def test_a_dry_run_is_on_its_way_no_longer(of: str) -> None:
     """The next pass orders the node again: a trial week reports it in every pass."""
@@ -159,13 +127,3 @@ def test_a_dry_run_is_on_its_way_no_longer(of: str) -> None:
 
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
     assert ebb.remembered().published == {}
-
-
-@pytest.mark.parametrize(("expected", "shared"), [(1, True), (2, False)])
-def test_waiting_pods_of_another_look_are_used_by_those_who_do_not_count_with_them(expected: int, shared: bool) -> None:
-    """Whoever counts replacements must not have read the waiting pods before the workloads' own counts."""
-    ebb = fake_ebb(one_instance=True)
-    for seconds in (0, 1):
-        unbound_pods(ebb.ports, NOW + timedelta(seconds=seconds), shared=shared)
-
-    assert sum(call[0] == "unbound_pods" for call in ebb.cluster.calls) == expected
