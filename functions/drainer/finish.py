@@ -67,8 +67,7 @@ def return_node(
     """Uncordon and untaint the node if it is ours, undo restarts, back off, settle; `gave_way_for` as in the step.
 
     The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned. Raises
-    Retryable: the node or a document could not be written; the record is `halting`, so a later step goes on; Stale:
-    another step has overtaken this one.
+    Retryable: the record is `halting`, so a later step goes on; Stale: another step has overtaken this one.
     """
     order = leased.record.order
     if leased.record.phase is not DrainPhase.HALTING:
@@ -116,10 +115,7 @@ def _because(why: Reason | None, detail: str) -> str:
 
 
 def restore_node(ports: Ports, name: str, uid: str, order_id: str) -> Node | None:
-    """Undo what that order did to the node; None when that node is gone.
-
-    Where somebody has removed our taint alone, our annotation proves whose the cordon is, and it is undone too.
-    """
+    """Undo what that order did to the node, by our taint or, without it, our annotation; None when it is gone."""
 
     def restore() -> Node | None:
         node = ports.cluster.node(name)

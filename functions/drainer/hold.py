@@ -16,9 +16,8 @@ from shared.store.compare_and_set import read_lenient, while_stale
 def hold(ports: Ports, order: Order, step_seconds: float) -> None:
     """Bring the soft taint of each of the order's nodes in step with the wave's document.
 
-    A node that cannot be written keeps no other one from being written. Raises Retryable: the step's time is over, or
-    others wrote a node again and again. What is done stays done; Exception: what the first node met that could not be
-    written; the message comes again.
+    Raises what kept the first of them from being written, or Retryable when the step's time is over; all others are
+    written, and the message comes again.
     """
     if order.dry_run:
         ports.log.event(

@@ -138,10 +138,7 @@ class Observer:
         )
 
     def _controllers(self, pods: tuple[Pod, ...]) -> Iterator[str]:
-        """Name the controllers of what is to move, of what was moved, and of what waited at the last look.
-
-        The latter shows which waiting pods are of a Deployment that was moved: of its other ReplicaSets.
-        """
+        """Name the controllers of what is to move, of what was moved, and of what waited: of its other ReplicaSets."""
         moved = self._leased.record.before
         yield from (pod.spec.workload for pod in movable(pods, self._leased.time.now()))
         yield from moved

@@ -1,10 +1,7 @@
-"""What the drains of one instance read together, and how old it may be.
+"""What the drains of one instance read together, and how old it may be. All raise Retryable if it cannot be read.
 
-`whole_snapshot` is the one way to a snapshot of the whole cluster: for the proof of placement of an order, and for
-anything else that needs to know where there is room. It is read at most once at a time in an instance, so that the cost
-of an order does not grow with other orders. Read it as late as you can, and the state after it.
-
-Each function raises Retryable when something cannot be read, or when another order has been reading it for too long.
+`whole_snapshot` is the one way to the whole cluster, read once at a time in an instance: so the cost of an order does
+not grow with other orders. Read it as late as you can, and the state after it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,14 +63,8 @@ def whole_snapshot(
 ) -> Snapshot:
     """Return a snapshot of the whole cluster that reflects `state`, read by this call or lately by another one.
 
-    One that this call has waited for is as good as its own. Its times are those of just before it began.
-
-    Args:
-        ports: the world.
-        order: the drain's; its own claim has moved nothing yet.
-        state: the cluster's document as the caller read it.
-        now: the state's time of that reading.
-        not_before: what the snapshot must not be older than, even if another order has read it.
+    `now` is the time of `state`. The claim of `order` has moved nothing yet. The snapshot's times are those of just
+    before it began, and not before `not_before`. One that this call has waited for is as good as its own.
     """
 
     def is_good(last: WholeSnapshot) -> bool:
@@ -235,10 +226,7 @@ def _read_records(ports: Ports, claims: Sequence[Claim]) -> list[tuple[Claim, Dr
 
 
 def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Observation:
-    """Return the observation with the other drains in it, and what stands behind the pods that they have moved.
-
-    Read only where it matters what those have moved. Raises Retryable: a document or a workload cannot be read.
-    """
+    """Return the observation with the other drains, and what stands behind the pods that they have moved."""
     state, _, _ = read_cluster(ports.state)
     drains = tuple(_others(ports, leased.record.node_uid, state.claims))
     theirs = {controller for drain in drains for controller in drain.record.before}
@@ -249,10 +237,7 @@ def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Ob
 
 
 def _snapshot_since_claim(ports: Ports, order: Order, claim: Claim | None) -> Snapshot | None:
-    """Return a whole snapshot that this instance has read since the claim; None if it has none and cannot read one.
-
-    All drains choose alike only if each has one, so an instance that has none reads it once, although a pod waits.
-    """
+    """Return a whole snapshot of after the claim, read once if need be, so that all drains choose alike."""
     if claim is None:
         return None
     read = partial(_read_whole, ports, order)

@@ -26,7 +26,7 @@ from shared.ports import Log
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass came to, and what its plan rests on."""
+    """What a pass did, and what its plan rests on."""
 
     plan: Plan
     inputs: PassInputs

@@ -160,10 +160,7 @@ def _read_pools(ports: Ports) -> tuple[PoolsReading, Exception | None]:
 def _heal_only(
     ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, whole: Sequence[bool] = (True, False)
 ) -> None:
-    """Heal although the pass ends by the fault that led here; what healing meets itself is a line of the log.
-
-    If the `whole` snapshot cannot be read, nodes, pods and documents are enough to return a node.
-    """
+    """Heal in a pass that ends by a fault: on a `whole` snapshot, or else on nodes, pods and documents."""
     faults = []
     for is_whole in whole:
         try:
@@ -224,8 +221,7 @@ def _publish(ports: Ports, lease: PlannerLease, run_id: str, plan: Plan, inputs:
 
     They are first written down as on their way, then sent, so that the next pass orders them once. A crash in between
     loses this pass's orders and nothing else: what a pass that was not completed wrote down does not count. Raises
-    Retryable: the state or the bus does not answer; what was published is on its way all the same; Stale: the lease is
-    over.
+    Retryable, Stale; what was published until then is on its way all the same.
     """
     if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()

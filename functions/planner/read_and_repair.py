@@ -1,12 +1,7 @@
 """What one pass rests on: the snapshot, the state as it stood before it and drain records; then repaired.
 
-What only advises, and each document by itself, may be unreadable without ending the pass: that is logged, and healing
-goes by what the node shows.
-
-Repaired is what earlier passes and drains left behind: what is gone is settled, what must go on or go back published.
+What only advises, and each document by itself, may be unreadable without ending the pass: healing goes by the nodes.
 `healing.repairs` names the repairs; here the cause of each is looked for again on fresh reads before it is made.
-A pass stops asking when calls fail one after another because nothing answers: that is one outage. What is wrong with
-one object does not affect the next one's call.
 """
 
 import dataclasses
@@ -145,10 +140,7 @@ def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
 
 
 def _make_repairs(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> Healed:
-    """Make each repair; one that cannot be made is logged, and the others still are.
-
-    Claims of nodes that are gone end together: a pass that finds thirty of them writes the cluster's document once.
-    """
+    """Make each repair that can be made; claims of nodes that are gone end together, in one write."""
     attempts = _Attempts(ports)
     gone = [repair for repair in found if repair.kind is RepairKind.SETTLE and attempts.at(repair, _is_gone, ports)]
     ended = [repair for repair in gone if attempts.at(repair, _end_drain, ports, cluster, now)]

@@ -74,10 +74,7 @@ def _log_change(ports: Ports, wave: ActiveWave, after: Wave | None) -> None:
 def order_soft_taints(
     ports: Ports, cluster: str, inputs: PassInputs, wave: Wave | None, before: Wave | None = None
 ) -> None:
-    """Publish what is left over or missing of the soft taints, at most `MOST_HELD` nodes an order.
-
-    `before` is the wave that lived until now. Raises Retryable, Terminal: the bus does not answer or refuses.
-    """
+    """Publish what is left over or missing of soft taints; `before` is the wave that lived until now."""
     found = soft_taints(inputs.snapshot.nodes, inputs.planned, wave, before)
     for kind, nodes in ((OrderKind.LET_GO, found.let_go), (OrderKind.HOLD, found.hold)):
         for part in parts(nodes, MOST_HELD):
@@ -94,10 +91,7 @@ def _read(ports: Ports) -> StoredDocument[Wave]:
 
 
 def release_expired_wave(ports: Ports, cluster: str, inputs: PassInputs) -> None:
-    """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer.
-
-    What fails is logged and waits for the next pass: this one ends by the fault that kept it from planning.
-    """
+    """Do the same in a pass that cannot plan, and log what fails: the fault that led here ends the pass."""
     try:
         wave = _read(ports).value
         lives = wave if wave and inputs.now < wave.deadline else None

@@ -1,7 +1,4 @@
-"""What a command needs to act on a running Ebb: the state it shares with the functions, and the way to the drainer.
-
-A person's command never touches the cluster: it publishes an order, and reads its result in the state.
-"""
+"""What a person's command needs of a running Ebb: the state, and the topic of orders. It never touches the cluster."""
 
 import getpass
 import os
@@ -131,10 +128,7 @@ def print_pause(*, paused: bool, reason: str = "") -> None:
 
 
 def set_flag(cluster: str, state: State, clock: Clock, *, paused: bool, reason: str) -> tuple[str, ...]:
-    """Set or clear the flag in the cluster's document, which each claim and step reads; return what holds now.
-
-    A pause of what is paused keeps the reason that stands, unless it has one of its own (docs/run.md).
-    """
+    """Set or clear the flag, which each claim and step reads (docs/run.md); a reason stands until another is given."""
     was_paused = False
 
     def change(before: ClusterState, now: datetime) -> ClusterState:

@@ -57,10 +57,7 @@ class Kubectl:
                 raise Terminal("kubectl", _last_words(stderr))
 
     def _optional(self) -> Iterator[str]:
-        """Yield which of the kinds that only some clusters have are there, as far as this person may list them.
-
-        Some API of the cluster may not answer, and kubectl fails then; what it printed still holds.
-        """
+        """Yield the kinds of only some clusters that are here and may be listed; an API that is silent has none."""
         there = self._run("api-resources", "--verbs=list", "-o", "name").stdout.decode(errors="replace").split()
         for name in OPTIONAL.values():
             if name in there and self._run("auth", "can-i", "list", name, "--all-namespaces").returncode == 0:

@@ -180,10 +180,7 @@ def inputs_of(
 
 
 def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> CommitmentFile | None:
-    """Return the planner's list, if the policy has it read and the state is this cluster's.
-
-    Of a dump a state that cannot be read is named where marks are read from it (`recall_passes`).
-    """
+    """Return the planner's list, if the policy has it read and the state is this cluster's and can be read."""
     if not policy.commitments.read or not reading.installed or not os.environ.get("EBB_STATE"):
         return None
     try:
