@@ -58,11 +58,6 @@ class ReleaseContext:
         return self.node is not None and holding_order(self.node) == self.order.order_id
 
 
-def _always(context: ReleaseContext) -> bool:
-    del context
-    return True
-
-
 def _is_orphan(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
     if context.claim is None or context.claim.order_id != context.order.order_id:
@@ -149,7 +144,7 @@ def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
 
 
 STILL_HOLDS: Final[dict[ReturnReason, Callable[[ReleaseContext], bool]]] = {
-    **dict.fromkeys(ReturnReason, _always),
+    **dict.fromkeys(ReturnReason, lambda _: True),
     ReturnReason.ORPHAN: _is_orphan,
     ReturnReason.PAUSED: _still_stopped,
     ReturnReason.OVERRULED: _still_overruled,

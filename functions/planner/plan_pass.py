@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.commitments import UsedCommitments, with_commitments
+from functions.planner.commitments import with_commitments
 from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import ActiveWave, active_wave, keep_document, order_soft_taints, release_expired_wave
 from shared.adapters.process import no_search_for_cycles
-from shared.core.cluster.node import region_of
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.bill import unpriced_families
 from shared.core.planning.candidates import NO_MARKS, changed_pools
@@ -90,7 +89,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     late = begun + SEARCH_TIME_SHARE * settings.pass_seconds
     try:
         healed, inputs = heal(ports, settings, found)
-        inputs, paid = _with_commitments(ports, inputs)
+        inputs, paid = with_commitments(ports, inputs)
         marks, wave = _read_marks(ports), active_wave(ports, inputs)  # after healing, which needs neither
         plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
         _log_unforeseen(ports, plan)
@@ -110,11 +109,6 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     about = plan, found, ports.prices, interval, run_id
     report = PassReport(*about, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
     return deps.pass_log.write(ports.log, report)
-
-
-def _with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
-    policy, paid = with_commitments(ports, inputs.policy, region_of(inputs.snapshot.nodes), inputs.now)
-    return dataclasses.replace(inputs, policy=policy), paid
 
 
 def _plan(
