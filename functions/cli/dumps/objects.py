@@ -31,7 +31,7 @@ class ItemHead(wire.Partial, frozen=True):
     message: str | None = None
 
 
-class Item(NamedTuple):
+class DumpItem(NamedTuple):
     """One object; `place` is its number in the list, and -1 where it stands by itself."""
 
     file: Path
@@ -60,7 +60,7 @@ _document: Final = msgspec.json.Decoder(Document)
 _head: Final = msgspec.json.Decoder(ItemHead)
 
 
-def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[bool, Iterator[Item]]]:
+def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[bool, Iterator[DumpItem]]]:
     """Yield of each document whether it is a list, and its objects; BadDump where it cannot be read, or is no dump."""
     data, size = read_file(file)
     at = _after_blanks(data, 0)
@@ -70,7 +70,7 @@ def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[bool, Iterat
         document, end = _first_document(file, memoryview(data)[at:])
         is_list = document.items is not None
         rows = enumerate(document.items or ()) if is_list else [(-1, data[at : at + end])]
-        items = starmap(partial(Item, file), rows)
+        items = starmap(partial(DumpItem, file), rows)
         yield is_list, _with_kinds(items, document, lambda done: progress(done * size // len(data)))
         at = _after_blanks(data, at + end)
 
@@ -95,7 +95,7 @@ def _first_document(file: Path, data: memoryview) -> tuple[Document, int]:
         raise BadDump(f"{name_of(file)}: {why}.") from fault
 
 
-def _with_kinds(rows: Iterable[Item], document: Document, progress: ReadBytes) -> Iterator[Item]:
+def _with_kinds(rows: Iterable[DumpItem], document: Document, progress: ReadBytes) -> Iterator[DumpItem]:
     """Yield each object with its kind. Raises BadDump where something is none, or a refusal."""
     of_list = document.kind.removesuffix("List")
     for item in rows:
@@ -108,7 +108,7 @@ def _with_kinds(rows: Iterable[Item], document: Document, progress: ReadBytes) -
 
 
 @contextmanager
-def name_place(item: Item) -> Iterator[None]:
+def name_place(item: DumpItem) -> Iterator[None]:
     """Let what is malformed begin with its place, and end with a remedy."""
     try:
         yield

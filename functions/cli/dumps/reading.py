@@ -15,7 +15,7 @@ from typing import Any, Final
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
-from functions.cli.dumps.objects import Item, documents_of, name_place
+from functions.cli.dumps.objects import DumpItem, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
 from shared.port_types import ClusterReading
@@ -29,9 +29,9 @@ class DumpPart:
 
     files: list[Path]
     contents: DumpContents
-    items: list[Item] = field(default_factory=list)
+    items: list[DumpItem] = field(default_factory=list)
 
-    def add(self, item: Item) -> None:
+    def add(self, item: DumpItem) -> None:
         with name_place(item):
             self.contents.add(item.kind, item.raw)
         self.items.append(item)
