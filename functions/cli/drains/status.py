@@ -157,6 +157,7 @@ def status_of(
     interval: timedelta = INTERVAL,
 ) -> InstallationStatus:
     """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
+    backoffs = (row for row in state.backoffs.items() if row[1].until > now)
     return InstallationStatus(
         cluster=cluster,
         now=now,
@@ -169,7 +170,7 @@ def status_of(
             for pool, pool_marks in sorted(pools.items())
             if pool_marks.marks
         ),
-        backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
+        backoffs=tuple(sorted(backoffs, key=lambda row: (row[1].until, row[1].node))),
         breakers=tuple(sorted(open_breakers(state, now).items())),
         drains=past_drains(drains.values()),
         reclaimed=tuple(state.reclaimed),
@@ -190,7 +191,3 @@ def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
         return HeldNode(uid, claim, NO_RECORD)
     deadline = watchdog_ends(record, claim.settings) or record.deadline
     return HeldNode(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
-
-
-def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
-    return row[1].until, row[1].node

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from functions.cli.dumps.homes import ClusterSigns, Home, PlacedNode, cloud_of, home_of
+from functions.cli.dumps.homes import ClusterSigns, Home, PlacedNode, home_of
 from shared.adapters.kubernetes import (
     buffer_objects,
     controller_wire,
@@ -266,7 +266,7 @@ class DumpContents:
         printed = _node.decode(raw)
         node = node_objects.node(printed)
         self.homes.add(home_of(printed))
-        self.clouds.add(cloud_of(printed))
+        self.clouds.add(printed.spec.provider_id.partition(":")[0])  # gce, aws, azure, kind
         self.nodes.setdefault(node.name, node)
 
     def _add_namespace(self, raw: Bytes) -> None:

@@ -72,11 +72,6 @@ def home_of(node: PlacedNode) -> Home:
     return Home(project, region, _cluster(node.metadata.name, (node.metadata.labels or {}).get(POOL_LABEL, "")))
 
 
-def cloud_of(node: PlacedNode) -> str:
-    """Return the word with which a node's providerID begins: gce, aws, azure, kind."""
-    return node.spec.provider_id.partition(":")[0]
-
-
 def _cluster(node: str, pool: str) -> str:
     """Return what stands before the pool's name."""
     named = _NAME.fullmatch(node)

@@ -8,19 +8,15 @@ import pytest
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from tests.builders import NOW, node, order, pod, pod_class, pod_template, policy
+from tests.functions.drainer.one_drain import WEB, holder
 from tests.functions.fake_ebb import FakeEbb
 
-WEB = pod_class(owner="ReplicaSet/web")
 WORKLOAD = "default/ReplicaSet/web"
 
 
 def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     """Three nodes with room, and things; a pod that no PDB guards on n1 unless things are given."""
     return FakeEbb(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
-
-
-def holder(ebb: FakeEbb) -> str | None:
-    return ebb.cluster.nodes["n1"].drain_taint
 
 
 @pytest.mark.parametrize(
