@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
+from functions.cli.dumps.files import MAKE_ONE, ReadBytes, RepeatedSnapshot, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import DumpItem, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
@@ -30,6 +30,8 @@ class DumpPart:
     files: list[Path]
     contents: DumpContents
     items: list[DumpItem] = field(default_factory=list)
+    repeated: str = ""
+    """Why it is no snapshot of one time; empty where it is."""
 
     def add(self, item: DumpItem) -> None:
         with name_place(item):
@@ -37,11 +39,10 @@ class DumpPart:
         self.items.append(item)
 
     def join(self, other: "DumpPart") -> None:
-        """Take in another part of the cluster; each object counts once. Raises BadDump: it is another snapshot."""
+        """Take in another part of the cluster; each object counts once."""
         if again := _printed_again(self.contents, other.contents):
-            raise BadDump(
-                f"{file_names((*self.files, *other.files))}: hold two snapshots of {again}; name one of them."
-            )
+            files = file_names((*self.files, *other.files))
+            self.repeated = f"{files}: hold two snapshots of {again}; name one of them."
         if len(other.items) > len(self.items):  # what joins is decoded once more: the smaller one
             self.contents, self.items, other.items = other.contents, other.items, self.items
         for item in other.items:
@@ -147,7 +148,7 @@ def _signs(part: DumpPart) -> Iterator[AbstractSet[Any]]:
 
 
 def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
-    """Return one part a cluster. Raises BadDump: a part is of several, it is not known of which, or counts twice."""
+    """Return one part a cluster. Raises BadDump: a part is of several, it is not known of which, or of two times."""
     for part in parts:
         _check_is_one(part)
     found: list[DumpPart] = []
@@ -159,6 +160,9 @@ def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     for part in parts:
         if not part.contents.nodes:
             _add_to_cluster(found, part)
+    for part in found:
+        if part.repeated:
+            raise (BadDump if len(found) > 1 else RepeatedSnapshot)(part.repeated)
     return found
 
 
