@@ -72,11 +72,7 @@ def _decline_if_any(found: tuple[Blocker, ...]) -> None:
 
 
 def admit(ports: Ports, leased: LeasedRecord, order: Order) -> bool:
-    """Take the order from accepted to claimed; False when it ends here (refused, or dry run).
-
-    Raises:
-        Retryable: something did not answer; nothing has been done yet.
-    """
+    """Take the order to claimed; False when it ends here (refused, dry run). Raises Retryable: nothing is done yet."""
     state, _, now = read_cluster(ports.state)
     node = reads.node_named(ports, order.node)
     refusal = refusal_of(order, node, state, now)
@@ -103,7 +99,7 @@ def _refuse(ports: Ports, leased: LeasedRecord, declined: Declined, remark: str 
     """End the order here; `remark` is what else the person who gave it should know."""
     _mark_answered(ports, leased)
     detail = f"{declined.detail} {remark}".strip()
-    found = tuple(Objection(each.reason.value, each.object, each.detail) for each in declined.found)
+    found = tuple(Objection(blocker.reason.value, blocker.object, blocker.detail) for blocker in declined.found)
     finish.conclude(ports, leased, Outcome.REFUSED, declined.why, detail, objections=found, remark=remark)
     return False
 
@@ -160,10 +156,7 @@ def _check_and_claim(
 
 
 def _with_listed_commitments(ports: Ports, node: Node, judged: Situation) -> Situation:
-    """Return the situation with the commitments that the planner listed last, if the policy has them read.
-
-    They decide what the claim counts as saved and nothing else: where they cannot be read, list prices count.
-    """
+    """Return the situation with the planner's last list of commitments: only the claim's saving counts by it."""
     policy, what = judged.policy, "the planner's list of commitments"
     if not policy.commitments.read:
         return judged
@@ -174,7 +167,7 @@ def _with_listed_commitments(ports: Ports, node: Node, judged: Situation) -> Sit
 
 def _as_listed(ports: Ports, node: Node, listed: Iterable[Node]) -> Node:
     """Return the node, read once more if a list has another version: that may be the younger one."""
-    if any(each.uid == node.uid and each.resource_version == node.resource_version for each in listed):
+    if any(other.uid == node.uid and other.resource_version == node.resource_version for other in listed):
         return node
     again = reads.node_named(ports, node.name)
     if again is None or again.uid != node.uid:
@@ -195,7 +188,7 @@ def _partial_snapshot(
     storage = reads.storage_of(ports, pods, now)
     _keep_admitting(leased)
     reading = ClusterReading(
-        (*(each for each in nodes.value if each.name != node.name), node),
+        (*(other for other in nodes.value if other.name != node.name), node),
         pods,
         budgets,
         {},
@@ -214,17 +207,12 @@ def _conclude_dry_run(
     _decline_if_any(exceeded_limits(order, node, judged, now))
     _mark_answered(ports, leased)
     surging, _ = surges_of(judged.moving(node.name), judged.drain_context(node.pool))
-    detail = "; ".join(f"would restart {each.name}" for each in surging)
+    detail = "; ".join(f"would restart {deployment.name}" for deployment in surging)
     finish.conclude(ports, leased, Outcome.WOULD_DRAIN, detail=detail)
 
 
 def _preflight(ports: Ports, leased: LeasedRecord, node: Node, judged: Situation) -> None:
-    """Try what the drain would do to each pod and each Deployment of the node.
-
-    Raises:
-        Declined: something was refused; the node is backed off where it would be refused at the next pass too.
-        Retryable: something did not answer.
-    """
+    """Try each eviction and restart of the drain. Raises Declined, with a back-off if the next pass would fail too."""
     policy = judged.policy
     surging, pods = surges_of(judged.moving(node.name), judged.drain_context(node.pool))
     refused = _refused_restart(ports, leased, surging)
@@ -240,17 +228,14 @@ def _preflight(ports: Ports, leased: LeasedRecord, node: Node, judged: Situation
     bad = [(pod, answer) for pod, answer in zip(pods, answers, strict=True) if answer.answer not in NO_OBJECTION]
     if not bad:
         return
-    if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
+    if any(answer.answer in REFUSED_FOR_GOOD for _, answer in bad):
         _back_off(ports, node, policy)
     detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
     raise Declined(Refusal.PREFLIGHT, detail)
 
 
 def _refused_restart(ports: Ports, leased: LeasedRecord, surging: Iterable[Deployment]) -> str:
-    """Try each restart with dryRun=All, and return what was refused for good; empty where nothing was.
-
-    A Deployment that has changed since it was read is judged when the drain gets to it. Raises Retryable.
-    """
+    """Try each restart with dryRun=All, and return what was refused for good. One that has changed is judged later."""
     for found in surging:
         _check_admission(leased.time)
         try:
@@ -272,11 +257,7 @@ def _back_off(ports: Ports, node: Node, policy: Policy) -> None:
 
 
 def _prove_placement(ports: Ports, node: Node, judged: Situation) -> Situation:
-    """Prove the placement on a whole snapshot, together with every claim that stands by now; return what it rests on.
-
-    Raises:
-        Declined: a pod has no place.
-    """
+    """Prove the placement on a whole snapshot with every claim that stands by now. Raises Declined: no place."""
     situation = Situation(judged.snapshot, read_cluster(ports.state)[0], judged.policy)
     _decline_if_any(no_place(situation.snapshot.node_by_name[node.name], situation))
     return situation
@@ -287,11 +268,7 @@ class _RoomTakenError(Exception):
 
 
 def _claim_one_by_one(ports: Ports, leased: LeasedRecord, order: Order, node: Node, proved: Situation) -> None:
-    """Claim in turn with the other orders of this instance; where a claim was granted in between, prove once more.
-
-    Raises:
-        Stale: others were first every time.
-    """
+    """Claim in turn with this instance's other orders; after a claim in between prove once more. Raises Stale."""
     with ports.shared.turn("proof of placement and claim", ports.clock.sleep):
         leased.renew()
         for _ in range(PROOFS):
@@ -315,10 +292,7 @@ def _claim_at_once(ports: Ports, leased: LeasedRecord, order: Order, node: Node,
 def _claim(
     ports: Ports, leased: LeasedRecord, order: Order, node: Node, judged: Situation, *, proved_anew: bool
 ) -> None:
-    """Budget and claim in one compare-and-set on the cluster's document.
-
-    A claim that the proof did not count makes it void: one by a stranger, or any where the proof was made again.
-    """
+    """Budget and claim in one compare-and-set. A claim that the proof did not count makes it void."""
     snapshot, policy = judged.snapshot, judged.policy
     claim, pods = claim_to_be(order, node, judged)
     claim = replace(
@@ -364,10 +338,6 @@ def _check_admission(time: StepTime) -> None:
 
 
 def _keep_admitting(leased: LeasedRecord) -> None:
-    """Renew the lease between two calls of an admission, as long as there is time: slow answers add up.
-
-    Raises:
-        Retryable: its time is over. Stale: we were overtaken.
-    """
+    """Renew the lease between two calls of an admission: slow answers add up. Raises Retryable: its time is over."""
     _check_admission(leased.time)
     leased.renew()

@@ -50,11 +50,7 @@ def end(ports: Ports, leased: LeasedRecord, ending: LastStep | None) -> None:
 
 
 def _continue_later(ports: Ports, leased: LeasedRecord) -> None:
-    """Checkpoint, publish the continuation, then let the message be acknowledged.
-
-    The generation in the record stays ours until the continuation is opened, so that this message still
-    counts if publishing fails.
-    """
+    """Checkpoint and publish the continuation; if that fails, this message still counts, by the record's generation."""
     leased.close()
     ports.orders.publish(continuation(leased.record.order, leased.record.generation))
     ports.log.event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
@@ -70,11 +66,8 @@ def return_node(
 ) -> None:
     """Uncordon and untaint the node if it is ours, undo restarts, back off, settle; `gave_way_for` as in the step.
 
-    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned.
-
-    Raises:
-        Retryable: the node or a document could not be written; the record is `halting`, so a later step goes on.
-        Stale: another step has overtaken this one.
+    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned. Raises
+    Retryable: the record is `halting`, so a later step goes on; Stale: another step has overtaken this one.
     """
     order = leased.record.order
     if leased.record.phase is not DrainPhase.HALTING:
@@ -89,10 +82,7 @@ def return_node(
 
 
 def resume(ports: Ports, leased: LeasedRecord) -> None:
-    """End a drain whose ending had begun, for the reason it was begun for. Raises as `return_node`.
-
-    A reason that another version gave, and this one does not know, becomes a detail.
-    """
+    """End a drain for the reason that its ending had begun for; another version's reason becomes a detail."""
     record = leased.record
     why = next((reason for reason in ReturnReason if reason.value == record.why), None)
     if why is None:
@@ -102,10 +92,7 @@ def resume(ports: Ports, leased: LeasedRecord) -> None:
 
 
 def settle_removed(ports: Ports, leased: LeasedRecord) -> None:
-    """Settle a drain whose node is gone; the record first, for a step that was overtaken must not end the claim.
-
-    A crash in between leaves a claim without a node, which the next pass settles.
-    """
+    """Settle a drain whose node is gone, record first; if this dies then, the next pass settles the claim."""
     conclude(ports, leased, Outcome.REMOVED)
     _wait_until_counted(leased)
     settle_claim(ports, leased.record.node_uid, leased.record.order.order_id, None)
@@ -128,10 +115,7 @@ def _because(why: Reason | None, detail: str) -> str:
 
 
 def restore_node(ports: Ports, name: str, uid: str, order_id: str) -> Node | None:
-    """Undo what that order did to the node; None when that node is gone.
-
-    Where somebody has removed our taint alone, our annotation proves whose the cordon is, and it is undone too.
-    """
+    """Undo what that order did to the node, by our taint or, without it, our annotation; None when it is gone."""
 
     def restore() -> Node | None:
         node = ports.cluster.node(name)
@@ -184,10 +168,7 @@ def record_drained(ports: Ports, leased: LeasedRecord, node: Node | None) -> Non
 
 
 def mark_claim_drained(ports: Ports, leased: LeasedRecord, *, replaced: bool = False) -> None:
-    """Let other drains move the workloads whose pods this one has moved; safe to repeat.
-
-    `replaced` also ends its use of the budgets, if the policy wants that.
-    """
+    """Let other drains move what this one has moved; `replaced` also ends its use of budgets. Safe to repeat."""
     uid, order_id = leased.record.node_uid, leased.record.order.order_id
     _wait_until_counted(leased)
     change_cluster(

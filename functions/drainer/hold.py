@@ -6,7 +6,6 @@ that is late, doubled or sent by hand does no harm, and one that breaks off is r
 
 from collections.abc import Iterator, Mapping
 
-from shared.core.cluster.node import Node
 from shared.core.records.orders import Order
 from shared.errors import Retryable
 from shared.port_types import WAVE_KEY
@@ -17,11 +16,8 @@ from shared.store.compare_and_set import read_lenient, while_stale
 def hold(ports: Ports, order: Order, step_seconds: float) -> None:
     """Bring the soft taint of each of the order's nodes in step with the wave's document.
 
-    A node that cannot be written keeps no other one from being written.
-
-    Raises:
-        Retryable: the step's time is over, or others wrote a node again and again. What is done stays done.
-        Exception: what the first node met that could not be written; the message comes again.
+    Raises what kept the first of them from being written, or Retryable when the step's time is over; all others are
+    written, and the message comes again.
     """
     if order.dry_run:
         ports.log.event(
@@ -50,23 +46,18 @@ def _in_turn(nodes: Mapping[str, str], turn: int) -> Iterator[tuple[str, str]]:
 
 
 def _keep_in_step(ports: Ports, uid: str, name: str) -> bool:
-    """Write what the wave's document asks for, if the node has it not, and return whether anything was written.
-
-    The document is read again after each write: a wave that ended meanwhile leaves no taint.
-    """
+    """Write what the wave's document asks for, read again after each write; return whether anything was written."""
 
     def change() -> bool:
         node, written = ports.cluster.node(name), None
-        while (wanted := _is_wanted(ports, uid)) is not written and node.uid == uid and not _is_in_step(node, wanted):
+        while (wanted := _is_wanted(ports, uid)) is not written and node.uid == uid:
+            # a node whose drain has begun gets no soft taint any more
+            if (node.softly_held or node.drain_taint is not None) if wanted else not node.held:
+                break
             node, written = ports.cluster.set_soft_taint(node, held=wanted), wanted
         return written is not None
 
     return bool(while_stale(f"node {name}", change))
-
-
-def _is_in_step(node: Node, wanted: bool) -> bool:
-    """Whether nothing is to be written. A node whose drain has begun gets no soft taint any more."""
-    return (node.softly_held or node.drain_taint is not None) if wanted else not node.held
 
 
 def _is_wanted(ports: Ports, uid: str) -> bool:

@@ -1,8 +1,4 @@
-"""The drainer's entry point: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out.
-
-Unwrap, decode, open the drain's record, do one step. No rule of draining lives here: only what each outcome means
-for the message.
-"""
+"""The drainer's entry point: one Pub/Sub push in, one step of one drain, "done" or "come again" out. No rules here."""
 
 import sys
 import uuid
@@ -39,7 +35,6 @@ class PushReply(Enum):
     DONE = 204
     """Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name."""
     AGAIN = 503
-    """The message should come again."""
 
 
 def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushReply:
@@ -135,18 +130,13 @@ def _carry_out_in_time(ports: Ports, settings: Settings, order: Order) -> None:
 
 
 def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:
-    """Refuse an order that names another drain's id, and leave that drain's record as it is."""
     refusal = Refusal.OTHER_NODE
     result = result_of(order, Outcome.REFUSED, refusal, str(fault))
     report_result(ports, result, f"{refusal.sentence} ({fault})")
 
 
 def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:
-    """Forget an order whose record cannot be read, unless its claim stands: then healing ends the drain first.
-
-    Raises:
-        Unreadable: the claim stands; the message comes again, perhaps to a version that can read the record.
-    """
+    """Forget an order whose record cannot be read. Raises Unreadable if its claim stands: healing ends that first."""
     if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
         raise fault
     _log(ports, f"The order is forgotten: {fault}", "ERROR", "unreadable")

@@ -36,12 +36,7 @@ class Observer:
         self._exclusive: frozenset[str] = frozenset()
 
     def look(self) -> tuple[Observation, Step]:
-        """Return what stands and the step that follows; what the step needs to know is read, and it is chosen again.
-
-        Raises:
-            Retryable, Terminal: a part cannot be read.
-            Stale: another step has overtaken this one.
-        """
+        """Return what stands and the step that follows, chosen again once what it needs is read."""
         observed, step = self._choose(self.observe)
         if isinstance(step, Prove) and observed.node is not None:
             not_before = expires_at(self._proof) if self._proof else self._leased.record.cordoned_at
@@ -135,7 +130,7 @@ class Observer:
             workloads=workloads,
             workloads_at=workloads_at,
             other_claims=other_claims(state.claims, record.node_uid),
-            working=sum(not each.drained for each in state.claims.values()),
+            working=sum(not claim.drained for claim in state.claims.values()),
             unbound=reads.unbound_pods(ports, time.now(), shared=not record.before),
             policy=reads.policy_in_reach(ports),
             paused=state.paused,
@@ -143,10 +138,7 @@ class Observer:
         )
 
     def _controllers(self, pods: tuple[Pod, ...]) -> Iterator[str]:
-        """Name the controllers of what is to move, of what was moved, and of what waited at the last look.
-
-        The latter shows which waiting pods are of a Deployment that was moved: of its other ReplicaSets.
-        """
+        """Name the controllers of what is to move, of what was moved, and of what waited: of its other ReplicaSets."""
         moved = self._leased.record.before
         yield from (pod.spec.workload for pod in movable(pods, self._leased.time.now()))
         yield from moved

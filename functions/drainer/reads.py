@@ -1,10 +1,7 @@
-"""What the drains of one instance read together, and how old it may be.
+"""What the drains of one instance read together, and how old it may be. All raise Retryable if it cannot be read.
 
-`whole_snapshot` is the one way to a snapshot of the whole cluster: for the proof of placement of an order, and for
-anything else that needs to know where there is room. It is read at most once at a time in an instance, so that the cost
-of an order does not grow with other orders. Read it as late as you can, and the state after it.
-
-Each function raises Retryable when something cannot be read, or when another order has been reading it for too long.
+`whole_snapshot` is the one way to the whole cluster, read once at a time in an instance: so the cost of an order does
+not grow with other orders. Read it as late as you can, and the state after it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,14 +63,8 @@ def whole_snapshot(
 ) -> Snapshot:
     """Return a snapshot of the whole cluster that reflects `state`, read by this call or lately by another one.
 
-    One that this call has waited for is as good as its own. Its times are those of just before it began.
-
-    Args:
-        ports: the world.
-        order: the drain's; its own claim has moved nothing yet.
-        state: the cluster's document as the caller read it.
-        now: the state's time of that reading.
-        not_before: what the snapshot must not be older than, even if another order has read it.
+    `now` is the time of `state`. The claim of `order` has moved nothing yet. The snapshot's times are those of just
+    before it began, and not before `not_before`. One that this call has waited for is as good as its own.
     """
 
     def is_good(last: WholeSnapshot) -> bool:
@@ -101,7 +92,6 @@ def _read_whole(ports: Ports, order: Order) -> WholeSnapshot:
 
 
 def node_named(ports: Ports, name: str) -> Node | None:
-    """Return the node as it stands now; None if there is none of that name."""
     try:
         return ports.cluster.node(name)
     except Gone:
@@ -117,10 +107,7 @@ def disruption_budgets(ports: Ports, now: datetime) -> tuple[PodDisruptionBudget
 
 
 def unbound_pods(ports: Ports, now: datetime, *, shared: bool = True) -> tuple[Pod, ...]:
-    """Return the pods that no node has yet; as they stand now unless `shared`.
-
-    To count replacements, read the waiting pods after the workloads' own counts.
-    """
+    """Return pods without a node, as of now unless `shared`; read them after the workloads' counts."""
     age = LOOKS_FOR if shared else timedelta(0)
     return _recent(ports, "pods without a node", now, age, ports.cluster.unbound_pods).value
 
@@ -144,11 +131,7 @@ def compute_classes(ports: Ports, node: Node, now: datetime) -> ComputeClasses:
 
 
 def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:
-    """Return what stands behind pods, by `PodClass.workload`, and a time after which all was read.
-
-    Drains that move pods of the same workloads read them once, and only one reads at a time: so many calls a second
-    as one after the other can be.
-    """
+    """Return what stands behind pods, and a time after which all was read: once for all drains, one read at a time."""
     names, read = sorted(set(controllers) - {""}), ports.cluster.workloads_of
     return ports.shared.rows("workloads", names, now, WORKLOADS_STAND_FOR, read, ports.clock.sleep)
 
@@ -205,10 +188,7 @@ def prove(ports: Ports, leased: LeasedRecord, node: Node, not_before: datetime |
     """Prove on a snapshot of the whole cluster that what is on the node has a place elsewhere.
 
     The snapshot is not older than `not_before`, and another drain may have read it. Which drains move pods already is
-    only read if there is no place when all of them do.
-
-    Raises:
-        Retryable: a part cannot be read.
+    only read if there is no place when all of them do. Raises Retryable: a part cannot be read.
     """
     order = leased.record.order
     state, _, now = read_cluster(ports.state)
@@ -220,7 +200,7 @@ def prove(ports: Ports, leased: LeasedRecord, node: Node, not_before: datetime |
     against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
     if against:
         against = lost_place(seen, snapshot, state, _moving(ports, order, state))
-    room = {each.key: each.ready for each in snapshot.buffers.held if each.ready is not None}
+    room = {buffer.key: buffer.ready for buffer in snapshot.buffers.held if buffer.ready is not None}
     return Proof(snapshot.taken_at, leased.time.now(), against, room)
 
 
@@ -246,13 +226,7 @@ def _read_records(ports: Ports, claims: Sequence[Claim]) -> list[tuple[Claim, Dr
 
 
 def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Observation:
-    """Return the observation with the other drains in it, and what stands behind the pods that they have moved.
-
-    Read only where it matters what those have moved.
-
-    Raises:
-        Retryable: a document or a workload cannot be read.
-    """
+    """Return the observation with the other drains, and what stands behind the pods that they have moved."""
     state, _, _ = read_cluster(ports.state)
     drains = tuple(_others(ports, leased.record.node_uid, state.claims))
     theirs = {controller for drain in drains for controller in drain.record.before}
@@ -263,10 +237,7 @@ def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Ob
 
 
 def _snapshot_since_claim(ports: Ports, order: Order, claim: Claim | None) -> Snapshot | None:
-    """Return a whole snapshot that this instance has read since the claim; None if it has none and cannot read one.
-
-    All drains choose alike only if each has one, so an instance that has none reads it once, although a pod waits.
-    """
+    """Return a whole snapshot of after the claim, read once if need be, so that all drains choose alike."""
     if claim is None:
         return None
     read = partial(_read_whole, ports, order)

@@ -58,11 +58,6 @@ class ReleaseContext:
         return self.node is not None and holding_order(self.node) == self.order.order_id
 
 
-def _always(context: ReleaseContext) -> bool:
-    del context
-    return True
-
-
 def _is_orphan(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
     if context.claim is None or context.claim.order_id != context.order.order_id:
@@ -90,7 +85,6 @@ def _still_overruled(context: ReleaseContext) -> bool:
 
 
 def _still_wanted(context: ReleaseContext) -> bool:
-    """Some pod still waits for a place."""
     return context.claim is not None and any(map(is_waiting, context.ports.cluster.unbound_pods()))
 
 
@@ -117,7 +111,7 @@ def _still_demanded(context: ReleaseContext) -> bool:
 def _still_lacking(context: ReleaseContext) -> bool:
     """Some buffer has fewer chunks with room than it is to have, or no count, and nobody else empties the node."""
     held = context.ports.cluster.buffers()[0].held
-    lacking = any(each.ready is None or each.ready < each.replicas for each in held)
+    lacking = any(buffer.ready is None or buffer.ready < buffer.replicas for buffer in held)
     return context.claim is not None and lacking and not _is_others(context.node) and not _in_upgrade(context)
 
 
@@ -150,7 +144,7 @@ def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
 
 
 STILL_HOLDS: Final[dict[ReturnReason, Callable[[ReleaseContext], bool]]] = {
-    **dict.fromkeys(ReturnReason, _always),
+    **dict.fromkeys(ReturnReason, lambda _: True),
     ReturnReason.ORPHAN: _is_orphan,
     ReturnReason.PAUSED: _still_stopped,
     ReturnReason.OVERRULED: _still_overruled,
@@ -167,7 +161,9 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     state, _, now = read_cluster(ports.state)
     found = reads.node_named(ports, order.node)
     node = found if found and order.node_uid in {"", found.uid} else None
-    uid = order.node_uid or (node.uid if node else "") or _uid_by_name(state.claims, order.node)
+    uid = order.node_uid or (node.uid if node else "")
+    if not uid:  # a person names only the node, which may be gone
+        uid = next((known for known, claim in sorted(state.claims.items()) if claim.node == order.node), "")
     claim = state.claims.get(uid)
     order = _with_order_id(order, claim, node)
     pool = claim.pool if claim else node.pool if node else ""
@@ -220,14 +216,9 @@ def _detail(context: ReleaseContext, why: ReturnReason) -> str:
 
 
 def _free(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
-    """Free the node and settle its claim; the drain has no record to end."""
     ports, order = context.ports, context.order
     finish.restore_node(ports, order.node, uid, order.order_id)
     finish.settle_claim(ports, uid, order.order_id, why)
-
-
-def _uid_by_name(claims: dict[str, Claim], name: str) -> str:
-    return next((uid for uid, claim in sorted(claims.items()) if claim.node == name), "")
 
 
 def _with_order_id(order: Order, claim: Claim | None, node: Node | None) -> Order:

@@ -28,13 +28,7 @@ from shared.store.drain_record import LeasedRecord
 
 
 def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str, Any]) -> ReturnNode | None:
-    """Restart a Deployment, or find that this drain has; return how the drain ends if it was refused for good.
-
-    `before` is what the record keeps before these pods move.
-
-    Raises:
-        Stale: another step has overtaken this one.
-    """
+    """Restart a Deployment, or find that this drain has; return how the drain ends if it is refused for good."""
     record, order_id = leased.record, leased.record.order.order_id
     try:
         found = ports.cluster.deployment(step.deployment)
@@ -82,11 +76,8 @@ def _record_written(ports: Ports, leased: LeasedRecord, name: str) -> None:
 def undo_restarts(ports: Ports, leased: LeasedRecord) -> str:
     """Undo the restarts of this drain, and return which of them only a person can undo, and how.
 
-    A restart that is rolled out, or somebody else's by now, is left as it is.
-
-    Raises:
-        Retryable: the record could not be written; a later step goes on.
-        Stale: somebody else has written the record of the drain, which is over.
+    A restart that is rolled out, or somebody else's by now, is left as it is. Raises Retryable, Stale: the record could
+    not be written.
     """
     is_over = leased.record.phase is DrainPhase.SETTLED
     order_id = leased.record.order.order_id

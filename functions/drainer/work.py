@@ -1,8 +1,4 @@
-"""The working loop of a drain: look, do the step that follows, write it down, look again.
-
-No rule lives here: `observe` chooses the step by the core's rules, `restart` restarts a Deployment, `finish` ends a
-drain.
-"""
+"""The working loop of a drain: look, do the step that follows, write it down, look again. No rules here."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -63,11 +59,7 @@ def _work(ports: Ports, leased: LeasedRecord) -> LastStep | None:
 
 
 def _look_again(ports: Ports, leased: LeasedRecord, fault: Retryable | Terminal, *, noted: bool) -> None:
-    """Pass over a failed read: Pub/Sub repeats a message after minutes, and what was moved may wait for a place.
-
-    Raises:
-        Retryable, Terminal: the step's time is over; from here Pub/Sub repeats the message.
-    """
+    """Pass over a failed read: Pub/Sub would repeat after minutes. Raises it at the end of the step's time."""
     if leased.time.left() <= LOOK_AGAIN.total_seconds():
         raise fault
     if not noted:

@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from shared.core.policy import Policy
+from functions.planner.read_and_repair import PassInputs
+from shared.core.cluster.node import region_of
 from shared.core.records.commitments import CommitmentBasis, CommitmentReading, count_commitments, unknown_types
 from shared.errors import Stale
 from shared.port_types import COMMITMENTS_KEY
@@ -30,24 +31,23 @@ class UsedCommitments:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return them as the log has them."""
         at = self.read_at.isoformat().replace("+00:00", "Z") if self.read_at else None
         return {"commitments": self.basis and self.basis.value, "commitments_read_at": at}
 
 
-def with_commitments(
-    ports: Ports, policy: Policy | None, region: str, now: datetime
-) -> tuple[Policy | None, UsedCommitments]:
-    """Return the policy with the commitments in force, and what they rest on."""
+def with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
+    """Return the inputs with the commitments in force in their policy, and what they rest on."""
+    policy, region, now = inputs.policy, region_of(inputs.snapshot.nodes), inputs.now
     if policy is None or not policy.commitments.read:
-        return policy, UsedCommitments()
+        return inputs, UsedCommitments()
     reading, version = _last_reading(ports)
     if reading.is_due(now):
         reading = _read(ports, reading, now)
         _keep(ports, reading, version)
     paid = reading.applied_to(policy.commitments, region, now)
     unknown = unknown_types(count_commitments(reading.rows, region))
-    return dataclasses.replace(policy, commitments=paid), UsedCommitments(reading.basis(now), reading.read_at, unknown)
+    policy = dataclasses.replace(policy, commitments=paid)
+    return dataclasses.replace(inputs, policy=policy), UsedCommitments(reading.basis(now), reading.read_at, unknown)
 
 
 def _last_reading(ports: Ports) -> tuple[CommitmentReading, str | None]:

@@ -45,13 +45,7 @@ class Tick:
 
 
 def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
-    """Run one pass and return its summary, or `{"duplicate": true}`.
-
-    Raises:
-        Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
-        Stale: another planner was at work meanwhile; the same.
-        Terminal: a person has to fix something first.
-    """
+    """Run one pass and return its summary, or `{"duplicate": true}`. Raises Retryable, Stale, Terminal."""
     ports, length = deps.ports, timedelta(seconds=deps.settings.pass_seconds)
     lease = PlannerLease(ports.state, ports.clock, call.owner)
     duplicate = {"duplicate": True, "run_id": call.run_id}

@@ -1,17 +1,16 @@
 """The log lines of a pass: one for each node, pool and order."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
 from functions.planner.commitments import UsedCommitments
+from functions.planner.read_and_repair import PassInputs
 from functions.planner.steer import Steered
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.metrics import (
     ClusterMetrics,
-    MissedSaving,
     NodeMetrics,
     cluster_metrics,
     missed_savings,
@@ -21,15 +20,18 @@ from shared.core.planning.metrics import (
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, Prices, per_month
 from shared.core.reasons import Blocker
-from shared.core.records.state import ClusterState
 from shared.port_types import Traffic
 from shared.ports import Log
 
 
 @dataclass(frozen=True)
 class PassReport:
-    """What happened besides the plan."""
+    """What a pass did, and what its plan rests on."""
 
+    plan: Plan
+    inputs: PassInputs
+    prices: Prices
+    interval: timedelta
     run_id: str
     published: tuple[str, ...]
     healed: int
@@ -37,15 +39,15 @@ class PassReport:
     """Findings whose repair failed; the next pass finds them again."""
     seconds: float
     traffic: Traffic
-    """What the pass asked of the Kubernetes API."""
     steered: Steered
     paid: UsedCommitments
     wave_left: int
     """Nodes of the wave that a second pass may order."""
 
 
-def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
+def summary(report: PassReport) -> dict[str, Any]:
     """Return what the function answers; the run's line has the same fields."""
+    plan = report.plan
     return {
         "run_id": report.run_id,
         "verdicts": plan.counts(),
@@ -68,17 +70,14 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
     }
 
 
-def sentence(plan: Plan, report: PassReport) -> str:
-    counts = plan.counts()
+def sentence(report: PassReport) -> str:
+    plan, counts = report.plan, report.plan.counts()
     orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
     return (
         f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
-        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {_healing(report)}."
+        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {report.healed} healed"
+        f"{f', {report.not_healed} not' if report.not_healed else ''}."
     )
-
-
-def _healing(report: PassReport) -> str:
-    return f"{report.healed} healed" + (f", {report.not_healed} not" if report.not_healed else "")
 
 
 def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
@@ -98,14 +97,6 @@ def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
         "cost_per_hour": dollars(metrics.cost),
         "saving_per_hour": dollars(metrics.saving),
     }
-
-
-def missed_saving(missed: MissedSaving) -> dict[str, Any]:
-    return {"pool": missed.pool, "reason": missed.reason, "nodes": missed.nodes, "per_hour": dollars(missed.per_hour)}
-
-
-def missed_sentence(missed: MissedSaving) -> str:
-    return f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
 
 
 def cluster_state(metrics: NodeMetrics, cluster: ClusterMetrics) -> dict[str, Any]:
@@ -149,11 +140,6 @@ def _blocker(blocker: Blocker) -> dict[str, str]:
     return {**fields, "message_id": theirs} if theirs else fields
 
 
-def reasons(decision: NodeDecision) -> str:
-    sentences = " ".join(blocker.sentence for blocker in decision.blockers)
-    return f"{decision.name}: {decision.verdict.value}. {sentences}".strip()
-
-
 def _sizes(allocatable: Resources, requested: Resources) -> dict[str, Any]:
     return {
         "allocatable_cpu": allocatable.cpu / 1000,
@@ -171,19 +157,6 @@ def dollars(micro: int) -> float:
     return round(micro / MICRO, 4)
 
 
-@dataclass(frozen=True)
-class PassOutcome:
-    """What is logged: the plan, and what it rests on."""
-
-    plan: Plan
-    snapshot: Snapshot
-    state: ClusterState
-    prices: Prices
-    now: datetime
-    interval: timedelta
-    """How far apart passes are expected."""
-
-
 class PassLog:
     """Writes a pass to the log; remembers each node's last verdict, for the sake of the log alone."""
 
@@ -191,26 +164,32 @@ class PassLog:
         self._everything = everything
         self._last: dict[str, tuple[str, str]] = {}
 
-    def write(self, log: Log, outcome: PassOutcome, report: PassReport) -> dict[str, Any]:
+    def write(self, log: Log, report: PassReport) -> dict[str, Any]:
         """Log a pass and return the summary that the function answers."""
-        plan, snapshot = outcome.plan, outcome.snapshot
-        whole = node_metrics(plan, snapshot, outcome.prices)
-        cluster = cluster_metrics(plan, snapshot, outcome.state, outcome.now, outcome.interval)
+        plan, inputs, snapshot = report.plan, report.inputs, report.inputs.snapshot
+        whole = node_metrics(plan, snapshot, report.prices)
+        cluster = cluster_metrics(plan, snapshot, inputs.state, inputs.now, report.interval)
         log.event("cluster_state", "The cluster as this pass saw it.", **cluster_state(whole, cluster))
         for pool in snapshot.nodes_by_pool:
-            own = pool_metrics(plan, snapshot, outcome.prices, pool)
+            own = pool_metrics(plan, snapshot, report.prices, pool)
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
             log.event("pool_state", message, pool=pool, **pool_state(own))
         for missed in missed_savings(plan, snapshot):
-            log.event("missed_saving", missed_sentence(missed), **missed_saving(missed))
+            message = f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
+            per_hour = dollars(missed.per_hour)
+            log.event(
+                "missed_saving", message, pool=missed.pool, reason=missed.reason, nodes=missed.nodes, per_hour=per_hour
+            )
         for decision in plan.decisions:
             self._write_decision(log, decision)
-        self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}
-        result = summary(plan, report)
-        log.event("run_summary", sentence(plan, report), result="completed", **result)
+        self._last = {node.uid: (node.verdict.value, node.reason) for node in plan.decisions}
+        result = summary(report)
+        log.event("run_summary", sentence(report), result="completed", **result)
         return result
 
     def _write_decision(self, log: Log, decision: NodeDecision) -> None:
         unchanged = self._last.get(decision.uid) == (decision.verdict.value, decision.reason)
         severity = "DEBUG" if unchanged and not self._everything else "INFO"
-        log.event("node_decision", reasons(decision), severity=severity, **node_decision(decision))
+        why = " ".join(blocker.sentence for blocker in decision.blockers)
+        message = f"{decision.name}: {decision.verdict.value}. {why}".strip()
+        log.event("node_decision", message, severity=severity, **node_decision(decision))

@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.commitments import UsedCommitments, with_commitments
+from functions.planner.commitments import with_commitments
 from functions.planner.lease import PlannerLease
-from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
+from functions.planner.pass_log import PassLog, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import ActiveWave, active_wave, keep_document, order_soft_taints, release_expired_wave
 from shared.adapters.process import no_search_for_cycles
-from shared.core.cluster.node import region_of
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.bill import unpriced_families
 from shared.core.planning.candidates import NO_MARKS, changed_pools
@@ -49,11 +48,12 @@ def advise(ports: Ports, inputs: PassInputs, unknown: str = "") -> Advised | Non
     if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
         return None
     in_earnest = dataclasses.replace(policy, dry_run=False)  # each pass logs a dry run: would_order, run_summary
-    found = [(each, {"pool": pool, "reason": "unknown_pool"}) for pool, each in unknown_pools(policy, snapshot).items()]
+    unknown_ones = unknown_pools(policy, snapshot).items()
+    found = [(sentence, {"pool": pool, "reason": "unknown_pool"}) for pool, sentence in unknown_ones]
     found += [(warning, {"reason": "hardly_meant"}) for warning in warnings(in_earnest)]
     found += [(cost, {"reason": "unread_cost"}) for cost in unread_costs(snapshot)]
     odd = (unpriced_families(policy.commitments, ports.prices), unknown)
-    found += [(each, {"reason": "unknown_commitment"}) for each in odd if each]
+    found += [(sentence, {"reason": "unknown_commitment"}) for sentence in odd if sentence]
     for sentence, labels in found:
         ports.log.event("policy_warning", sentence, severity="WARNING", **labels)
     return Advised(policy.hash, now) if found else None
@@ -65,21 +65,13 @@ SEARCH_TIME_SHARE: Final = 0.5
 
 @dataclass(frozen=True)
 class PlannerDeps:
-    """What the planner works with in every pass."""
-
     ports: Ports
     settings: Settings
     pass_log: PassLog
 
 
 def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, Any]:
-    """Run one pass and return its summary.
-
-    Raises:
-        Retryable: something did not answer; healing may have been done all the same.
-        Stale: another planner was at work meanwhile; the same.
-        Terminal: a person has to fix something first; the same.
-    """
+    """Run one pass and return its summary. Raises Retryable, Stale, Terminal; it may have healed all the same."""
     ports, settings = deps.ports, deps.settings
     begun, asked = ports.clock.monotonic(), ports.cluster.traffic()
     policy, unread = _read_policy(ports)
@@ -97,7 +89,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     late = begun + SEARCH_TIME_SHARE * settings.pass_seconds
     try:
         healed, inputs = heal(ports, settings, found)
-        inputs, paid = _with_commitments(ports, inputs)
+        inputs, paid = with_commitments(ports, inputs)
         marks, wave = _read_marks(ports), active_wave(ports, inputs)  # after healing, which needs neither
         plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
         _log_unforeseen(ports, plan)
@@ -114,14 +106,9 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
     left = len(still_to_order(plan, found.policy))
-    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
-    outcome = PassOutcome(plan, found.snapshot, found.state, ports.prices, found.now, interval)
-    return deps.pass_log.write(ports.log, outcome, report)
-
-
-def _with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
-    policy, paid = with_commitments(ports, inputs.policy, region_of(inputs.snapshot.nodes), inputs.now)
-    return dataclasses.replace(inputs, policy=policy), paid
+    about = plan, found, ports.prices, interval, run_id
+    report = PassReport(*about, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
+    return deps.pass_log.write(ports.log, report)
 
 
 def _plan(
@@ -140,10 +127,7 @@ def _plan(
 
 
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
-    """Write deletion costs last: they are advice to others, and no order waits for them.
-
-    Without a policy there are none to write: what stands is taken back.
-    """
+    """Write deletion costs last, no order waits for them; without a policy what stands is taken back."""
     found = steering(plan, Situation(inputs.snapshot, inputs.state, inputs.policy or Policy()))
     return steer(ports, found, dry_run=plan.dry_run, may_write=may_write)
 
@@ -170,14 +154,11 @@ def _read_pools(ports: Ports) -> tuple[PoolsReading, Exception | None]:
 def _heal_only(
     ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, whole: Sequence[bool] = (True, False)
 ) -> None:
-    """Heal although the pass ends by the fault that led here; what healing meets itself is a line of the log.
-
-    If the `whole` snapshot cannot be read, nodes, pods and documents are enough to return a node.
-    """
+    """Heal in a pass that ends by a fault: on a `whole` snapshot, or else on nodes, pods and documents."""
     faults = []
-    for each in whole:
+    for is_whole in whole:
         try:
-            found = read_inputs(ports, settings, policy, pools, whole=each)
+            found = read_inputs(ports, settings, policy, pools, whole=is_whole)
             release_expired_wave(ports, settings.cluster, found)
             heal(ports, settings, found)
         except Exception as fault:  # noqa: BLE001 - as above
@@ -200,23 +181,21 @@ StoredMarks = Mapping[str, StoredDocument[PoolMarks]]
 def _read_marks(ports: Ports) -> StoredMarks:
     """Return the pools' marks; those of a document that does not decode begin again."""
     found = ports.state.all("pools", PoolMarks)
-    for each in found.values():
-        if each.fault:
-            log_skipped(ports.log, each.fault)
+    for document in found.values():
+        if document.fault:
+            log_skipped(ports.log, document.fault)
     return found
 
 
 def _values(stored: StoredMarks) -> dict[str, PoolMarks]:
-    return {pool: each.value or NO_MARKS for pool, each in stored.items()}
+    return {pool: document.value or NO_MARKS for pool, document in stored.items()}
 
 
 def _save_marks(ports: Ports, lease: PlannerLease, stored: StoredMarks, plan: Plan) -> None:
     """Write the pools whose marks changed, and only those.
 
     If the lease ended meanwhile they begin again: another pass may have seen what breaks them, and had none to remove.
-
-    Raises:
-        Stale: the lease is over, or another planner wrote them first.
+    Raises Stale: the lease is over, or another planner wrote them first.
     """
     lease.check()
     written: dict[str, str] = {}
@@ -235,11 +214,8 @@ def _publish(ports: Ports, lease: PlannerLease, run_id: str, plan: Plan, inputs:
     """Publish the plan's orders and return their nodes; in dry run none.
 
     They are first written down as on their way, then sent, so that the next pass orders them once. A crash in between
-    loses this pass's orders and nothing else: what a pass that was not completed wrote down does not count.
-
-    Raises:
-        Retryable: the state or the bus does not answer; what was published is on its way all the same.
-        Stale: the lease is over.
+    loses this pass's orders and nothing else: what a pass that was not completed wrote down does not count. Raises
+    Retryable, Stale; what was published until then is on its way all the same.
     """
     if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()
@@ -280,10 +256,7 @@ def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
 
 
 def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> None:
-    """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over.
-
-    What was `advised` is remembered with it.
-    """
+    """Forget back-offs of nodes that are gone, and all whose time is over; remember what was `advised`."""
     alive = {node.uid for node in inputs.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:

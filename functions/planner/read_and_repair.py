@@ -1,12 +1,7 @@
 """What one pass rests on: the snapshot, the state as it stood before it and drain records; then repaired.
 
-What only advises, and each document by itself, may be unreadable without ending the pass: that is logged, and healing
-goes by what the node shows.
-
-Repaired is what earlier passes and drains left behind: what is gone is settled, what must go on or go back published.
+What only advises, and each document by itself, may be unreadable without ending the pass: healing goes by the nodes.
 `healing.repairs` names the repairs; here the cause of each is looked for again on fresh reads before it is made.
-A pass stops asking when calls fail one after another because nothing answers: that is one outage. What is wrong with
-one object does not affect the next one's call.
 """
 
 import dataclasses
@@ -37,8 +32,6 @@ from shared.store.snapshots import deletion_begun_at, read_optional, snapshot_of
 
 @dataclass(frozen=True)
 class PassInputs:
-    """What one pass rests on."""
-
     snapshot: Snapshot
     state: ClusterState
     """As it stood before the snapshot; once the pass has healed, without what that ended."""
@@ -57,12 +50,7 @@ class PassInputs:
 def read_inputs(
     ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, *, whole: bool = True
 ) -> PassInputs:
-    """Read the cluster (or its nodes and pods alone), and before it and after it the state.
-
-    Raises:
-        Retryable: something did not answer.
-        Terminal: a person has to fix something first.
-    """
+    """Read the cluster (or its nodes and pods alone), and the state before and after it. Raises Retryable, Terminal."""
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read(whole=whole)
     warn_of_unread(ports.log, "run_summary", cluster_reading)
@@ -96,7 +84,6 @@ def _record_of(ports: Ports, order_id: str) -> DrainRecord | None:
 
 
 def log_skipped(log: Log, fault: str) -> None:
-    """Log a document that this version cannot read."""
     log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
 
 
@@ -153,10 +140,7 @@ def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
 
 
 def _make_repairs(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> Healed:
-    """Make each repair; one that cannot be made is logged, and the others still are.
-
-    Claims of nodes that are gone end together: a pass that finds thirty of them writes the cluster's document once.
-    """
+    """Make each repair that can be made; claims of nodes that are gone end together, in one write."""
     attempts = _Attempts(ports)
     gone = [repair for repair in found if repair.kind is RepairKind.SETTLE and attempts.at(repair, _is_gone, ports)]
     ended = [repair for repair in gone if attempts.at(repair, _end_drain, ports, cluster, now)]
@@ -195,7 +179,6 @@ class _Attempts:
 
 
 def _is_gone(repair: Repair, ports: Ports) -> bool:
-    """Look once more for the very node of a claim."""
     try:
         return ports.cluster.node(repair.node).uid != repair.uid
     except Gone:
@@ -228,15 +211,11 @@ def _continue(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool
     """Publish the order again, one generation on, unless its step has come back to life."""
     del cluster
     record = ports.state.get(drain_key(repair.order_id)).value
-    if record is None or _is_running(record, now):
+    if record is None or record.phase is DrainPhase.SETTLED or record.is_leased(now):
         return False
     ports.orders.publish(continuation(record.order, record.generation))
     _log_repair(ports, repair, "The drain's step fell silent; its order was published again.")
     return True
-
-
-def _is_running(record: DrainRecord, now: datetime) -> bool:
-    return record.phase is DrainPhase.SETTLED or record.is_leased(now)
 
 
 def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
@@ -295,7 +274,6 @@ class Outages:
         self._in_a_row = 0
 
     def note_success(self) -> None:
-        """Note a call that succeeded."""
         self._in_a_row = 0
 
     def is_one(self, fault: Exception) -> bool:

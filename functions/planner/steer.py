@@ -4,7 +4,7 @@ Each write stands alone and is conditional on the pod as it was read: killed bet
 that the next one counts, keeps or takes back. What cannot be written is logged, and the pass ends as usual.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -45,7 +45,9 @@ def steer(ports: Ports, found: Steering, *, dry_run: bool, may_write: Callable[[
             done = replace(done, left=done.left + 1)
             if done.left - found.later <= MOST_TOLD:
                 _log_failure(ports, write, fault)
-    _log_marked(ports, found.marked)
+    for workload in found.marked[:MOST_TOLD]:
+        message = f"{workload}: its pods are not steered: its pod template carries {names.STEERED}. Take it out there."
+        ports.log.event("run_summary", message, severity="WARNING", reason="not_steered")
     _log(ports, found, done, dry_run=dry_run)
     return done
 
@@ -62,14 +64,7 @@ def _log_failure(ports: Ports, write: CostWrite, fault: EbbError) -> None:
     ports.log.event("run_summary", message, severity="WARNING", reason="not_steered")
 
 
-def _log_marked(ports: Ports, workloads: Sequence[str]) -> None:
-    for workload in workloads[:MOST_TOLD]:
-        message = f"{workload}: its pods are not steered: its pod template carries {names.STEERED}. Take it out there."
-        ports.log.event("run_summary", message, severity="WARNING", reason="not_steered")
-
-
 def _log(ports: Ports, found: Steering, done: Steered, *, dry_run: bool) -> None:
-    """Log what was written; in dry run what would stand."""
     if not (found.writes or (dry_run and found.wanted)):
         return
     would = f"{len(found.wanted)} pods would carry a deletion cost (dry run)" if dry_run else f"{done.written} written"

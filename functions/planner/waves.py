@@ -32,11 +32,7 @@ class ActiveWave:
 
 
 def active_wave(ports: Ports, inputs: PassInputs) -> ActiveWave:
-    """Read the wave and judge it by what this pass rests on; a node whose order is on its way counts as in flight.
-
-    Raises:
-        Retryable: the state does not answer.
-    """
+    """Read the wave and judge it by what this pass rests on; a node with an order on its way is in flight."""
     document = _read(ports)
     if document.value is None:
         return ActiveWave(document)
@@ -45,12 +41,7 @@ def active_wave(ports: Ports, inputs: PassInputs) -> ActiveWave:
 
 
 def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, wave: ActiveWave) -> Wave | None:
-    """Write what became of the wave in this pass, and return the one that lives from now on.
-
-    Raises:
-        Retryable: the state does not answer.
-        Stale: another planner wrote it first.
-    """
+    """Write what became of the wave in this pass; return the one that lives now. Raises Stale: another wrote it."""
     before = wave.document.value
     after = wave_after(order_id(run_id, "wave"), plan, policy, before, wave.left)
     if after != before or (before is None and wave.document.version is not None):
@@ -83,15 +74,12 @@ def _log_change(ports: Ports, wave: ActiveWave, after: Wave | None) -> None:
 def order_soft_taints(
     ports: Ports, cluster: str, inputs: PassInputs, wave: Wave | None, before: Wave | None = None
 ) -> None:
-    """Publish what is left over or missing of the soft taints, at most `MOST_HELD` nodes an order.
-
-    `before` is the wave that lived until now. Raises Retryable, Terminal: the bus does not answer or refuses.
-    """
+    """Publish what is left over or missing of soft taints; `before` is the wave that lived until now."""
     found = soft_taints(inputs.snapshot.nodes, inputs.planned, wave, before)
     for kind, nodes in ((OrderKind.LET_GO, found.let_go), (OrderKind.HOLD, found.hold)):
         for part in parts(nodes, MOST_HELD):
             ports.orders.publish(_order(kind, part, cluster, inputs.now))
-            message = f"{kind.value}: {', '.join(each.name for each in part)}."
+            message = f"{kind.value}: {', '.join(node.name for node in part)}."
             ports.log.event("soft_taints", message, nodes=len(part), reason=kind.value)
 
 
@@ -103,10 +91,7 @@ def _read(ports: Ports) -> StoredDocument[Wave]:
 
 
 def release_expired_wave(ports: Ports, cluster: str, inputs: PassInputs) -> None:
-    """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer.
-
-    What fails is logged and waits for the next pass: this one ends by the fault that kept it from planning.
-    """
+    """Do the same in a pass that cannot plan, and log what fails: the fault that led here ends the pass."""
     try:
         wave = _read(ports).value
         lives = wave if wave and inputs.now < wave.deadline else None

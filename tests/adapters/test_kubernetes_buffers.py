@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from functions.cli.dumps.anonymize.objects import KINDS
-from functions.cli.dumps.anonymize.pseudonyms import Namer
+from functions.cli.dumps.anonymize.rules import Namer
 from functions.cli.dumps.contents import DumpContents
 from shared.adapters.kubernetes import buffer_objects
 from shared.adapters.kubernetes.buffer_objects import autoscaling_policy

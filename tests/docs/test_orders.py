@@ -17,13 +17,15 @@ from functions.cli.policy import diff
 from functions.cli.policy.diff import DrainsCompared, Impact, PolicyChange, PolicyDiff, RealDrains
 from functions.planner.commitments import UsedCommitments
 from functions.planner.pass_log import PassReport, summary
+from functions.planner.read_and_repair import PassInputs
 from functions.planner.steer import Steered
 from shared.adapters.prices import load
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import DrainResult, Order
+from shared.core.records.state import INTERVAL, ClusterState
 from shared.port_types import Traffic
-from tests.builders import NOW
+from tests.builders import NOW, cluster
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
 from tests.cli.plan.plans import ENDS, billed, blocked, busy, order, ordered, plan, some_committed, some_scenarios
@@ -140,6 +142,7 @@ def test_every_key_of_the_status() -> None:
 
 
 def test_every_key_of_the_summary() -> None:
-    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic(), Steered(), UsedCommitments(), 0))
+    about = plan(ordered("n1")), PassInputs(cluster([]), ClusterState(), {}, None, NOW), load(), INTERVAL, "run"
+    said = summary(PassReport(*about, (), 0, 0, 1.0, Traffic(), Steered(), UsedCommitments(), 0))
 
     assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from functions.planner import pass_log as lines
-from functions.planner.pass_log import PassLog, PassOutcome, PassReport
+from functions.planner.pass_log import PassLog, PassReport
 from infra.local.broker import Broker
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import Handler, HttpRequest
@@ -218,9 +218,9 @@ class HistoryLog:
 class Silent(PassLog):
     """Writes no lines of a pass, which nobody would read here."""
 
-    def write(self, log: Log, told: PassOutcome, report: PassReport) -> dict[str, Any]:
+    def write(self, log: Log, report: PassReport) -> dict[str, Any]:
         del log
-        return lines.summary(told.plan, report)
+        return lines.summary(report)
 
 
 def one_by_one(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:

@@ -17,8 +17,8 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Policy
-from shared.core.records.drain_record import DrainRecord
-from shared.core.records.orders import Order, encode
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.orders import Order, OrderKind, encode
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.port_types import CLUSTER_KEY, drain_key
@@ -135,8 +135,24 @@ class FakeEbb:
     def remember(self, state: ClusterState) -> None:
         self.state.put(CLUSTER_KEY, state, self.state.get(CLUSTER_KEY).version)
 
-    def record(self, order_id: str = "order") -> DrainRecord | None:
+    def record(self, order_id: str = "order") -> DrainRecord:
+        """Return the drain's record, which is there."""
+        found = self.find_record(order_id)
+        assert found is not None
+        return found
+
+    def find_record(self, order_id: str = "order") -> DrainRecord | None:
         return self.state.get(drain_key(order_id)).value
+
+    def drain_to_end(self, order: Order, *ends: DrainPhase) -> None:
+        """Deliver the order and all that follows, until the drain has ended."""
+        assert self.drain(order) is PushReply.DONE
+        while (found := self.find_record(order.order_id)) and found.phase not in (ends or (DrainPhase.SETTLED,)):
+            assert self.deliver(self.bus.published[-1]) is PushReply.DONE
+
+    def releases(self) -> list[Order]:
+        """Return the releases that are published."""
+        return [order for order in self.bus.published if order.kind is OrderKind.RELEASE]
 
     def effects(self) -> list[tuple[object, ...]]:
         """Return the calls that changed the cluster, in order (dry-run evictions change nothing)."""

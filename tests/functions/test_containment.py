@@ -53,13 +53,13 @@ def told(ebb: FakeEbb, reason: str) -> list[str]:
 
 def releases(ebb: FakeEbb) -> set[tuple[str, str]]:
     """Return the nodes for which a release is published, each with its reason."""
-    return {(each.node, each.why) for each in ebb.bus.published if each.kind is OrderKind.RELEASE}
+    return {(sent.node, sent.why) for sent in ebb.bus.published if sent.kind is OrderKind.RELEASE}
 
 
 def carried_out(ebb: FakeEbb) -> list[PushReply]:
     """Deliver the releases that are published, and lose the orders."""
     published, ebb.bus.published = ebb.bus.published, []
-    return [ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE]
+    return [ebb.deliver(sent) for sent in published if sent.kind is OrderKind.RELEASE]
 
 
 @pytest.mark.parametrize("fault", [pytest.param(OUTAGE, id="an outage"), pytest.param(DENIED, id="denied")])
@@ -113,91 +113,49 @@ def test_planner_and_drainer_show_of_the_same_missing_advice_the_same() -> None:
     }
 
 
-def test_storage_that_may_not_be_read_is_shown_and_ends_no_pass() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.storage_held = Storage(unread=("persistentvolumes", "csinodes"))
-
-    ebb.tick()
-
-    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    assert (line["event"], line["severity"]) == ("run_summary", "WARNING")
-    assert line["message"] == (
-        "Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
-        "Apply infra/rbac.yaml again."
-    )
-    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
-
-
-def test_autoscalers_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.autoscalers_held = VerticalAutoscalers(unread=("verticalpodautoscalers",))
-
-    ebb.tick()
-
-    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    assert (line["event"], line["severity"]) == ("run_summary", "WARNING")
-    assert line["message"] == (
-        "Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. "
-        "If that lasts, apply infra/rbac.yaml again."
-    )
-    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
-
-
-def test_limits_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.limits_held = NamespaceLimits(unread=("limitranges", "resourcequotas"))
-
-    ebb.tick()
-
-    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    assert line["message"] == (
-        "A moved pod may come back larger, later or not at all: Ebb could not list limitranges, resourcequotas. "
-        "If that lasts, apply infra/rbac.yaml again."
-    )
-    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
+AGAIN = "If that lasts, apply infra/rbac.yaml again."
+ODD_BUFFERS = ("capacitybuffers shop/a: odd", *(f"b{number}: odd" for number in range(3)))
 
 
 @pytest.mark.parametrize(
-    ("more", "lists"),
+    ("expected", "held"),
     [
-        pytest.param("", ("capacitybuffers", "podtemplates"), id="buffers"),
-        pytest.param("; nor does it know how long the autoscaler waits with nodes of ComputeClasses",
-                     ("computeclasses",), id="classes"),
+        pytest.param([("Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
+                      "Apply infra/rbac.yaml again.")],
+                     {"storage_held": Storage(unread=("persistentvolumes", "csinodes"))}, id="storage"),
+        pytest.param(["Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. " +
+                      AGAIN],
+                     {"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))}, id="autoscalers"),
+        pytest.param(["A moved pod may come back larger, later or not at all: Ebb could not list limitranges, "
+                      "resourcequotas. " + AGAIN],
+                     {"limits_held": NamespaceLimits(unread=("limitranges", "resourcequotas"))}, id="limits"),
+        pytest.param(["The room of capacity buffers is not kept: Ebb could not list capacitybuffers, podtemplates. " +
+                      AGAIN],
+                     {"buffers_held": Buffers(unread=("capacitybuffers", "podtemplates"))}, id="buffers"),
+        pytest.param(["The room of capacity buffers is not kept: Ebb could not list computeclasses; nor does it know "
+                      "how long the autoscaler waits with nodes of ComputeClasses. " + AGAIN],
+                     {"buffers_held": Buffers(unread=("computeclasses",))}, id="classes"),
+        pytest.param([("Moved pods may come back larger than is known, for these cannot be read: "
+                      "verticalpodautoscalers shop/web: odd."),
+                      ("The room that these ask for is not kept, for they cannot be read: "
+                      "capacitybuffers shop/a: odd; b0: odd; b1: odd; and 1 more.")],
+                     {"buffers_held": Buffers(faults=ODD_BUFFERS),
+                      "autoscalers_held": VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))},
+                     id="objects of others"),
     ],
 )  # fmt: skip
-def test_buffers_and_classes_that_may_not_be_read_are_shown_and_end_no_pass(more: str, lists: tuple[str, ...]) -> None:
+def test_what_only_advises_and_cannot_be_read_is_shown_and_ends_no_pass(
+    expected: list[str], held: dict[str, Any]
+) -> None:
     ebb = fake_ebb()
-    ebb.cluster.buffers_held = Buffers(unread=lists)
+    for name, reading in held.items():
+        setattr(ebb.cluster, name, reading)
 
     ebb.tick()
 
-    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    assert line["message"] == (
-        f"The room of capacity buffers is not kept: Ebb could not list {', '.join(lists)}{more}. "
-        "If that lasts, apply infra/rbac.yaml again."
-    )
-    assert [drain.node for drain in ebb.bus.drains] == ["n1"]
-
-
-def test_objects_of_others_that_cannot_be_read_are_shown_and_end_no_pass() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.buffers_held = Buffers(
-        faults=("capacitybuffers shop/a: odd", *(f"b{number}: odd" for number in range(3)))
-    )
-    ebb.cluster.autoscalers_held = VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))
-
-    ebb.tick()
-
-    assert told(ebb, "advice_missing") == [
-        (
-            "Moved pods may come back larger than is known, for these cannot be read: "
-            "verticalpodautoscalers shop/web: odd."
-        ),
-        (
-            "The room that these ask for is not kept, for they cannot be read: "
-            "capacitybuffers shop/a: odd; b0: odd; b1: odd; and 1 more."
-        ),
-    ]
+    lines = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert [line["message"] for line in lines] == expected
+    assert {(line["event"], line["severity"]) for line in lines} == {("run_summary", "WARNING")}
     assert [drain.node for drain in ebb.bus.drains] == ["n1"]
 
 
@@ -260,7 +218,7 @@ def test_a_pass_that_only_heals_does_so_past_a_record_that_does_not_decode(break
     with pytest.raises(Retryable):
         ebb.tick()
 
-    assert {each.node for each in ebb.bus.published} == {"n1", "n2"}
+    assert {sent.node for sent in ebb.bus.published} == {"n1", "n2"}
 
 
 def test_a_persons_release_needs_no_record_that_decodes() -> None:
@@ -324,11 +282,11 @@ class Refusing:
         ebb.bus = self  # type: ignore[assignment]  # all that a pass asks of a bus
         self.published, self.reported = self._inner.published, self._inner.reported
 
-    def publish(self, each: Order) -> None:
-        self.asked.append(each.node)
-        if each.node in self._nodes:
+    def publish(self, one: Order) -> None:
+        self.asked.append(one.node)
+        if one.node in self._nodes:
             raise self._failure
-        self._inner.publish(each)
+        self._inner.publish(one)
 
     def report(self, result: Any) -> None:
         self._inner.report(result)
@@ -349,7 +307,7 @@ def test_what_cannot_be_mended_is_shown_and_the_others_are(failure: Exception) -
 
     summary = ebb.tick()
 
-    assert [each.node for each in ebb.bus.published] == ["n1", "n3"]
+    assert [sent.node for sent in ebb.bus.published] == ["n1", "n3"]
     assert (summary["healed"], summary["not_healed"]) == (2, 1)
     assert [message.startswith("n2:") for message in told(ebb, "not_healed")] == [True]
     assert "2 healed, 1 not." in ebb.log.of("run_summary")[-1]["message"]
@@ -390,9 +348,7 @@ def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
     with pytest.raises(OverflowError):
         ebb.drain(order())
 
-    record = ebb.record()
-    assert record is not None
-    assert record.lease is None
+    assert ebb.record().lease is None
 
 
 @pytest.mark.parametrize(

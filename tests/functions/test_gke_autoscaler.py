@@ -56,7 +56,6 @@ def test_a_node_that_the_autoscaler_kept_is_returned_with_the_autoscalers_own_re
     overdue(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why) == ("given_back", "watchdog")
     assert record.detail == "The autoscaler's message: failed to delete empty node: quota exceeded"
     assert record.detail in ebb.log.of("drain_result")[0]["message"]
@@ -71,9 +70,7 @@ def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_
 
     ebb.deliver(released(origin=Origin.PLANNER, why="watchdog"))
 
-    record = ebb.record()
-    assert record is not None
-    assert record.detail == "Pool a is at its minimum: 3 nodes, minimum 3."
+    assert ebb.record().detail == "Pool a is at its minimum: 3 nodes, minimum 3."
 
 
 @pytest.mark.parametrize("call", ["deletion_attempts", "all_nodes"])
@@ -86,7 +83,6 @@ def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
     assert ebb.deliver(released(origin=Origin.PLANNER, why="watchdog")) is PushReply.DONE
 
     record = ebb.record()
-    assert record is not None
     assert (record.phase, record.detail) == (
         DrainPhase.SETTLED, "Why the autoscaler kept it could not be read: kubernetes: timeout",
     )  # fmt: skip
@@ -112,7 +108,7 @@ def add_taint(ebb: FakeEbb, *taints: Taint) -> None:
 def clear_as_after_a_failure(ebb: FakeEbb) -> None:
     """The autoscaler takes its taint off and uncordons, as it does after each failed deletion."""
     standing = ebb.cluster.nodes["n1"]
-    kept = tuple(each for each in standing.taints if each.key != names.AUTOSCALER_DELETING_TAINT)
+    kept = tuple(one for one in standing.taints if one.key != names.AUTOSCALER_DELETING_TAINT)
     ebb.cluster.put(replace(standing, taints=kept, unschedulable=False))
     ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
 
@@ -142,7 +138,7 @@ def test_a_drain_goes_on_under_a_new_cordon_once_the_autoscaler_has_failed_to_de
 
     assert evicted(ebb) == ["default/p0", "default/p1"]
     assert ebb.cluster.nodes["n1"].unschedulable
-    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is DrainPhase.DRAINED
 
 
 def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
@@ -152,7 +148,7 @@ def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
     ebb.drain(order())
 
     assert evicted(ebb) == ["default/p0", "default/p1"]
-    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is DrainPhase.DRAINED
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace as changed
 
 from functions.drainer.main import PushReply
-from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind, Origin
 from tests.builders import node, order, pod, pod_class, taint
 from tests.functions.fake_ebb import FakeEbb
@@ -52,9 +51,7 @@ def test_a_node_that_stays_dead_is_returned_at_the_deadline_and_not_kept_forever
     ebb.later(20, lambda: preempted(ebb))
     ebb.clock.moves[0] = lambda: None  # nothing on a dead node ends
 
-    ebb.drain(order())
-    while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
-        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
+    ebb.drain_to_end(order())
 
     assert ebb.reasons("drain_result") == ["deadline"]
     assert ebb.cluster.nodes["n1"].drain_taint is None

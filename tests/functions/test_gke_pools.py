@@ -1,19 +1,30 @@
 """Pools that change under a drain: resized, deleted, no longer autoscaled; minimums at the moment of the claim."""
 
+import sys
+from datetime import timedelta
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
+from functions_framework import create_app
 from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.node import NodePool
+from shared.core.cluster import names
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import Order
+from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
-from tests.builders import node, order, pod, pod_class, policy, resources
+from shared.errors import Retryable, Terminal
+from tests.adapters.scripted import Say, scripted
+from tests.builders import CLUSTER, node, order, pod, pod_class, policy, resources
+from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
+from tests.functions.test_entry_points import ROOT, outside
 
 WEB = pod_class(owner="ReplicaSet/web")
 FIRST, SECOND = order("n1", order_id="first", reason="empty"), order("n2", order_id="second", reason="empty")
@@ -122,11 +133,10 @@ def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_
 
     ebb.pass_time(minutes=26)
     ebb.tick()
-    (release,) = [each for each in ebb.bus.published if each.why]
+    (release,) = [sent for sent in ebb.bus.published if sent.why]
     ebb.deliver(release)
 
     record = ebb.record("first")
-    assert record is not None
     assert (record.why, record.detail) == ("watchdog", "Autoscaling of pool a is off.")
     assert not ebb.cluster.nodes["n1"].unschedulable
 
@@ -137,7 +147,7 @@ def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_
 def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(left: set[str]) -> None:
     ebb = empty_nodes()
     ebb.drain(FIRST)
-    ebb.cluster.nodes = {name: each for name, each in ebb.cluster.nodes.items() if name in left}
+    ebb.cluster.nodes = {name: one_node for name, one_node in ebb.cluster.nodes.items() if name in left}
     if not left:
         ebb.pools.pools = {}
 
@@ -145,7 +155,6 @@ def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(l
     ebb.tick()
 
     record = ebb.record("first")
-    assert record is not None
     assert (record.phase, record.outcome, ebb.remembered().claims) == (DrainPhase.SETTLED, "removed", {})
 
 
@@ -173,3 +182,107 @@ def test_a_drain_whose_pool_is_deleted_mid_way_ends_with_its_node() -> None:
 
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
     assert ebb.remembered().claims == {}
+
+
+SENTENCE = f"{CLUSTER} is an Autopilot cluster: its nodes are Google's, which consolidates them itself"
+AUTOPILOT = {"name": "c", "autopilot": {"enabled": True}}
+
+
+def answered(target: str, body: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Post once to a function whose GKE API reports an Autopilot cluster."""
+    with scripted() as gke:
+        gke.says(Say(body=AUTOPILOT))
+        for name, value in {**outside(tmp_path), "EBB_GKE_API": gke.address}.items():
+            monkeypatch.setenv(name, value)
+        app = create_app(target, str(ROOT / "main.py"))  # type: ignore[no-untyped-call]  # it publishes no types
+        try:
+            return app.test_client().post("/", json=body)
+        finally:
+            sys.modules.pop("main", None)
+
+
+def test_a_pass_over_an_autopilot_cluster_is_a_500_with_the_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = answered("plan", {}, tmp_path, monkeypatch)
+
+    assert answer.status_code == 500
+    assert SENTENCE in answer.get_json()["error"]
+    assert f"The pass cannot run: {SENTENCE}" in capsys.readouterr().out
+
+
+def test_an_order_for_a_node_of_an_autopilot_cluster_touches_nothing_and_shows_why() -> None:
+    ebb = FakeEbb(node("n1"), node("n2"))
+    ebb.pools.failure = Terminal(f"{CLUSTER} is an Autopilot cluster", "its nodes are Google's")
+
+    assert ebb.drain(order()) is PushReply.AGAIN
+
+    assert (ebb.effects(), ebb.remembered().claims) == ([], {})
+    (line,) = [line for line in ebb.log.of("drain_step") if line["severity"] == "ERROR"]
+    assert "is an Autopilot cluster" in line["message"]
+
+
+MINUTE = timedelta(minutes=1)
+REAPER = AutoscalingPolicy(threshold=Fraction(0), delay=MINUTE)
+PATIENT = AutoscalingPolicy(delay=60 * MINUTE)
+
+
+def of_class(name: str, **changes: Any) -> Node:
+    return node(name, labels={names.COMPUTE_CLASS_LABEL: "web"}, **changes)
+
+
+def ebb_with(said: AutoscalingPolicy) -> FakeEbb:
+    """Three nodes of a class, and one pod to move on n1."""
+    ebb = FakeEbb(of_class("n1"), of_class("n2"), of_class("n3"), pod("p", on="n1"))
+    ebb.cluster.classes = ComputeClasses({"web": said})
+    return ebb
+
+
+@pytest.mark.parametrize("origin", [Origin.PLANNER, Origin.MANUAL])
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        pytest.param(11, REAPER, id="a reaper's is late earlier"),
+        pytest.param(75, PATIENT, id="one that waits long is not late"),
+        pytest.param(25, AutoscalingPolicy(), id="one that shows nothing is the profile's"),
+    ],
+)
+def test_the_claim_waits_for_as_long_as_the_nodes_class_shows(
+    minutes: int, said: AutoscalingPolicy, origin: Origin
+) -> None:
+    ebb = ebb_with(said)
+    ebb.drain(order(origin=origin))
+
+    (claim,) = ebb.remembered().claims.values()
+    assert claim.settings.watchdog == minutes * MINUTE
+
+
+def test_nothing_is_read_of_classes_for_a_node_of_none() -> None:
+    ebb = FakeEbb(node("n1"), of_class("n2"), node("n3"), pod("p", on="n1"))
+    ebb.drain(order())
+
+    assert ebb.remembered().claims
+    assert ("buffers",) not in ebb.cluster.calls
+
+
+def test_an_order_comes_again_when_the_classes_do_not_answer() -> None:
+    """Begun by the profile's delay, a drain would be given back long before its autoscaler looks."""
+    ebb = ebb_with(PATIENT)
+    ebb.cluster.failures["buffers"] = [Retryable("kubernetes", "timeout")]
+    ebb.drain(order())
+    assert not ebb.remembered().claims
+
+    ebb.drain(order())
+    assert len(ebb.remembered().claims) == 1
+
+
+def test_a_reaper_that_may_count_daemon_sets_is_named_when_it_keeps_the_node() -> None:
+    ebb = ebb_with(REAPER)
+    ebb.cluster.put(pod("d", on="n1", owner="DaemonSet/d", cpu=0.1))
+    ebb.drain(order())
+    ebb.pass_time(minutes=12)
+    ebb.deliver(released(origin=Origin.PLANNER, why="watchdog"))
+
+    record = ebb.record()
+    assert record.why == "watchdog"
+    assert "if it counts DaemonSet pods there, it never deletes this one" in record.detail

@@ -64,7 +64,7 @@ def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None
 
     assert ebb.drain(order()) is PushReply.DONE
 
-    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is DrainPhase.DRAINED
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_at_its_deadline_a_drain_leaves_a_node_cordoned_that_an_upgrade_may_have
 def work_for(ebb: FakeEbb, minutes: float) -> None:
     """Begin the drain, or go on with it, until the time is over or the drain."""
     until = ebb.clock.now() + timedelta(minutes=minutes)
-    ebb.drain(order()) if ebb.record() is None else None
-    while ebb.clock.now() < until and ebb.record().phase is not DrainPhase.SETTLED:  # type: ignore[union-attr]
+    ebb.drain(order()) if ebb.find_record() is None else None
+    while ebb.clock.now() < until and ebb.record().phase is not DrainPhase.SETTLED:
         ebb.deliver(ebb.bus.published[-1])
 
 
@@ -122,7 +122,7 @@ def test_an_upgrade_that_lasts_for_hours_doubles_the_watchdogs_time() -> None:
 def passes_until_freed(ebb: FakeEbb) -> timedelta:
     """Let the planner pass every five minutes and its orders arrive, until no node is cordoned."""
     begun = ebb.clock.now()
-    while any(each.unschedulable for each in ebb.cluster.nodes.values()):
+    while any(one_node.unschedulable for one_node in ebb.cluster.nodes.values()):
         ebb.pass_time(minutes=5)
         ebb.tick()
         while ebb.bus.published:

@@ -47,8 +47,8 @@ def test_orders_on_their_way_use_up_the_budget_but_only_the_planners() -> None:
     later(ebb)
 
     assert ordered(ebb) == ["n0", "n1", "n2"]
-    for each in (*ebb.bus.published,):
-        ebb.deliver(each)
+    for sent in (*ebb.bus.published,):
+        ebb.deliver(sent)
     assert len(ebb.remembered().claims) == 3
     assert ebb.remembered().published == {}
 
@@ -98,8 +98,8 @@ def test_a_pass_that_dies_between_writing_and_publishing_loses_that_pass_alone()
     later(ebb)
 
     assert ordered(ebb) == ["n0", "n1"]
-    assert {each.claim.order_id for each in ebb.remembered().published.values()} == {
-        each.order_id for each in ebb.bus.published
+    assert {sent.claim.order_id for sent in ebb.remembered().published.values()} == {
+        sent.order_id for sent in ebb.bus.published
     }
 
 

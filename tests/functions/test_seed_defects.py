@@ -54,7 +54,7 @@ def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
 
     ebb.pass_time(minutes=5)
     ebb.tick()
-    (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
+    (again,) = [sent for sent in ebb.bus.published if sent.order_id == "order"]
     ebb.deliver(again)
 
     assert phase(ebb) is DrainPhase.DRAINED
@@ -76,7 +76,7 @@ def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_forever() -> N
 
     ebb.pass_time(minutes=2)
     ebb.tick()
-    ebb.deliver(next(each for each in ebb.bus.published if each.why == "watchdog"))
+    ebb.deliver(next(sent for sent in ebb.bus.published if sent.why == "watchdog"))
 
     assert ebb.remembered().claims == {}
     assert (ebb.cluster.nodes["n1"].unschedulable, ebb.reasons("drain_result")) == (False, ["watchdog"])
@@ -90,7 +90,7 @@ def test_b5_a_drain_whose_function_was_shut_down_goes_on() -> None:
 
     ebb.pass_time(minutes=5)
     ebb.tick()
-    ebb.deliver(next(each for each in ebb.bus.published if each.order_id == "order"))
+    ebb.deliver(next(sent for sent in ebb.bus.published if sent.order_id == "order"))
 
     assert phase(ebb) is DrainPhase.DRAINED
 
@@ -101,7 +101,7 @@ def most_away(ebb: FakeEbb, kind: str) -> list[int]:
 
     def count() -> None:
         counts.append(
-            sum(each.deleting is not None for each in ebb.cluster.pods.values() if each.spec.workload == kind)
+            sum(one_pod.deleting is not None for one_pod in ebb.cluster.pods.values() if one_pod.spec.workload == kind)
         )
 
     ebb.clock.moves.append(count)
@@ -123,11 +123,11 @@ def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "each", "cpu"),
+    ("expected", "many", "cpu"),
     [pytest.param(0, 1, 2.2, id="one pod of 2.2 cores"), pytest.param(1, 11, 0.2, id="eleven pods of 0.2 cores")],
 )
 @pytest.mark.acceptance(45)
-def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: float) -> None:
+def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, many: int, cpu: float) -> None:
     """B6: five nodes of 4 cores at 55 % passed estafette's limit, though a pod of 2.2 cores fits on none of them.
 
     Put back by leaving `_no_place` out of `selection.Selection.consider`.
@@ -136,7 +136,7 @@ def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: f
     pods = [
         pod(f"p{index}-{number}", on=f"n{index}", cpu=cpu, memory=0.1, owner=f"ReplicaSet/r{index}-{number}")
         for index in range(5)
-        for number in range(each)
+        for number in range(many)
     ]
     ebb = FakeEbb(*nodes, *pods, policy=policy(required_count=5))
 

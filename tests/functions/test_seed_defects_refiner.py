@@ -73,8 +73,8 @@ def test_n6_a_restart_mid_drain_leaves_no_cordon_behind(killed_at: str) -> None:
 
     ebb.pass_time(minutes=5)
     ebb.tick()
-    for each in [each for each in ebb.bus.published if each.why]:
-        ebb.deliver(each)
+    for sent in [sent for sent in ebb.bus.published if sent.why]:
+        ebb.deliver(sent)
 
     assert (ebb.cluster.nodes["n1"].unschedulable, ebb.cluster.nodes["n1"].taints) == (False, ())
 
@@ -142,6 +142,6 @@ def test_n10_a_node_that_a_person_cordoned_is_skipped_and_the_reason_is_given() 
     ebb.tick()
     ebb.drain(changed(order(), reason="empty"))
 
-    assert "n1" not in [each.node for each in ebb.bus.published]
+    assert "n1" not in [sent.node for sent in ebb.bus.published]
     assert {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}["n1"] == "cordoned_by_other"
     assert ebb.reasons("drain_result") == ["cordoned_by_other"]

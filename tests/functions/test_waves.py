@@ -57,17 +57,17 @@ def wave(ebb: FakeEbb) -> Wave | None:
 
 
 def of_kind(ebb: FakeEbb, *kinds: OrderKind) -> list[Order]:
-    return [each for each in ebb.bus.published if each.kind in kinds]
+    return [sent for sent in ebb.bus.published if sent.kind in kinds]
 
 
 def deliver_all(ebb: FakeEbb, *kinds: OrderKind) -> None:
-    for each in of_kind(ebb, *kinds):
-        assert ebb.deliver(each) is PushReply.DONE
-        ebb.bus.published.remove(each)
+    for sent in of_kind(ebb, *kinds):
+        assert ebb.deliver(sent) is PushReply.DONE
+        ebb.bus.published.remove(sent)
 
 
 def held(ebb: FakeEbb) -> list[str]:
-    return sorted(name for name, each in ebb.cluster.nodes.items() if each.held)
+    return sorted(name for name, one_node in ebb.cluster.nodes.items() if one_node.held)
 
 
 def test_a_pass_writes_the_wave_and_the_drainer_taints_its_nodes_once() -> None:
@@ -77,10 +77,10 @@ def test_a_pass_writes_the_wave_and_the_drainer_taints_its_nodes_once() -> None:
 
     found = wave(ebb)
     assert found is not None
-    assert [each.name for each in found.nodes] == ["n1", "n2", "n3"]
+    assert [one_node.name for one_node in found.nodes] == ["n1", "n2", "n3"]
     assert (found.policy_hash, found.deadline - found.began) == ("h", HALF.deadline)
-    assert [each.kind for each in ebb.bus.published] == [HOLD, OrderKind.DRAIN]
-    assert [each.node for each in of_kind(ebb, OrderKind.DRAIN)] == ["n1"]
+    assert [sent.kind for sent in ebb.bus.published] == [HOLD, OrderKind.DRAIN]
+    assert [sent.node for sent in of_kind(ebb, OrderKind.DRAIN)] == ["n1"]
     deliver_all(ebb, HOLD)
     assert held(ebb) == ["n1", "n2", "n3"]
     ebb.bus.published.clear()
@@ -95,7 +95,7 @@ def test_a_lost_order_for_soft_taints_is_given_again_by_the_next_pass() -> None:
 
     ebb.tick("2")
 
-    assert [sorted(each.nodes.values()) for each in of_kind(ebb, HOLD)] == [["n2", "n3"]]
+    assert [sorted(sent.nodes.values()) for sent in of_kind(ebb, HOLD)] == [["n2", "n3"]]
 
 
 def test_the_log_names_the_nodes_that_leave_a_wave_and_no_others() -> None:
@@ -107,8 +107,8 @@ def test_the_log_names_the_nodes_that_leave_a_wave_and_no_others() -> None:
 
     found = wave(ebb)
     assert found is not None
-    assert [each.name for each in found.nodes] == ["n1", "n3"]
-    (line,) = (each for each in ebb.log.of("wave") if each["reason"] == "shrunk")
+    assert [one_node.name for one_node in found.nodes] == ["n1", "n3"]
+    (line,) = (row for row in ebb.log.of("wave") if row["reason"] == "shrunk")
     assert [name for name in NAMES if name in line["message"]] == ["n2"]
 
 
@@ -133,7 +133,7 @@ def test_a_second_pass_follows_while_a_wave_has_nodes_left(
 
     summary = ebb.passes(when)
 
-    runs = [each["run_id"] for each in ebb.log.of("run_summary")]
+    runs = [line["run_id"] for line in ebb.log.of("run_summary")]
     assert runs == [summary["run_id"], f"{when}+"][: len(expected)]
     assert ebb.clock.passed - begun == expected[-1]
 

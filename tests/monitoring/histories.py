@@ -78,9 +78,7 @@ def returned() -> FakeEbb:
     ebb.drain(order())
     while ebb.remembered().claims:
         assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
-    record = ebb.record()
-    assert record is not None
-    assert record.phase is DrainPhase.SETTLED
+    assert ebb.record().phase is DrainPhase.SETTLED
     return ebb
 
 

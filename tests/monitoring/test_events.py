@@ -230,7 +230,6 @@ def test_time_behind_a_disruption_budget_is_shown_by_its_name() -> None:
 
     assert set(blocked) == {(("pdb", "default/r1"),)}
     record = ebb.record()
-    assert record is not None
     assert record.deadline is not None
     assert record.cordoned_at is not None
     whole = (record.deadline - record.cordoned_at).total_seconds()

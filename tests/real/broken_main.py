@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from functions.drainer import finish
-from functions.planner import plan_pass as passing
+from functions.planner import read_and_repair as passing
 from main import drain, plan
 from shared.adapters.kubernetes import writes
 from shared.core.cluster.node import Node

@@ -1,7 +1,4 @@
-"""Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/empty-nodes.md).
-
-That it competes is no fault. What costs money is: a long delay, values that do not count, a pool that nobody empties.
-"""
+"""Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/empty-nodes.md)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -30,7 +27,7 @@ def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
     if not rules:
         yield ok(NAME, "No pool with nodes is autoscaled now.")
     for rule in dict.fromkeys(rules.values()):
-        yield _of_pools(_pools([name for name, each in rules.items() if each == rule]), rule)
+        yield _of_pools(_pools([name for name, other in rules.items() if other == rule]), rule)
     yield from _faults(snapshot.compute_classes, {rule.compute_class for rule in rules.values()})
     yield from _nobody_empties(parts, {name: rule for name, rule in rules.items() if rule.only_empty})
 

@@ -1,7 +1,4 @@
-"""The checks, in the order in which one rests on another; `CHECKS` is the list.
-
-Each makes its own reads and reports what it found. What an adapter names as a failure is a finding, too (`examine`).
-"""
+"""The checks, in the order in which one rests on another (`CHECKS`). An adapter's failure is a finding, too."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
@@ -10,11 +7,10 @@ from typing import Final
 import typer
 
 from functions.cli.doctor.autoscaler import autoscaler
-from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, RightsReview, fail, ok, skip, warn
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, skip, warn
 from functions.cli.doctor.rights import (
     OPTIONAL_GROUPS,
     PolicyCheck,
-    Right,
     admission_policies,
     optional_rights,
     rights,
@@ -75,7 +71,12 @@ def permissions(parts: InstallationParts) -> Iterable[CheckResult]:
     reviews = parts.reviews()
     for function, wanted in rights().items():
         try:
-            lacking = [str(right) for right in wanted if not reviews.may(*right) and _matters(right, reviews)]
+            lacking = [
+                str(right)
+                for right in wanted  # of what only some clusters have, those that this one has
+                if not reviews.may(*right)
+                and (right.group not in OPTIONAL_GROUPS or reviews.serves(right.group, right.resource))
+            ]
         except Gone:
             yield warn("rbac", "This API server reviews no rights.", "On a simulated GKE there is nothing to do.")
             return
@@ -83,11 +84,6 @@ def permissions(parts: InstallationParts) -> Iterable[CheckResult]:
             yield warn("rbac", f"This identity may not do what the {function} must: {'; '.join(lacking)}.", _AS)
         else:
             yield ok("rbac", f"This identity may do all that the {function} must.")
-
-
-def _matters(right: Right, reviews: RightsReview) -> bool:
-    """Whether the cluster has what the right is for."""
-    return right.group not in OPTIONAL_GROUPS or reviews.serves(right.group, right.resource)
 
 
 _AS: Final = (
@@ -204,23 +200,15 @@ def examine(parts: InstallationParts) -> Iterator[CheckResult]:
         try:
             yield from check(parts)
         except EbbError as failure:
-            if any(_is_same(failure, earlier) for earlier in met):
+            # credentials that are missing are missing everywhere: to fix the one fixes the other
+            if any(failure is earlier or (failure.everywhere and earlier.everywhere) for earlier in met):
                 skipped.append(name)
             else:
-                yield from _check_failed(name, failure)
+                for sentence in message_of(failure).splitlines():
+                    yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
             met.append(failure)
     if skipped:
         yield skip(skipped, _SKIPPED)
-
-
-def _is_same(one: EbbError, other: EbbError) -> bool:
-    """Whether fixing the one fixes the other: credentials that are missing are missing everywhere."""
-    return one is other or (one.everywhere and other.everywhere)
-
-
-def _check_failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
-    for sentence in message_of(failure).splitlines():
-        yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
 
 
 def show(parts: InstallationParts) -> None:

@@ -51,7 +51,6 @@ def ok(check: str, sentence: str) -> CheckResult:
 
 
 def skip(checks: Iterable[str], sentence: str) -> CheckResult:
-    """Return one result for all checks that could not be made."""
     return CheckResult(", ".join(checks), Grade.SKIP, sentence)
 
 
@@ -99,11 +98,7 @@ class InstallationParts:
 
 
 def parts_of(environment: Mapping[str, str]) -> InstallationParts:
-    """Return the installation that the environment names.
-
-    Raises:
-        BadSettings: a variable is missing or wrong.
-    """
+    """Return the installation that the environment names. Raises BadSettings: a variable is missing or wrong."""
     settings = read_settings(environment, "topic", "policy")
     return InstallationParts(
         settings=settings,

@@ -102,11 +102,7 @@ class PolicyCheck:
 
 
 def admission_policies(check: str, file: str, reviews: RightsReview) -> PolicyCheck:
-    """Compare the admission policies that stand with those of a file of infra; one that nothing binds is missing.
-
-    Raises:
-        Forbidden: this identity may not read them. Retryable, Terminal: the API server does not answer.
-    """
+    """Compare the admission policies that stand with a file's; one that nothing binds is missing. Raises Forbidden."""
     missing: list[str] = []
     differing: list[CheckResult] = []
     identities = dict(_identities(reviews))
@@ -121,11 +117,7 @@ def admission_policies(check: str, file: str, reviews: RightsReview) -> PolicyCh
 
 
 def roles(check: str, file: str, reviews: RightsReview) -> Iterator[CheckResult]:
-    """Report which ClusterRoles grant more than those of a file of infra. Other checks find what they lack.
-
-    Raises:
-        Forbidden: this identity may not read them. Retryable, Terminal: the API server does not answer.
-    """
+    """Report which ClusterRoles grant more than a file's; other checks find what they lack. Raises Forbidden."""
     for name in _names(_ROLE, file):
         granted = rights_in(_standing(_ROLE, name, reviews) or {})
         if more := sorted({str(right) for right in {*granted} - {*rights_in(manifests(file)[_ROLE, name])}}):
@@ -154,7 +146,6 @@ def _identities(reviews: RightsReview) -> Iterator[tuple[str, str]]:
 
 
 def _fill_in(shipped: Any, identities: Mapping[str, str]) -> Any:
-    """Return what a file states with the names filled in."""
     text = json.dumps(shipped)
     for placeholder, name in identities.items():
         text = text.replace(placeholder, json.dumps(name)[1:-1])
@@ -181,7 +172,6 @@ def _differs(
 
 
 def _differing(shipped: Mapping[str, Any], standing: Mapping[str, Any]) -> Iterator[str]:
-    """Return the fields that differ from what is shipped."""
     for name, value in shipped.items():
         if not _agrees(value, standing.get(name)):
             yield name

@@ -1,7 +1,4 @@
-"""What Ebb assumes about GKE and nobody has seen there: what this cluster shows, by the words of docs/unverified.md.
-
-A cluster without such things shows nothing about them, and that is no finding.
-"""
+"""What Ebb assumes about GKE and nobody has seen there: what this cluster shows (docs/unverified.md)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +23,6 @@ Look = Callable[[ClusterReading], Iterable[CheckResult]]
 
 
 def report_unverified(parts: InstallationParts) -> Iterable[CheckResult]:
-    """Report what the cluster has of each."""
     try:
         reading = parts.cluster().read()
     except Forbidden as refused:

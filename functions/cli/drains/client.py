@@ -1,23 +1,26 @@
-"""What a command needs to act on a running Ebb: the state it shares with the functions, and the way to the drainer.
-
-A person's command never touches the cluster: it publishes an order, and reads its result in the state.
-"""
+"""What a person's command needs of a running Ebb: the state, and the topic of orders. It never touches the cluster."""
 
 import getpass
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
+import typer
+from msgspec.structs import replace
+
+from functions.cli.output.format import count
 from functions.cli.output.terminal import print_point, print_sentence
 from shared.adapters.process import SystemClock
 from shared.core.cluster.names import NODE_NAME
 from shared.core.records.orders import CLAIM_WITHIN, Order, OrderKind
+from shared.core.records.state import ClusterState
 from shared.errors import BadInput
 from shared.ports import Clock, OrderBus, State
-from shared.settings import read_settings
-from shared.store.compare_and_set import read_cluster
+from shared.settings import Settings, read_settings
+from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.wiring import orders_of, state_of
 
 T = TypeVar("T")
@@ -40,15 +43,16 @@ class Installation:
 
 
 def open_installation(environment: Mapping[str, str]) -> Installation:
-    """Return the Ebb that the environment names: EBB_CLUSTER, EBB_TOPIC, EBB_STATE, EBB_FIRESTORE_DATABASE.
-
-    Raises:
-        BadSettings: the environment names no cluster or no topic.
-        Terminal: the state cannot be opened, or there is no identity to publish with.
-    """
+    """Return the Ebb that the environment names. Raises BadSettings, Terminal."""
     settings = read_settings(environment, "topic")
     orders = orders_of(settings)
     return Installation(settings.cluster, settings.topic, state_of(settings), orders, SystemClock(), user_name())
+
+
+def open_state(environment: Mapping[str, str]) -> tuple[Settings, State]:
+    """Return the settings and the state that the environment names. Raises BadSettings, Terminal."""
+    settings = read_settings(environment)
+    return settings, state_of(settings)
 
 
 def user_name() -> str:
@@ -74,11 +78,7 @@ def manual_order(installation: Installation, kind: OrderKind, node: str, now: da
 
 
 def node_name(text: str) -> str:
-    """Return the name of a node as typed.
-
-    Raises:
-        BadInput: no node can have this name.
-    """
+    """Return the name of a node as typed. Raises BadInput: no node can have this name."""
     if NODE_NAME.fullmatch(text):
         return text
     raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")
@@ -111,3 +111,48 @@ def print_what_to_check(installation: Installation, order_id: str, why: str) -> 
         f"EBB_STATE and EBB_FIRESTORE_DATABASE: they must name the state that the drainer writes.{never}",
     ):
         print_point(advice)
+
+
+LONGEST_REASON: Final = 200
+"""It stands in the cluster's document, which every claim rewrites, and in the log line of every node."""
+ALREADY: Final = "It was paused before this, too; --reason changes why."
+
+
+def print_pause(*, paused: bool, reason: str = "") -> None:
+    """Set or clear the flag, and print what holds now. Raises BadInput: the reason is no short line."""
+    if len(reason) > LONGEST_REASON or not reason.isprintable():
+        raise BadInput(f"--reason: write one line of at most {LONGEST_REASON} characters.")
+    settings, state = open_state(os.environ)
+    for sentence in set_flag(settings.cluster, state, SystemClock(), paused=paused, reason=reason):
+        typer.echo(sentence)
+
+
+def set_flag(cluster: str, state: State, clock: Clock, *, paused: bool, reason: str) -> tuple[str, ...]:
+    """Set or clear the flag, which each claim and step reads (docs/run.md); a reason stands until another is given."""
+    was_paused = False
+
+    def change(before: ClusterState, now: datetime) -> ClusterState:
+        nonlocal was_paused
+        del now
+        was_paused = before.paused
+        why = reason or (before.pause_reason if before.paused else "")
+        return replace(before, paused=paused, pause_reason=why if paused else "")
+
+    found = sentences(cluster, change_cluster(state, clock, change))
+    return (*found, ALREADY) if paused and was_paused else found
+
+
+def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:
+    """Return what the flag means for the drains that stand."""
+    drains = count(len(state.claims), "drain")
+    if state.paused:
+        why = f" ({state.pause_reason})" if state.pause_reason else ""
+        return (
+            f"{cluster} is paused{why}.",
+            f"No drain starts; {drains} in progress: nodes are returned at the next step. Repairs and marks go on.",
+            "Run ebb resume to end it.",
+        )
+    return (
+        f"{cluster} is not paused by hand; {drains} in progress.",
+        "Drains start again with the next pass, unless the policy has paused: true.",
+    )

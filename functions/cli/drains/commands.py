@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -24,8 +25,7 @@ _CLEAR: Final = "\x1b[2J\x1b[H"
 def watch(show: Callable[[], None], clock: "Clock") -> None:
     """Show at once and every few seconds; a terminal is cleared before. Ends with Ctrl-C.
 
-    Raises:
-        Exit: with the code that a shell reports of an interrupted command.
+    Raises Exit: with the code that a shell reports of an interrupted command.
     """
     try:
         while True:
@@ -115,12 +115,11 @@ def release(
       ebb release all --cluster prod --timeout 10m
     """
     from functions.cli.drains.client import open_installation
-    from functions.cli.drains.release import ReleaseOptions, order_release, read_nodes
+    from functions.cli.drains.release import order_release, read_nodes
 
     use_profile(cluster, context)
-    options = ReleaseOptions(wait, duration("--timeout", timeout))
-    nodes = partial(read_nodes, os.environ, kubeconfig)
-    raise typer.Exit(order_release(open_installation(os.environ), node, nodes, options))
+    patience, nodes = duration("--timeout", timeout), partial(read_nodes, os.environ, kubeconfig)
+    raise typer.Exit(order_release(open_installation(os.environ), node, nodes, wait=wait, timeout=patience))
 
 
 def status(
@@ -143,16 +142,17 @@ def status(
       ebb status --cluster prod --output json
     """
     from functions.cli.drains import status_table
-    from functions.cli.drains.pause import open_switch
+    from functions.cli.drains.client import open_state
     from functions.cli.drains.status import read_status
     from functions.cli.output.documents import print_document
     from functions.cli.output.terminal import printing
+    from shared.adapters.process import SystemClock
 
     use_profile(cluster, context)
-    switch = open_switch()
+    settings, state = open_state(os.environ)
 
     def show() -> None:
-        status_now = read_status(switch.cluster, switch.state, switch.interval)
+        status_now = read_status(settings.cluster, state, timedelta(seconds=settings.interval_seconds))
         if output is not Output.TABLE:
             print_document(status_table.document(status_now), output)
             return
@@ -160,7 +160,7 @@ def status(
             status_table.show(console, status_now)
 
     if watched:
-        watch(show, switch.clock)
+        watch(show, SystemClock())
     show()
 
 
@@ -182,19 +182,20 @@ def history(
       ebb history --cluster prod
       ebb history --cluster prod --top 1000 -o json
     """
-    from functions.cli.drains.history import document, read_history, show
-    from functions.cli.drains.pause import open_switch
+    from functions.cli.drains.client import open_state
+    from functions.cli.drains.status import read_status
+    from functions.cli.drains.status_table import history_document, show_history
     from functions.cli.output.documents import print_document
     from functions.cli.output.terminal import printing
 
     use_profile(cluster, context)
-    switch = open_switch()
-    found = read_history(switch.cluster, switch.state, top)
+    settings, state = open_state(os.environ)
+    found = read_status(settings.cluster, state)
     if output is not Output.TABLE:
-        print_document(document(found), output)
+        print_document(history_document(found, top), output)
         return
     with printing() as console:
-        show(console, found)
+        show_history(console, found, top)
 
 
 def pause(
@@ -215,7 +216,7 @@ def pause(
     Examples:
       ebb pause --cluster prod --reason "release weekend"
     """
-    from functions.cli.drains.pause import print_pause
+    from functions.cli.drains.client import print_pause
 
     use_profile(cluster, context)
     print_pause(paused=True, reason=reason)
@@ -230,7 +231,7 @@ def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     Examples:
       ebb resume --cluster prod
     """
-    from functions.cli.drains.pause import print_pause
+    from functions.cli.drains.client import print_pause
 
     use_profile(cluster, context)
     print_pause(paused=False)

@@ -1,7 +1,4 @@
-"""`ebb drain`: publish one manual order, then print its progress from the drain's record.
-
-The order goes the planner's way, through Pub/Sub; the drainer judges it.
-"""
+"""`ebb drain`: publish one manual order, which the drainer judges; print its progress from the drain's record."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,8 +14,17 @@ from functions.cli.drains.client import (
     poll,
     print_what_to_check,
 )
-from functions.cli.drains.outcome import Ending, ending_of, ending_of_unclaimed, ending_of_unfinished, goes_on
-from functions.cli.drains.progress import WAITING, ProgressLine, progress_lines, waiting_line
+from functions.cli.drains.outcome import (
+    WAITING,
+    Ending,
+    ProgressLine,
+    ending_of,
+    ending_of_unclaimed,
+    ending_of_unfinished,
+    goes_on,
+    progress_lines,
+    waiting_line,
+)
 from functions.cli.errors import INTERRUPTED
 from functions.cli.output.format import moment
 from functions.cli.output.terminal import print_point, print_progress, print_sentence
@@ -37,8 +43,6 @@ _UNCLAIMED: Final = frozenset({DrainPhase.ACCEPTED, DrainPhase.SETTLED})
 
 @dataclass(frozen=True, slots=True)
 class DrainOptions:
-    """What a person asked for besides the node."""
-
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     timeout: timedelta = timedelta(minutes=30)
@@ -46,18 +50,14 @@ class DrainOptions:
 
 
 def order_drain(installation: Installation, node: str, options: DrainOptions, *, wait: bool) -> int:
-    """Publish the order and return the exit code; with `wait` print the progress until its end.
-
-    Raises:
-        BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
-        Retryable, Terminal: the state or the topic does not answer.
-    """
+    """Publish the order and return the exit code; with `wait` print the progress to the end. Raises as `order_for`."""
     order = order_for(installation, node, options)
     installation.orders.publish(order)
     if not wait:
         typer.echo(order.order_id)
         return 0
-    show(ProgressLine(order.issued_at, "published", _publish_order(order, installation.topic)))
+    text = f"order {order.order_id} to {installation.topic}, {moment(order.issued_at)}"
+    show(ProgressLine(order.issued_at, "published", text))
     try:
         ending = DrainWatch(installation, order).follow(options.timeout)
     except KeyboardInterrupt:
@@ -70,16 +70,8 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     return ending.code
 
 
-def _publish_order(order: Order, topic: str) -> str:
-    return f"order {order.order_id} to {topic}, {moment(order.issued_at)}"
-
-
 def order_for(installation: Installation, node: str, options: DrainOptions) -> Order:
-    """Return the order; its times are the state's, by which the drainer will judge them.
-
-    Raises:
-        BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
-    """
+    """Return the order, by the state's clock as the drainer's. Raises BadInput for a name or a word that cannot be."""
     unknown = [word for word in options.ignore if word not in IGNORABLE]
     if unknown:
         raise BadInput(f"--ignore: {', '.join(unknown)} is not one of {', '.join(sorted(IGNORABLE))}.")
@@ -101,11 +93,7 @@ class DrainWatch:
         self._printed_at = order.issued_at
 
     def follow(self, timeout: timedelta) -> Ending:
-        """Look until the drain ends, nobody can take the order any more, or the patience does.
-
-        Raises:
-            Retryable, Terminal: the state does not answer.
-        """
+        """Look until the drain ends, nobody can take the order any more, or the patience does."""
         return poll(self._installation.clock, self._look, timeout, self._advise) or ending_of_unfinished(
             self._order, timeout
         )

@@ -56,11 +56,7 @@ ReadNodes = Callable[[], VisibleNodes]
 
 
 def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> VisibleNodes:
-    """Read the nodes by the kubeconfig that was given, else by the GKE API, else not at all.
-
-    Raises:
-        BadSettings, Retryable, Terminal: a kubeconfig was given, and the cluster cannot be read with it.
-    """
+    """Read the nodes by the kubeconfig that was given, which may fail; else by the GKE API; else not at all."""
     settings = read_settings(environment)
     given = str(kubeconfig) if kubeconfig else settings.kubeconfig
     if given:
@@ -76,7 +72,6 @@ def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> Visib
 
 
 def claimed_targets(state: ClusterState) -> tuple[ReleaseTarget, ...]:
-    """Return the nodes that the state holds a claim for, by name."""
     rows = (ReleaseTarget(claim.node, uid, claim.order_id) for uid, claim in state.claims.items())
     return tuple(sorted(rows, key=lambda target: target.node))
 
@@ -89,11 +84,7 @@ def tainted_targets(nodes: Iterable[Node], state: ClusterState) -> tuple[Release
 
 
 def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None) -> bool:
-    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end stands for both.
-
-    Raises:
-        Retryable, Terminal: the cluster does not answer.
-    """
+    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end is enough."""
     claim = state.claims.get(target.uid)
     if claim is not None and claim.order_id == target.order_id:
         return False
@@ -125,22 +116,16 @@ _NOT_PAUSED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOptions:
-    """Whether and how long a person waits."""
-
-    wait: bool = True
-    timeout: timedelta = timedelta(minutes=5)
-
-
-def order_release(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
-    """Release one node, or with `all` every node that is held, and return the exit code.
-
-    Raises:
-        BadInput: no node can have this name.
-        Retryable, Terminal: the state, the topic or the cluster that was asked for does not answer.
-    """
-    release = Release(installation, options)
+def order_release(
+    installation: Installation,
+    name: str,
+    read_nodes: ReadNodes,
+    *,
+    wait: bool = True,
+    timeout: timedelta = timedelta(minutes=5),
+) -> int:
+    """Release one node, or with `all` every node that is held, and return the exit code."""
+    release = Release(installation, wait, timeout)
     try:
         is_free = release.all(read_nodes()) if name == ALL else release.one(node_name(name), read_nodes)
     except KeyboardInterrupt:
@@ -151,13 +136,11 @@ def order_release(installation: Installation, name: str, read_nodes: ReadNodes, 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Orders of a person, watched until their nodes are free; each method returns whether they are, or were published.
-
-    Its methods raise Retryable and Terminal where the state, the topic or the cluster does not answer.
-    """
+    """Orders of a person, watched until their nodes are free; methods return whether they are, or were published."""
 
     installation: Installation
-    options: ReleaseOptions
+    is_awaited: bool
+    timeout: timedelta
 
     @property
     def state(self) -> ClusterState:
@@ -174,7 +157,7 @@ class Release:
             seen = ", and no node carries our taint" if visible.cluster else ""
             print_sentence(f"Nothing to release: no claim stands{seen}.")
         is_free = self._publish(targets, visible)
-        if not self.options.wait:
+        if not self.is_awaited:
             return is_free
         is_soft_free = self._wait_for_soft_taints(soft, visible)
         return not self._print_newly_claimed(targets) and is_soft_free and is_free
@@ -210,17 +193,16 @@ class Release:
         self.installation.orders.publish(manual_order(self.installation, kind, node, now, **changes))
 
     def _publish(self, targets: Sequence[ReleaseTarget], visible: VisibleNodes) -> bool:
-        """Publish one order a node, and wait if a person does."""
         now = self._now()
         for target in targets:
             self._send(OrderKind.RELEASE, target.node, now, node_uid=target.uid)
-            if not self.options.wait:
+            if not self.is_awaited:
                 print_sentence(f"{target.node}  published  The release of order {target.order_id}.")
-        return not self.options.wait or not targets or self._wait(targets, visible.cluster)
+        return not self.is_awaited or not targets or self._wait(targets, visible.cluster)
 
     def _wait(self, targets: Sequence[ReleaseTarget], cluster: Cluster | None) -> bool:
         """Print one line a node as it comes free; False when the patience ended with nodes still held."""
-        left, timeout = list(targets), self.options.timeout
+        left = list(targets)
 
         def look() -> bool | None:
             state = self.state
@@ -234,17 +216,14 @@ class Release:
             # the drainer logs a person's release under the order that it ends
             print_what_to_check(self.installation, left[0].order_id, why)
 
-        if poll(self.installation.clock, look, timeout, advise):
+        if poll(self.installation.clock, look, self.timeout, advise):
             return True
         for target in left:
-            print_sentence(f"{target.node}  held  Not free after {span(timeout)}. {_STAND}")
+            print_sentence(f"{target.node}  held  Not free after {span(self.timeout)}. {_STAND}")
         return False
 
     def _end_wave(self, visible: VisibleNodes) -> Mapping[str, str]:
-        """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows.
-
-        Returns the nodes that it was ordered for: names by UID.
-        """
+        """Delete the wave's document, order its soft taints and those seen away; return those nodes: names by UID."""
         named = while_stale("the wave", lambda: _delete_wave(self.installation.state)) or ()
         nodes = {node.uid: node.name for node in named} | {node.uid: node.name for node in visible.nodes if node.held}
         now = self._now()
@@ -261,10 +240,9 @@ class Release:
             read = visible.cluster.all_nodes() if nodes and visible.cluster else ()
             return [node.name for node in read if node.held and node.uid in nodes]
 
-        timeout = self.options.timeout
-        if poll(self.installation.clock, lambda: None if held() else True, timeout):
+        if poll(self.installation.clock, lambda: None if held() else True, self.timeout):
             return True
-        print_sentence(f"After {span(timeout)} {some(held())} still carry the soft taint. {_STAND}")
+        print_sentence(f"After {span(self.timeout)} {some(held())} still carry the soft taint. {_STAND}")
         return False
 
     def _print_newly_claimed(self, targets: Sequence[ReleaseTarget]) -> bool:

@@ -1,21 +1,28 @@
-"""What a running Ebb remembers, for a person: claims, marks, back-offs, breakers, the pause, the last pass and results.
+"""What a running Ebb remembers, for a person, from the state alone."""
 
-It reads the state alone, and computes only what is past.
-"""
-
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeVar
 
-from functions.cli.drains.outcome import why_sentence
-from functions.cli.drains.progress import held_by
+from functions.cli.drains.outcome import held_by, why_sentence
 from functions.cli.output.format import span
 from shared.core.draining.cordon import watchdog_ends
 from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
+from shared.core.records.state import (
+    INTERVAL,
+    Backoff,
+    Breaker,
+    Claim,
+    ClusterState,
+    PoolMarks,
+    Reclaimed,
+    Wave,
+    silence,
+)
 from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import State
 from shared.store.compare_and_set import read_cluster, read_lenient
@@ -23,7 +30,6 @@ from shared.store.compare_and_set import read_cluster, read_lenient
 T = TypeVar("T")
 
 RESULTS: Final = 10
-"""How many ended drains are shown."""
 NO_RECORD: Final = "no_record"
 """The phase of a claim whose drain's record is missing; healing gives its node back."""
 PUBLISHED: Final = "published"
@@ -39,7 +45,6 @@ class HeldNode:
     claim: Claim
     phase: str
     held_by: tuple[str, ...] = ()
-    """PodDisruptionBudgets."""
     deadline: datetime | None = None
     """When the node is uncordoned unless it is done: emptied by then, or once it is drained, deleted by then."""
     requested_by: str = ""
@@ -55,10 +60,7 @@ class MarkedPool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastDrain:
-    """One drain that ended; `sentence` is its reason's, empty where the outcome is enough.
-
-    `took` is the time from its first step to its end; None where nothing was claimed.
-    """
+    """One drain that ended. `sentence` is empty if the outcome is enough, `took` None if nothing was claimed."""
 
     record: DrainRecord
     ended_at: datetime
@@ -94,13 +96,28 @@ class InstallationStatus:
     marks: tuple[MarkedPool, ...]
     backoffs: tuple[tuple[str, Backoff], ...]
     breakers: tuple[tuple[str, Breaker], ...]
-    results: tuple[PastDrain, ...]
+    drains: tuple[PastDrain, ...]
+    """Those that ended, the last first."""
+    reclaimed: tuple[Reclaimed, ...] = ()
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
-    """How far apart passes are expected."""
     wave: Wave | None = None
-    """The wave that lives."""
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many drains ended with each outcome, the most frequent first."""
+        found = Counter(past.record.outcome for past in self.drains)
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def saved_nodes(self) -> int:
+        return sum(pool.nodes for pool in self.reclaimed)
+
+    @property
+    def saved(self) -> int:
+        """Micro-dollars per hour, on the low side: a node counts for a day at most, and until its pool gets one."""
+        return sum(pool.cost_per_hour for pool in self.reclaimed)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -117,11 +134,7 @@ class InstallationStatus:
 
 
 def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> InstallationStatus:
-    """Read the state: the cluster's document, the pools' marks and the drains' records.
-
-    Raises:
-        Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
-    """
+    """Read the cluster's document, the pools' marks and the drains' records."""
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
     wave = read_lenient(documents, WAVE_KEY)
@@ -144,6 +157,7 @@ def status_of(
     interval: timedelta = INTERVAL,
 ) -> InstallationStatus:
     """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
+    backoffs = (row for row in state.backoffs.items() if row[1].until > now)
     return InstallationStatus(
         cluster=cluster,
         now=now,
@@ -156,9 +170,10 @@ def status_of(
             for pool, pool_marks in sorted(pools.items())
             if pool_marks.marks
         ),
-        backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
+        backoffs=tuple(sorted(backoffs, key=lambda row: (row[1].until, row[1].node))),
         breakers=tuple(sorted(open_breakers(state, now).items())),
-        results=past_drains(drains.values())[:RESULTS],
+        drains=past_drains(drains.values()),
+        reclaimed=tuple(state.reclaimed),
         interval=interval,
     )
 
@@ -176,7 +191,3 @@ def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
         return HeldNode(uid, claim, NO_RECORD)
     deadline = watchdog_ends(record, claim.settings) or record.deadline
     return HeldNode(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
-
-
-def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
-    return row[1].until, row[1].node

@@ -1,4 +1,4 @@
-"""The status on a terminal and as JSON. JSON keys are a contract; times are RFC 3339 in UTC, or null."""
+"""Status and history on a terminal and as JSON. JSON keys are a contract; times are RFC 3339 in UTC, or null."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -7,8 +7,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from functions.cli.drains.status import HeldNode, InstallationStatus, PastDrain
-from functions.cli.output.format import clock, count, moment, rfc3339, span
+from functions.cli.drains.status import RESULTS, HeldNode, InstallationStatus, PastDrain
+from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
 from functions.cli.output.tables import BOLD, DIM, Column, Table, draw
 from functions.cli.output.terminal import facts
 from shared.core.records.state import Wave
@@ -18,9 +18,9 @@ _ROOM_FOR_ALL: Final = 110
 
 
 def show(console: Console, status: InstallationStatus) -> None:
-    """Print the whole status."""
     paused = Text(_pause_line(status), style="bold yellow" if status.paused else "")
-    about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", _last_pass(status))
+    passed = f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}" if status.last_pass else "never"
+    about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", passed)
     console.print(facts((*about, ("Paused", paused), *_wave_row(status)), style=BOLD))
     for warning in status.warnings:
         console.print(f"warning: {warning}", style="bold yellow")
@@ -37,10 +37,6 @@ def _wave_row(status: InstallationStatus) -> Iterator[tuple[str, str]]:
     if wave := status.wave:
         began, ends = clock(wave.began, status.now), clock(wave.deadline, status.now)
         yield "Wave", f"{count(len(wave.nodes), 'node')} since {began}, until {ends} at the latest"
-
-
-def _last_pass(status: InstallationStatus) -> str:
-    return "never" if status.last_pass is None else f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}"
 
 
 def _ago(now: datetime, then: datetime) -> str:
@@ -76,7 +72,9 @@ def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Ta
     yield "Back-offs", wrap_last(("node", "until", "why"), backoffs)
     breakers = ((pool, at(row.until), row.why) for pool, row in status.breakers)
     yield "Breakers", wrap_last(("pool", "until", "why"), breakers)
-    results = ((at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.results)
+    results = (
+        (at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.drains[:RESULTS]
+    )
     yield "Last results", wrap_last(("ended", "outcome", "node", "why"), results, below=not wide)
 
 
@@ -115,7 +113,7 @@ def document(status: InstallationStatus) -> dict[str, Any]:
             for uid, row in status.backoffs
         ],
         "breakers": [{"pool": pool, "until": rfc3339(row.until), "why": row.why} for pool, row in status.breakers],
-        "results": [_result(row) for row in status.results],
+        "results": [_result(row) for row in status.drains[:RESULTS]],
         "wave": _wave(status.wave),
     }
 
@@ -159,6 +157,69 @@ def _result(row: PastDrain) -> dict[str, Any]:
         "requested_by": record.order.requested_by,
         "dry_run": record.order.dry_run,
     }
+
+
+def history_document(history: InstallationStatus, most: int | None) -> dict[str, Any]:
+    """Return the history as what json.dumps takes; every key is always there."""
+    return {
+        "schema": SCHEMA,
+        "cluster": history.cluster,
+        "read_at": rfc3339(history.now),
+        "outcomes": history.outcomes,
+        "saved_nodes": history.saved_nodes,
+        "saved_per_hour": float(round(dollars(history.saved), 4)),
+        "drains": [_past_drain(past) for past in history.drains[:most]],
+    }
+
+
+def _past_drain(past: PastDrain) -> dict[str, Any]:
+    record = past.record
+    return {
+        "order_id": record.order.order_id,
+        "node": record.order.node,
+        "reason": record.order.reason or None,
+        "origin": record.order.origin,
+        "requested_by": record.order.requested_by or None,
+        "ended_at": rfc3339(past.ended_at),
+        "seconds": None if past.took is None else round(past.took.total_seconds()),
+        "pods_moved": past.moved,
+        "outcome": record.outcome,
+        "why": record.why or None,
+        "detail": record.detail or None,
+    }
+
+
+_LEAST_WHY: Final = 40
+"""With less room a drain has a second line: how long it took, who ordered it and what it ended with."""
+_TITLES: Final = ("ended", "outcome", "node")
+_MORE: Final = ("took", "pods", "ordered", "why")
+
+
+def show_history(console: Console, history: InstallationStatus, most: int | None) -> None:
+    console.print(f"{history.cluster}, {moment(history.now)}\n")
+    if not history.drains:
+        console.print("No drain has ended in the last 30 days.")
+        return
+    rows = [_past_row(past, history.now) for past in history.drains[:most]]
+    whole = wrap_last((*_TITLES, *_MORE), rows)
+    if whole.without_columns({"why"}).width + _LEAST_WHY <= console.width:
+        draw(console, whole)
+    else:
+        narrow = [(*row[:3], f"{row[3]}, {row[4]} pods; {'; '.join(filter(None, row[5:]))}") for row in rows]
+        draw(console, wrap_last((*_TITLES, ""), narrow, below=True))
+    counted = ", ".join(f"{outcome}: {number:,}" for outcome, number in history.outcomes.items())
+    more = len(history.drains) - len(rows)
+    console.print(f"\n{counted}{f'; {more:,} older ones are not shown' if more else ''}.")
+    nodes = count(history.saved_nodes, "node")
+    console.print(f"Still saved: {nodes} removed within a day and not come back, {monthly(history.saved)} a month.")
+
+
+def _past_row(past: PastDrain, now: datetime) -> tuple[str, ...]:
+    order, word = past.record.order, past.record.why
+    took = span(past.took) if past.took is not None else "-"
+    why = " ".join(part for part in (f"{word}:" if word else "", past.sentence) if part)
+    whose = order.requested_by or order.reason or order.kind.value
+    return clock(past.ended_at, now), past.record.outcome, order.node, took, f"{past.moved:,}", whose, why
 
 
 def _time(time: datetime | None) -> str | None:

@@ -1,7 +1,4 @@
-"""What a dump has to hold, and its objects: each once, with the newest timestamp among them.
-
-Whatever a plan reads of a cluster is listed here, in the words of `kubectl get`.
-"""
+"""What a dump has to hold, in the words of `kubectl get`, and its objects: each once, with the newest timestamp."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from functions.cli.dumps.homes import ClusterSigns, Home, NodePlace, cloud_of, home_of
+from functions.cli.dumps.homes import ClusterSigns, Home, PlacedNode, home_of
 from shared.adapters.kubernetes import (
     buffer_objects,
     controller_wire,
@@ -70,10 +67,7 @@ DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa", "CronJob":
 
 
 def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the words of the command; options of kubectl, such as the context, stand before the rest.
-
-    `also` are names of optional kinds that the cluster has.
-    """
+    """Return the words of the command, with kubectl's options first; `also` names optional kinds of the cluster."""
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
@@ -146,9 +140,7 @@ _printed: Final = msgspec.json.Decoder(Printed)
 _DECODERS: Final[Mapping[str, msgspec.json.Decoder[Any]]] = dict.fromkeys(
     ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"), msgspec.json.Decoder(Counted)
 )
-"""Of kinds whose counts are read."""
-_node: Final = msgspec.json.Decoder(wire.Node)
-_place: Final = msgspec.json.Decoder(NodePlace)
+_node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(controller_wire.Controller)
@@ -174,7 +166,7 @@ class DumpContents:
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in (*RESOURCES, *OPTIONAL)}
-        self._adders: Mapping[str, Callable[[Bytes], object]] = {
+        self.adders: Mapping[str, Callable[[Bytes], object]] = {
             "Node": self._add_node,
             "Pod": lambda raw: self._keep("Pod", self._folder.decode(_pod.decode(raw))),
             "Namespace": self._add_namespace,
@@ -192,13 +184,6 @@ class DumpContents:
         self.homes: set[Home] = set()
         self.clouds: set[str] = set()
         self.kube_system: set[str] = set()
-        self.doubted: set[str] = set()
-        """Nodes of a list of which there is a newer one."""
-
-    @property
-    def readable(self) -> frozenset[str]:
-        """The kinds that are read."""
-        return frozenset(self._adders)
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -209,12 +194,8 @@ class DumpContents:
         return self._rows["Pod"]
 
     def add(self, kind: str, raw: Bytes) -> None:
-        """Keep one object; the first one printed under a name is kept.
-
-        Raises:
-            BadInput, msgspec.ValidationError: it is malformed.
-        """
-        if kind not in self._adders:
+        """Keep one object; the first of a name is kept. Raises BadInput, msgspec.ValidationError: it is malformed."""
+        if kind not in self.adders:
             self.ignored[kind or "no kind"] += 1
             if kind in DEMAND:
                 self.demand[bytes(raw)] = kind
@@ -222,12 +203,11 @@ class DumpContents:
         printed = _DECODERS.get(kind, _printed).decode(raw)
         if not printed.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
-        self._adders[kind](raw)
+        self.adders[kind](raw)
         self.kinds[kind] += 1
         self._stamp(f"{kind} {printed.metadata.name}", max(printed.times(), default=self._newest))
 
     def _stamp(self, name: str, time: datetime) -> None:
-        """Count in the newest time of an object."""
         self._latest_of_all = max(self._latest_of_all, time)
         if time > self._latest:
             self._future.append(name)
@@ -244,31 +224,9 @@ class DumpContents:
         """The time of the snapshot: the newest timestamp that is not in the future."""
         return self._newest if self.future else self._latest_of_all
 
-    def merge(self, other: "DumpContents") -> None:
-        """Add what was printed elsewhere of the same cluster; what is known already stays."""
-        for kind, rows in other._rows.items():  # noqa: SLF001 - of the same class
-            for key, row in rows.items():
-                self._rows[kind].setdefault(key, row)
-        self._storage.merge(other._storage)  # noqa: SLF001 - same
-        self._buffers.merge(other._buffers)  # noqa: SLF001 - same
-        self._odd.found |= other._odd.found  # noqa: SLF001 - same
-        self.kinds, self.ignored = self.kinds + other.kinds, self.ignored + other.ignored
-        self.demand |= other.demand
-        self.homes |= other.homes
-        self.clouds |= other.clouds
-        self.kube_system |= other.kube_system
-        self.doubted |= other.doubted
-        self._newest = max(self._newest, other._newest)  # noqa: SLF001 - same
-        self._latest_of_all = max(self._latest_of_all, other._latest_of_all)  # noqa: SLF001 - same
-        self._future += other._future  # noqa: SLF001 - same
-
     @property
     def signs(self) -> ClusterSigns:
         return ClusterSigns.of(self.kube_system, self.homes, self.nodes.values())
-
-    def rows(self) -> tuple[dict[str, Any], ...]:
-        """Return what was printed of each kind, by name."""
-        return (*self._rows.values(), *self._storage.rows.values(), *self._buffers.rows.values())
 
     def to_reading(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()
@@ -305,9 +263,10 @@ class DumpContents:
         self._keep(kind, read(raw))
 
     def _add_node(self, raw: Bytes) -> None:
-        node, place = node_objects.node(_node.decode(raw)), _place.decode(raw)
-        self.homes.add(home_of(place))
-        self.clouds.add(cloud_of(place))
+        printed = _node.decode(raw)
+        node = node_objects.node(printed)
+        self.homes.add(home_of(printed))
+        self.clouds.add(printed.spec.provider_id.partition(":")[0])  # gce, aws, azure, kind
         self.nodes.setdefault(node.name, node)
 
     def _add_namespace(self, raw: Bytes) -> None:

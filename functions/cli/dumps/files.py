@@ -1,21 +1,18 @@
-"""The files of a dump as streams of UTF-8, and what a file is that is no dump."""
+"""The files of a dump, and what a file is that is no dump."""
 
 import codecs
 import gzip
-import io
 import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
 
 from shared.errors import BadDump
 
 STDIN: Final = Path("-")
 PIECE: Final = 1 << 20
-"""Bytes that are read at a time."""
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SUFFIXES: Final = (".json", ".json.gz")
@@ -23,6 +20,10 @@ MAKE_ONE: Final = "run: ebb dump"
 """It shows the command, and runs it with --out."""
 ReadBytes = Callable[[int], None]
 """Gets the number of bytes of a file that were read."""
+
+
+class RepeatedSnapshot(BadDump):
+    """All files are of one cluster, and hold it at two times."""
 
 
 def name_of(file: Path) -> str:
@@ -34,16 +35,11 @@ def file_names(files: Iterable[Path]) -> str:
 
 
 def short_names(files: Iterable[Path]) -> str:
-    """Return the names without their folders."""
     return ", ".join("stdin" if file == STDIN else file.name for file in files)
 
 
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files that paths name: a folder stands for the dumps in it.
-
-    Raises:
-        BadDump: a folder has none.
-    """
+    """Yield the files that paths name; a folder stands for the dumps in it, and one without any is a BadDump."""
     for path in paths:
         inside = _files_in(path)
         if not inside:
@@ -60,52 +56,20 @@ def _files_in(path: Path) -> list[Path]:
         raise BadDump(f"{path}: cannot be read ({fault}).") from fault
 
 
-def pieces(file: Path, progress: ReadBytes) -> Iterator[bytes]:
-    """Yield what a file holds, unpacked and as UTF-8 without a byte order mark.
-
-    Raises:
-        BadDump: it cannot be read.
-    """
+def read_file(file: Path) -> tuple[bytes, int]:
+    """Return what a file holds, unpacked and as UTF-8, and its size; BadDump where it cannot be read."""
     try:
-        with nullcontext(sys.stdin.buffer) if file == STDIN else file.open("rb") as opened:
-            yield from _utf8(io.BufferedReader(_Counted(opened, progress), PIECE))
+        given = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
+        plain = gzip.decompress(given) if given.startswith(_GZIP) else given
+        if plain.startswith(_UTF_16):  # as PowerShell's `>` writes it
+            return plain.decode("utf-16").encode(), len(given)
     except (OSError, EOFError, zlib.error, ValueError) as fault:
         raise BadDump(f"{name_of(file)}: cannot be read ({fault}); {MAKE_ONE}.") from fault
+    return plain.removeprefix(codecs.BOM_UTF8), len(given)
 
 
-def _utf8(stream: io.BufferedReader) -> Iterator[bytes]:
-    """PowerShell's `>` writes UTF-16, and some editors a byte order mark."""
-    packed = stream.peek(len(_GZIP)).startswith(_GZIP)
-    plain: io.BufferedIOBase = gzip.GzipFile(fileobj=stream) if packed else stream
-    first = plain.read(PIECE)
-    decoder = codecs.getincrementaldecoder("utf-16")() if first.startswith(_UTF_16) else None
-    piece = first.removeprefix(codecs.BOM_UTF8)
-    while piece:
-        yield decoder.decode(piece).encode() if decoder else piece
-        piece = plain.read(PIECE)
-    if decoder:
-        decoder.decode(b"", final=True)
-
-
-class _Counted(io.RawIOBase):
-    """A stream that counts what was read."""
-
-    def __init__(self, inner: IO[bytes], progress: ReadBytes) -> None:
-        self._inner, self._progress = inner, progress
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        found = self._inner.read(len(room))
-        room[: len(found)] = found
-        self._progress(len(found))
-        return len(found)
-
-    def seekable(self) -> bool:
-        return False
-
-
+MOST_HEAD: Final = 1_000
+"""Bytes of the beginning that show what a file is."""
 _MOST_SAID: Final = 200
 _SIGNS: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
     (

@@ -20,20 +20,12 @@ _LEAST_OF_A_POOL: Final = 3
 """Letters of a pool's name that are enough to know it again where it was cut."""
 
 
-class NodePlaceMeta(wire.Partial, frozen=True):
-    name: str = ""
-    labels: dict[str, str] | None = None
-
-
-class NodePlaceSpec(wire.Partial, frozen=True):
+class PlacedSpec(wire.NodeSpec, frozen=True):
     provider_id: str = msgspec.field(default="", name="providerID")
 
 
-class NodePlace(wire.Partial, frozen=True):
-    """Where a node belongs, by its own fields."""
-
-    metadata: NodePlaceMeta = NodePlaceMeta()
-    spec: NodePlaceSpec = NodePlaceSpec()
+class PlacedNode(wire.Node, frozen=True):
+    spec: PlacedSpec = PlacedSpec()
 
 
 class Home(NamedTuple):
@@ -74,16 +66,10 @@ class ClusterSigns(NamedTuple):
         return not self.nodes.isdisjoint(other.nodes)
 
 
-def home_of(node: NodePlace) -> Home:
-    """Return where a node belongs."""
+def home_of(node: PlacedNode) -> Home:
     on_gce = _ON_GCE.fullmatch(node.spec.provider_id)
     project, region = (on_gce["project"], on_gce["region"]) if on_gce else ("", "")
     return Home(project, region, _cluster(node.metadata.name, (node.metadata.labels or {}).get(POOL_LABEL, "")))
-
-
-def cloud_of(node: NodePlace) -> str:
-    """Return the word with which a node's providerID begins: gce, aws, azure, kind."""
-    return node.spec.provider_id.partition(":")[0]
 
 
 def _cluster(node: str, pool: str) -> str:

@@ -5,46 +5,49 @@ Whatever is malformed is named with file and item; no other failure leaves here.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from functions.cli.dumps.clusters import APART, DumpPart, Print, home_of_cluster, split_clusters
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of, name_of, pieces, remedy, what_it_is
+from functions.cli.dumps.files import MAKE_ONE, ReadBytes, RepeatedSnapshot, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
-from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
-from shared.adapters.kubernetes import wire
+from functions.cli.dumps.objects import DumpItem, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
-from shared.errors import BadDump, BadInput
+from shared.errors import BadDump
 from shared.port_types import ClusterReading
 
-_UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+APART: Final = "print each cluster into a file or folder of its own"
 
 
-class _Refused(BadInput):
-    """The API server's answer in place of an object."""
+@dataclass(slots=True)
+class DumpPart:
+    """What one run of kubectl printed, and the files where it stands."""
 
+    files: list[Path]
+    contents: DumpContents
+    items: list[DumpItem] = field(default_factory=list)
+    repeated: str = ""
+    """Why it is no snapshot of one time; empty where it is."""
 
-class KindOnly(wire.Partial, frozen=True):
-    """An item's kind; a typed list leaves it to the list."""
+    def add(self, item: DumpItem) -> None:
+        with name_place(item):
+            self.contents.add(item.kind, item.raw)
+        self.items.append(item)
 
-    kind: str = ""
-
-
-class RefusalDocument(wire.Partial, frozen=True):
-    """What the API server answers in place of objects."""
-
-    message: str = ""
-
-
-_status: Final = msgspec.json.Decoder(RefusalDocument)
-_kind: Final = msgspec.json.Decoder(KindOnly)
+    def join(self, other: "DumpPart") -> None:
+        """Take in another part of the cluster; each object counts once."""
+        if again := _printed_again(self.contents, other.contents):
+            files = file_names((*self.files, *other.files))
+            self.repeated = f"{files}: hold two snapshots of {again}; name one of them."
+        if len(other.items) > len(self.items):  # what joins is decoded once more: the smaller one
+            self.contents, self.items, other.items = other.contents, other.items, self.items
+        for item in other.items:
+            self.add(item)
+        self.files += [file for file in other.files if file not in self.files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +63,11 @@ class DumpedCluster:
     clouds: frozenset[str]
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects that no plan reads and simulated days do, each with its kind."""
-    prints: tuple[Print, ...] = ()
-    """Where it was printed more than once: when, the one that counts last."""
     future: tuple[str, ...] = ()
-    """Objects with a time in the future, each by kind and name."""
 
 
 def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[ClusterReading, datetime]:
-    """Return the snapshot that the files hold together, and its time. An object printed twice counts once.
-
-    Raises:
-        BadDump: as `read_dumps`, or the files are of several clusters.
-    """
+    """Return the snapshot that the files hold together, and its time. Raises as `read_dumps`."""
     one, *others = read_dumps(paths, progress)
     if others:
         names = ", ".join(str(cluster.home) or "unknown" for cluster in (one, *others))
@@ -82,11 +78,7 @@ def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tu
 def read_dumps(
     paths: Sequence[Path], progress: ReadBytes = lambda _: None, now: datetime | None = None
 ) -> tuple[DumpedCluster, ...]:
-    """Return the clusters that the files hold, in the order in which they were found; `now` is the time here.
-
-    Raises:
-        BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be separated.
-    """
+    """Return the clusters that the files hold, as they were found; `now` is the time here. Raises BadDump."""
     folder = PodDecoder()
     parts = [part for file in files_of(paths) for part in _parts(file, lambda: DumpContents(folder, now), progress)]
     found = split_clusters(parts)
@@ -99,14 +91,13 @@ def _cluster(part: DumpPart) -> DumpedCluster:
     contents = part.contents
     return DumpedCluster(
         tuple(part.files),
-        home_of_cluster(contents),
+        max(contents.homes, key=lambda home: (len(home.name), home), default=Home()),  # the longest name is least cut
         contents.signs,
         contents.to_reading(),
         contents.newest,
         frozenset(contents.kinds),
         frozenset(contents.clouds),
         tuple((kind, raw) for raw, kind in contents.demand.items()),
-        (*sorted(part.outdated), part.picture) if part.outdated and part.picture else (),
         contents.future,
     )
 
@@ -123,92 +114,91 @@ def _no_nodes(paths: Sequence[Path], parts: Sequence[DumpPart]) -> str:
 def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -> Iterator[DumpPart]:
     """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
     alone = DumpPart([file], empty())
-    for document, found in documents_of(file, progress):
-        part = DumpPart([file], empty())
-        for kind, item in with_kinds(file, document, found):
-            _add_object(part.contents if document.is_list else alone.contents, file, kind, item)
-        yield part
+    for is_list, items in documents_of(file, progress):
+        part = DumpPart([file], empty()) if is_list else alone
+        for item in items:
+            part.add(item)
+        if is_list:
+            yield part
     yield alone
 
 
-def with_kinds(file: Path, document: Document, found: Iterator[Found]) -> Iterator[tuple[str, Found]]:
-    """Yield each object with its kind: what leaves it to its list comes last, for kubectl prints that at the end.
-
-    Raises:
-        BadDump: something is no object.
-    """
-    untyped: list[Found] = []
-    for item in found:
-        with _name_place(file, item):
-            kind = _kind.decode(item.raw).kind or document.kind.removesuffix("List")
-        if kind:
-            yield kind, item
-        else:
-            untyped.append(item)
-    yield from ((document.kind.removesuffix("List"), item) for item in untyped)
+def _printed_again(one: DumpContents, other: DumpContents) -> str:
+    """Return which namespaces two lists hold with different pods; lists without a common node or pod may be pieces."""
+    shared = _namespaces(one) & _namespaces(other)
+    mine, theirs = ({key: row for key, row in _places(of).items() if row[0] in shared} for of in (one, other))
+    is_again = not mine.keys().isdisjoint(theirs) or (one.nodes and other.nodes)
+    return f"the pods of {', '.join(sorted(shared)[:3])}" if is_again and mine != theirs else ""
 
 
-def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[Document, Iterator[Found]]]:
-    """Yield the documents of a file, each with its objects.
-
-    Raises:
-        BadDump: it cannot be read, or is no dump.
-    """
-    values = Values(pieces(file, progress))
-    if not values.next_byte():
-        raise BadDump(f"{name_of(file)}: is empty; {MAKE_ONE}.")
-    for document, found in documents(values):
-        yield document, _name_faults(file, values, found)
+def _namespaces(contents: DumpContents) -> set[str]:
+    return {pod.spec.namespace for pod in contents.pods.values()}
 
 
-def _name_faults(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found]:
-    """Yield on, and name what is found in place of a dump."""
-    seen = 0
-    try:
-        for item in found:
-            yield item
-            seen += 1
-    except NotJson as fault:
-        cut_off = fault.cut_off and values.head.startswith(b"{")
-        why = f"is cut off after {seen:,} objects; {MAKE_ONE}" if cut_off else what_it_is(values.head, str(fault))
-        raise BadDump(f"{name_of(file)}: {why}.") from fault
-    except NoList as fault:
-        text = f"is no list of Kubernetes objects ({fault})"
-        raise BadDump(f"{name_of(file)}: {text}; {MAKE_ONE}.") from fault
+def _places(contents: DumpContents) -> Mapping[str, tuple[str, str, str]]:
+    return {key: (pod.spec.namespace, pod.uid, pod.node) for key, pod in contents.pods.items()}
 
 
-def _add_object(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
-    with _name_place(file, found):
-        if kind == "Status":
-            raise _Refused(f"the cluster refused ({_status.decode(found.raw).message})")
-        contents.add(kind, found.raw)
+def _signs(part: DumpPart) -> Iterator[AbstractSet[Any]]:
+    """Yield what a part and the rest of its cluster have in common, the surest first."""
+    yield part.contents.kube_system
+    yield part.contents.nodes.keys() or {pod.node for pod in part.contents.pods.values() if pod.node}
+    yield set(part.files)
+    yield {file.parent for file in part.files}
 
 
-@contextmanager
-def _name_place(file: Path, found: Found) -> Iterator[None]:
-    """Name the place of what is malformed."""
-    try:
-        yield
-    except (*_UNREADABLE, BadInput) as fault:
-        text, again = str(fault).rstrip("."), MAKE_ONE
-        helps = remedy(text, again) if isinstance(fault, _Refused) else again
-        raise BadDump(f"{place_of(file, found)}: {text}; {helps}.") from fault
+def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
+    """Return one part a cluster. Raises BadDump: a part is of several, it is not known of which, or of two times."""
+    for part in parts:
+        _check_is_one(part)
+    found: list[DumpPart] = []
+    for part in parts:
+        if part.contents.nodes:
+            _join_clusters(
+                found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)]
+            )
+    for part in parts:
+        if not part.contents.nodes:
+            _add_to_cluster(found, part)
+    for part in found:
+        if part.repeated:
+            raise (BadDump if len(found) > 1 else RepeatedSnapshot)(part.repeated)
+    return found
 
 
-def place_of(file: Path, found: Found) -> str:
-    """Return where an object stands and what it is called."""
-    place = f"{name_of(file)}: items[{found.place}]" if found.place >= 0 else name_of(file)
-    return f"{place}{_name_of(found.raw)}"
+def _check_is_one(part: DumpPart) -> None:
+    contents, names = part.contents, file_names(part.files)
+    homes = sorted(contents.homes)
+    other = next((home for home in homes if not home.may_be(homes[0])), None)
+    if other is not None:
+        raise BadDump(f"{names}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
+    if len(contents.kube_system) > 1:
+        raise BadDump(f"{names}: holds the namespace kube-system of two clusters in one list; {APART}.")
 
 
-def _name_of(raw: bytes) -> str:
-    """Return ` (Pod default/web)` as far as a malformed item has them."""
-    try:
-        item: Any = msgspec.json.decode(raw)
-    except _UNREADABLE:
-        return ""
-    meta = item.get("metadata") if isinstance(item, dict) else None
-    if not isinstance(meta, dict):
-        return ""
-    name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
-    return f" ({item.get('kind') or 'object'} {name})" if name else ""
+def _join_clusters(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
+    if not same:
+        found.append(part)
+        return
+    first, *others = same
+    for other in (part, *others):
+        first.join(other)
+    found[:] = [known for known in found if not any(known is other for other in others)]
+
+
+def _add_to_cluster(found: list[DumpPart], part: DumpPart) -> None:
+    """Add what has no nodes of its own to its cluster; what no plan reads is only counted."""
+    if found and not part.contents.kinds:
+        for item in part.items:
+            found[0].add(item)
+        return
+    candidates = found
+    for place, wanted in enumerate(_signs(part)):
+        shared = [known for known in candidates if not wanted.isdisjoint(tuple(_signs(known))[place])]
+        candidates = shared or candidates
+    if len(candidates) > 1:
+        raise BadDump(f"{file_names(part.files)}: may be of any of {len(found)} clusters; {APART}.")
+    if candidates:
+        candidates[0].join(part)
+    else:
+        found.append(part)

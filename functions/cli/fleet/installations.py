@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from functions.cli.drains.history import history_of
 from functions.cli.drains.status import InstallationStatus, status_of
 from functions.cli.errors import message_of
 from functions.cli.fleet.sources import InstallationSource
@@ -112,12 +111,11 @@ def ask_installation(source: InstallationSource) -> InstallationHealth:
     settings = read_settings(source.environment)
     state, _, now = read_cluster(state_of(settings))
     status = status_of(settings.cluster, state, {}, {}, now, timedelta(seconds=settings.interval_seconds))
-    kept = history_of(settings.cluster, (), state.reclaimed, now)
     try:
         policy: Policy | EbbError = policy_of(settings).read()
     except EbbError as failure:
         policy = failure
-    return InstallationHealth(source.name, status, policy, kept.saved_nodes, kept.saved)
+    return InstallationHealth(source.name, status, policy, status.saved_nodes, status.saved)
 
 
 def _troubles(status: InstallationStatus, policy: Policy | EbbError) -> Iterator[tuple[Trouble, str]]:

@@ -1,10 +1,10 @@
 """The commitments of a file that gcloud wrote: they replace the families of the policy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -21,7 +21,7 @@ from shared.core.records.commitments import (
     count_commitments,
     unknown_types,
 )
-from shared.errors import BadInput, BadPolicy
+from shared.errors import BadInput
 from shared.port_types import COMMITMENTS_KEY
 
 COMMAND: Final = "gcloud compute commitments list --format=json"
@@ -51,60 +51,29 @@ class CommitmentFile:
     """The planner's reading, if it is no file."""
 
     def unknown(self, region: str) -> str:
-        """Return the sentence on commitments of unknown types; empty if there are none."""
         return visible(unknown_types(count_commitments(self.rows, region)))
 
 
 def read_commitments(path: Path) -> CommitmentFile:
-    """Read what gcloud or the Compute API lists, as JSON or YAML: a list, one commitment, or an answer with `items`.
-
-    Raises:
-        BadInput: the file cannot be read, or holds something else.
-    """
+    """Read what gcloud lists or describes. Raises BadInput: the file holds something else."""
     from functions.cli.input.files import read_bytes
-    from shared.core.policy.reading import read_each
 
     name, data = name_of(path), read_bytes(path)
     try:
-        documents = read_each(data)
-        if not documents:
-            raise BadInput(f"--commitments: {name}: it is empty; write it again: {COMMAND} > FILE")
-        rows = tuple(row for document in documents for row in _rows(document))
-        return CommitmentFile(name, msgspec.convert(rows, tuple[ListedCommitment, ...], strict=False))
-    except BadPolicy as bad:
-        why = " ".join(fault.removeprefix("policy: ") for fault in bad.faults).rstrip(".")
-    except (msgspec.ValidationError, ValueError) as error:
+        given = msgspec.json.decode(data)
+        rows = given if isinstance(given, list) else [given]
+        kinds = (str(row.get("kind", KIND)) for row in rows if isinstance(row, dict))
+        other = next((kind for kind in kinds if kind != KIND), "")
+        if not other:
+            return CommitmentFile(name, msgspec.convert(rows, tuple[ListedCommitment, ...], strict=False))
+        why = f"it holds a {visible(other[:60])} and not only commitments"
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         why = str(error)
     raise BadInput(f"--commitments: {name}: {why}; write it again: {COMMAND} > FILE")
 
 
-def _rows(document: Any) -> Iterator[Any]:
-    """Yield the commitments of a document: of a list, of pages, of an answer with `items`, there also by region.
-
-    Raises ValueError for other objects.
-    """
-    if isinstance(document, list):
-        for part in document:
-            yield from _rows(part)
-    elif not isinstance(document, Mapping):
-        raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is shown
-    elif "items" in document:
-        items = document["items"]
-        for part in items.values() if isinstance(items, Mapping) else (items,):
-            yield from _rows(part.get("commitments", []) if isinstance(part, Mapping) else part)
-    elif (kind := document.get("kind", KIND)) != KIND:
-        raise ValueError(f"it holds a {visible(str(kind)[:60])} and not only commitments")
-    else:
-        yield document
-
-
 def listed_by_planner(environment: Mapping[str, str]) -> CommitmentFile | None:
-    """Return the planner's last list of commitments; None where it has never read them.
-
-    Raises:
-        BadSettings: the environment names a state that cannot be used.
-        Retryable, Terminal: the state cannot be read.
-    """
+    """Return the planner's last list; None where it has none. Raises BadSettings, Retryable, Terminal."""
     from shared.settings import read_settings
     from shared.store.compare_and_set import read_lenient
     from shared.wiring import state_of

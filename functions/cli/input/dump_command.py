@@ -28,8 +28,6 @@ _MOST_SAID: Final = 300
 
 
 class Kubectl:
-    """The command for one cluster."""
-
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
         self._options = (
             *(("--kubeconfig", str(kubeconfig)) if kubeconfig else ()),
@@ -37,15 +35,10 @@ class Kubectl:
         )
 
     def command_line(self) -> str:
-        """Return what a person types."""
         return f"{shlex.join(kubectl_get(self._options))} > dump.json"
 
     def pieces(self) -> Iterator[bytes]:
-        """Run it, and yield what it prints.
-
-        Raises:
-            Terminal: it is not there, or it failed; what was printed until then is no whole dump.
-        """
+        """Run it, and yield what it prints. Raises Terminal: it failed, and what was printed is no whole dump."""
         words = kubectl_get((*self._options, _TIMEOUT), self._optional())
         with TemporaryFile() as stderr:
             try:
@@ -64,10 +57,7 @@ class Kubectl:
                 raise Terminal("kubectl", _last_words(stderr))
 
     def _optional(self) -> Iterator[str]:
-        """Yield which of the kinds that only some clusters have are there, as far as this person may list them.
-
-        Some API of the cluster may not answer, and kubectl fails then; what it printed still holds.
-        """
+        """Yield the kinds of only some clusters that are here and may be listed; an API that is silent has none."""
         there = self._run("api-resources", "--verbs=list", "-o", "name").stdout.decode(errors="replace").split()
         for name in OPTIONAL.values():
             if name in there and self._run("auth", "can-i", "list", name, "--all-namespaces").returncode == 0:
@@ -94,11 +84,7 @@ def _last_words(stderr: IO[bytes]) -> str:
 
 
 def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
-    """Write a file, packed if its name asks for it, or stdout.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
+    """Write a file, packed if its name asks for it, or stdout. Raises BadInput: it cannot be written."""
     if path is None:
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
@@ -130,12 +116,7 @@ class DumpRequest:
 
 
 def make_dump(request: DumpRequest) -> None:
-    """Print the command, or run it and write what it prints.
-
-    Raises:
-        BadInput: the options do not go together, or a file cannot be written.
-        Terminal: kubectl is not there, or failed.
-    """
+    """Print the command, or run it and write what it prints. Raises BadInput, and Terminal if kubectl fails."""
     _check(request)
     kubectl = Kubectl(request.kubeconfig, request.context)
     if request.anonymous:

@@ -66,12 +66,7 @@ def check_dumps_exist(paths: Iterable[Path]) -> None:
 
 
 def read_policy(path: Path) -> Policy:
-    """Read and parse a policy file.
-
-    Raises:
-        BadInput: the file cannot be read.
-        BadPolicy: with every fault.
-    """
+    """Read and parse a policy file. Raises BadInput: the file cannot be read; BadPolicy: with every fault."""
     return parse_policy(path, read_bytes(path))
 
 
@@ -84,11 +79,7 @@ def parse_policy(path: Path, data: bytes) -> Policy:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds, or stdin for `-`, which can be read once.
-
-    Raises:
-        BadInput: the file cannot be read.
-    """
+    """Return what a file holds, or stdin for `-`, which can be read once. Raises BadInput: the file cannot be read."""
     if str(path).startswith("gs:/"):
         raise BadInput(f"{path}: no object of Cloud Storage is read here; fetch it: gcloud storage cat gs://… > FILE.")
     try:

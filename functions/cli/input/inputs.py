@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from functions.cli.errors import message_of
@@ -82,9 +81,7 @@ class Inputs:
     """Whether it is the cluster of the installation that the environment names."""
     dumped: bool = False
     demand: tuple[tuple[str, bytes], ...] = ()
-    """Objects of a dump that no plan reads and simulated days do, each with its kind."""
     committed: CommitmentFile | None = None
-    """What a file lists of committed use."""
 
     def committed_under(self, policy: Policy) -> Policy:
         """Return another policy with the families of the file that was named, as this cluster's own policy has them."""
@@ -92,13 +89,7 @@ class Inputs:
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
-    """Read everything that a plan of one cluster needs; `read` takes the place of the policy file that was named.
-
-    Raises:
-        BadInput: as `gather_each`, or the dumps are of several clusters.
-        BadDump, BadPolicy: a file does not hold what it should.
-        Retryable, Terminal: the cluster cannot be read.
-    """
+    """Read all that a plan of one cluster needs; `read` replaces the policy file. Raises as `gather_each`."""
     one, *others = gather_each(sources, read)
     if others:
         names = "; ".join(inputs.snapshot.cluster for inputs in (one, *others))
@@ -109,10 +100,8 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
 def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, ...]:
     """Read everything that plans need, of each cluster that was named.
 
-    Raises:
-        BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made.
-        BadDump, BadPolicy: a file does not hold what it should.
-        Retryable, Terminal: the cluster cannot be read.
+    Raises BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made; BadDump,
+    BadPolicy: a file does not hold what it should; Retryable, Terminal: the cluster cannot be read.
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
         raise BadInput(DUMP_OR_CLUSTER)
@@ -122,7 +111,9 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     else:
         readings = (from_cluster(sources.kubeconfig, sources.context),)
     if sources.node_pools:
-        readings = (_with_node_pools(sources.node_pools, readings),)
+        from functions.cli.input.node_pools import with_node_pools
+
+        readings = with_node_pools(readings, sources.node_pools)
     committed = committed_of(sources)
     found = tuple(_with_its_policy(sources, given, reading, committed) for reading in readings)
     if len(found) > 1 and any(inputs.policy.commitments for inputs in found):
@@ -133,14 +124,6 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
 def committed_of(sources: Sources) -> CommitmentFile | None:
     """Return what the file of commitments lists, if one was named. Raises BadInput where it cannot be used."""
     return read_commitments(sources.commitments) if sources.commitments else None
-
-
-def _with_node_pools(path: Path, readings: tuple[Reading, ...]) -> Reading:
-    from functions.cli.input.node_pools import with_node_pools
-
-    if len(readings) > 1:
-        raise BadInput("--node-pools: the file is of one cluster; name the dump of one.")
-    return with_node_pools(readings[0], path)
 
 
 def _with_its_policy(
@@ -197,10 +180,7 @@ def inputs_of(
 
 
 def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> CommitmentFile | None:
-    """Return the planner's list, if the policy has it read and the state is this cluster's.
-
-    Of a dump a state that cannot be read is named where marks are read from it (`recall_passes`).
-    """
+    """Return the planner's list, if the policy has it read and the state is this cluster's and can be read."""
     if not policy.commitments.read or not reading.installed or not os.environ.get("EBB_STATE"):
         return None
     try:
@@ -264,17 +244,11 @@ class PastPasses:
     """The wave's document; whether it lives is not judged."""
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
-        """Return the notes of the inputs, with that on these passes in its place."""
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
 
 
 def recall_passes(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
-    """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
-
-    Raises:
-        BadSettings: the environment names a state that cannot be used.
-        Retryable, Terminal: the state cannot be read.
-    """
+    """Return what earlier passes left; none for a dump whose state cannot be read. Raises Retryable, Terminal."""
     snapshot = inputs.snapshot
     if assume_marked:
         state = ClusterState(last_pass=snapshot.taken_at)

@@ -1,30 +1,30 @@
-"""What a dump lacks, which pods are pending, and what that means for the answer."""
+"""What a dump lacks, which pods are pending, and what no cluster can be: named, and left out or set right."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
+
+from msgspec import structs
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps.files import MAKE_ONE, short_names
+from functions.cli.dumps.files import MAKE_ONE
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
 from shared.store.snapshots import odd_autoscalers, odd_buffers
 
-if TYPE_CHECKING:
-    from functions.cli.dumps.clusters import Print
-
 NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
     "add poddisruptionbudgets to the dump."
 )
-PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
 NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
@@ -59,11 +59,7 @@ _IN_DUMP: Final = " are in the dump"
 
 
 def check_usable(name: str, reading: ClusterReading) -> None:
-    """Refuse what no answer can be made of.
-
-    Raises:
-        BadInput: there are no pods, or the cluster is not one that Ebb serves.
-    """
+    """Raises BadInput: there are no pods, or the cluster is not one that Ebb serves."""
     if reading.nodes and all(node.name.startswith(AUTOPILOT_NODES) for node in reading.nodes):
         raise BadInput(
             f"{name}: is an Autopilot cluster (its nodes are named {AUTOPILOT_NODES}…): its nodes are Google's, which "
@@ -95,14 +91,7 @@ def nothing_of_savings(partial: str) -> str:
     return f"{pods} are known, so savings are unknown; print it again with -A."
 
 
-def reprint_note(prints: Sequence["Print"]) -> str:
-    """Return that one cluster was printed more than once, and when; empty where it was not."""
-    times = " and ".join(f"{moment(one.time)} ({short_names(one.files)})" for one in prints)
-    return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""
-
-
 def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
-    """Return what it means that lists could not be read."""
     storage, autoscalers, buffers = snapshot.storage, snapshot.autoscalers, snapshot.buffers
     remedy = f"add {','.join(storage.unread)} to the dump" if in_dump else "let this account list them"
     rows = (
@@ -143,10 +132,7 @@ _NO_PLACE: Final = (
 
 
 def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> str:
-    """Return who is pending, and who of them has no place now; empty where nobody is.
-
-    `left`: those without a place, once the others have theirs; None where nobody has looked.
-    """
+    """Return who is pending, and who is `left` without a place; None where nobody has looked for one."""
     if not pending:
         return ""
     is_one = len(pending) == 1
@@ -159,3 +145,57 @@ def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> s
     which = "" if all_of_them else f" ({some([pod.key for pod in left])})"
     has, is_ = ("has", "is") if len(left) == 1 else ("have", "are")
     return _NO_PLACE.format(pods=pods, names=names, left=f"{subject} {has}", which=which, is_=is_)
+
+
+_LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})
+"""Far more than the largest machine on offer has: 1,920 vCPUs and 32 TiB."""
+_SHRUNK: Final = 2
+"""A node that is set up again may offer less than before, and yet never half of what one of its pods requests."""
+_TIMES: Final = ("created", "started", "unschedulable_since", "ready_since")
+TOO_LARGE_NODE: Final = "Left out: {found} with more CPU or memory than any machine ({names}). Fix the dump."
+NO_NODE: Final = "Left out: {found} on nodes that are not in the dump ({names}). Print nodes and pods with one command."
+TOO_LARGE: Final = "Left out: {found} with requests above twice what the node offers ({names}). Fix the dump."
+FUTURE: Final = "Times in the future are not used, those of {found} ({names}). The snapshot is of {newest}."
+
+
+def drop_impossible(
+    reading: ClusterReading, newest: datetime, future: Sequence[str] = ()
+) -> tuple[ClusterReading, tuple[str, ...]]:
+    """Return the reading without what cannot be, and a sentence a rule; `future` are objects after `newest`."""
+    nodes = {
+        node.name: node
+        for node in reading.nodes
+        if all(node.allocatable.get(axis) <= most for axis, most in _LARGEST.amounts)
+    }
+    huge = [node.name for node in reading.nodes if node.name not in nodes]
+    bound = [pod for pod in reading.pods if pod.node and not pod.phase.finished]
+    lost = [pod for pod in bound if pod.node not in nodes]
+    large = [pod for pod in bound if pod.node in nodes and _is_too_large(pod, nodes[pod.node].allocatable)]
+    gone = {id(pod) for pod in (*lost, *large)}
+    if gone or huge or future:
+        pods = tuple(_until(newest, pod) for pod in reading.pods if id(pod) not in gone)
+        kept = tuple(replace(node, created=min(node.created, newest)) for node in nodes.values())
+        reading = replace(reading, nodes=kept, pods=pods)
+    groups = (
+        (TOO_LARGE_NODE, "node", huge),
+        (NO_NODE, "pod", [pod.key for pod in lost]),
+        (TOO_LARGE, "pod", [pod.key for pod in large]),
+        (FUTURE, "object", future),
+    )
+    return reading, tuple(
+        text.format(found=count(len(names), thing), names=some(names), newest=moment(newest))
+        for text, thing, names in groups
+        if names
+    )
+
+
+def _is_too_large(pod: Pod, offered: Resources) -> bool:
+    """Whether a pod requests more than its node can have had when it began to run there; a new node offers nothing."""
+    return any(pod.requests.get(axis) > _SHRUNK * offered.get(axis) > 0 for axis in (CPU, MEMORY))
+
+
+def _until(newest: datetime, pod: Pod) -> Pod:
+    later: dict[str, Any] = {
+        name: newest for name in _TIMES if (time := getattr(pod, name)) is not None and time > newest
+    }
+    return structs.replace(pod, **later) if later else pod

@@ -94,19 +94,19 @@ class _GcloudCluster(_GcloudPart, frozen=True):
     autoscaling: _ClusterScaling = _ClusterScaling()
 
 
-def with_node_pools(reading: Reading, path: Path) -> Reading:
-    """Return the reading of a cluster with the pools of a file.
-
-    Raises:
-        BadInput: the file cannot be read, is not gcloud's JSON, or lacks a pool of the cluster.
-    """
+def with_node_pools(readings: tuple[Reading, ...], path: Path) -> tuple[Reading, ...]:
+    """Return the reading of one cluster with the pools of gcloud's file. Raises BadInput: it is none, or lacks one."""
+    reading, *others = readings
+    if others:
+        raise BadInput("--node-pools: the file is of one cluster; name the dump of one.")
     cluster, name = _read(path), name_of(path)
     pools = reading_of(cluster)
     missing = sorted({node.pool for node in reading.cluster_reading.nodes if node.pool} - set(pools.pools))
     if missing:
         raise BadInput(f"--node-pools: {name} lacks {some(missing)} of {reading.cluster}; write it again: {COMMAND}")
     note = f"Pools are those of {name}: their autoscaling, minimum sizes and versions."
-    return replace(reading, pools=pools, note=note, profile_known=bool(cluster.autoscaling.autoscaling_profile))
+    known = bool(cluster.autoscaling.autoscaling_profile)
+    return (replace(reading, pools=pools, note=note, profile_known=known),)
 
 
 def _read(path: Path) -> _GcloudCluster:

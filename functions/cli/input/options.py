@@ -20,20 +20,13 @@ _MONEY = "What nodes cost"
 Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
 """How what an installation knows is printed: it changes too soon to be sent on as a page."""
 AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "JSON", "YAML", "MARKDOWN"])
-"""How the answer to a question is printed."""
 PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN"])
-"""The same, and a table with a row for each node."""
 ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
-"""What a report is written as."""
 Sort = StrEnum("Sort", ["NAME", "COST", "CPU", "MEMORY", "REASON"])
-"""What listed nodes may be sorted by."""
 FleetSort = StrEnum("FleetSort", ["NAME", "COST", "SAVED", "STATE"])
-"""What the clusters of a fleet may be sorted by."""
 
 
 class Only(StrEnum):
-    """The verdicts by which nodes may be chosen."""
-
     ORDER = "order"
     WAITING = "waiting"
     IN_FLIGHT = "in-flight"
@@ -41,11 +34,7 @@ class Only(StrEnum):
 
 
 def instant(text: str) -> datetime:
-    """Read a time with its zone, as RFC 3339 writes it.
-
-    Raises:
-        BadInput: it is none, or has no zone.
-    """
+    """Read a time with its zone, as RFC 3339 writes it. Raises BadInput: it is none, or has no zone."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -56,11 +45,7 @@ def instant(text: str) -> datetime:
 
 
 def duration(option: str, text: str) -> timedelta:
-    """Return a duration as the policy writes it.
-
-    Raises:
-        BadInput: it is none; the sentence begins with the option.
-    """
+    """Return a duration as the policy writes it. Raises BadInput: it is none; the sentence begins with the option."""
     from shared.core.policy.scalars import positive_duration
 
     try:
@@ -214,13 +199,10 @@ class Sources:
     installation: bool = False
     """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
     node_pools: Path | None = None
-    """What gcloud wrote of the cluster's pools."""
     commitments: Path | None = None
-    """What gcloud listed of committed use."""
 
     @property
     def has_cluster(self) -> bool:
-        """Whether a cluster or a dump was named."""
         return bool(self.dumps or self.kubeconfig or self.context)
 
 
@@ -234,10 +216,7 @@ _FIRST: Final = ("files", "dump", "kubeconfig", "context", "node_pools", "cluste
 
 
 def with_sources(*left_out: str, **others: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that name a cluster, but those left out; it gets them as `sources`.
-
-    `others` replaces options, as `dump=Dumps` for a command that reads several clusters.
-    """
+    """Give a command the options of `Sources`, but those left out; `others` replaces some, as `dump=Dumps`."""
     options = {name: others.get(name, kind) for name, kind in _OF_SOURCES.items() if name not in left_out}
 
     def add_options(command: Callable[..., None]) -> Callable[..., None]:

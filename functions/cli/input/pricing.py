@@ -33,10 +33,8 @@ _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,
 def load_prices(options: PriceOptions) -> Prices:
     """Return the prices that a person means, and show money in their currency from now on.
 
-    Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted.
-
-    Raises:
-        BadInput: the table cannot be read, a discount is none, or the currency is another one without a rate.
+    Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted. Raises
+    BadInput: the table cannot be read, a discount is none, or the currency is another one without a rate.
     """
     from shared.adapters.prices import OWN_TABLE, load
 
@@ -58,7 +56,6 @@ def _use_currency_of(options: PriceOptions, table: PriceBasis) -> PriceBasis:
 
 
 def _currency(written: str, where: str) -> tuple[str, Fraction | None]:
-    """Return the code of a currency, and its rate if there is one."""
     match = _CURRENCY.fullmatch(written)
     rate = Fraction(match["rate"]) if match and match["rate"] else None
     if match is None or rate == 0:
@@ -85,10 +82,7 @@ _FREE: Final = Rates(Fraction(0), Fraction(0))
 
 
 def prices_of(snapshot: Snapshot, cloud: str, prices: Prices) -> Prices:
-    """Return the prices for this cluster: without estimates if its machines are not Google's.
-
-    `cloud` names another cloud if the nodes do. A machine that the table names keeps its price everywhere.
-    """
+    """Return the prices here: no estimates, only named machines, where nodes show another `cloud` than Google's."""
     in_pools = any(node.pool for node in snapshot.nodes)
     machines = {node.machine for node in snapshot.nodes if node.machine}
     if not cloud and in_pools and (not machines or any(map(_GOOGLES.fullmatch, machines))):
@@ -109,8 +103,10 @@ def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return the line that describes the figures, and others for licences and estimates, if there are any."""
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
+    offers = "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
+    currency = f"{rests_on.currency} ({rests_on.converted})" if rests_on.converted else rests_on.currency
     line = (
-        f"Prices: {rests_on.source or 'an own table'}{dated}, {_offers(snapshot)}, in {_currency_of(rests_on)}, "
+        f"Prices: {rests_on.source or 'an own table'}{dated}, {offers}, in {currency}, "
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
@@ -140,19 +136,10 @@ class PricedNodes:
 
 
 def priced_nodes(snapshot: Snapshot, prices: Prices) -> PricedNodes:
-    """Return what the prices of these nodes rest on besides the table."""
     own = {prices.basis.region: Fraction(1)} if prices.basis.region else {}
     known = {**own, **prices.regions}
     regions = {name: known.get(name) for name in sorted({node.region for node in snapshot.nodes})}
     return PricedNodes(regions, any(node.spot for node in snapshot.nodes))
-
-
-def _currency_of(rests_on: PriceBasis) -> str:
-    return f"{rests_on.currency} ({rests_on.converted})" if rests_on.converted else rests_on.currency
-
-
-def _offers(snapshot: Snapshot) -> str:
-    return "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
 
 
 def _attached(prices: Prices) -> str:

@@ -23,13 +23,7 @@ _MOST_BYTES: Final = 64 * 1024
 
 
 def use_profile(cluster: str | None, context: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
-    """Put the variables of the profile that is meant into the environment.
-
-    Without a name the environment itself names the cluster, or else the only profile that there is.
-
-    Raises:
-        BadInput: no profile is meant, or more than one; or the file holds what it should not.
-    """
+    """Put the profile that is meant into the environment: the only one, if none is named. Raises BadInput."""
     if cluster and context:
         raise BadInput("--cluster: names a cluster as --context does; leave one of them out.")
     path = _find_profile(cluster, context, environment)
@@ -38,11 +32,7 @@ def use_profile(cluster: str | None, context: str | None, environment: MutableMa
 
 
 def read_profile(path: Path) -> dict[str, str]:
-    """Return the variables of a file of lines like `export NAME='value'`.
-
-    Raises:
-        BadInput: with the line that holds something else.
-    """
+    """Return the variables of a file of lines like `export NAME='value'`. Raises BadInput, with the line."""
     try:
         text = path.read_bytes()[:_MOST_BYTES].decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -54,7 +44,6 @@ def read_profile(path: Path) -> dict[str, str]:
 
 
 def profile_folder(environment: Mapping[str, str]) -> Path:
-    """Return where profiles lie: `ebb` in the folder for configuration."""
     return Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ebb"
 
 
@@ -79,11 +68,7 @@ def _find_profile(cluster: str | None, context: str | None, environment: Mapping
 
 
 def profile_path(name: str, environment: Mapping[str, str]) -> Path:
-    """Return the file that `--cluster NAME` means.
-
-    Raises:
-        BadInput: there is none.
-    """
+    """Return the file that `--cluster NAME` means. Raises BadInput: there is none."""
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not path.is_file():
         path = profile_folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
@@ -113,7 +98,6 @@ def _only_one(environment: Mapping[str, str]) -> Path | None:
 
 
 def profiles(environment: Mapping[str, str]) -> list[Path]:
-    """Return all profiles that lie in the folder."""
     return sorted(profile_folder(environment).glob(f"*{SUFFIX}"))
 
 

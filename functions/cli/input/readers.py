@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from functions.cli.dumps.files import short_names
 from functions.cli.input.files import check_dumps_exist
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods, reprint_note
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods
 from functions.cli.output.progress import count_bytes, reading_line
 from shared.adapters.process import system_time
 from shared.errors import EbbError
@@ -28,10 +27,7 @@ _CLUSTER: Final = re.compile(
 
 
 def is_installed(home: "Home", *, confirmed: bool) -> bool:
-    """Return whether a dump is of the cluster that EBB_CLUSTER names.
-
-    Its nodes have to show project, region and name, or a person has `confirmed` it and they show nothing else.
-    """
+    """Return whether a dump's nodes show EBB_CLUSTER's cluster, or nothing else and a person has `confirmed` it."""
     named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
     if named is None:
         return False
@@ -40,11 +36,7 @@ def is_installed(home: "Home", *, confirmed: bool) -> bool:
 
 
 def installed_policy() -> "Policy | None":
-    """Return the policy that EBB_POLICY names; None where it names none.
-
-    Raises:
-        BadSettings, BadPolicy, Retryable, Terminal: it names one that cannot be used or read.
-    """
+    """Return the policy that EBB_POLICY names, if it names one. Raises BadSettings, BadPolicy, Retryable, Terminal."""
     if not os.environ.get("EBB_POLICY"):
         return None
     from shared.settings import read_settings
@@ -84,13 +76,7 @@ class Reading:
 
 
 def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Reading, ...]:
-    """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
-
-    `confirmed`: a person confirms that it is the cluster of the installation that the environment names.
-
-    Raises:
-        BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
-    """
+    """Read what kubectl printed of clusters; `confirmed`: a person names the installation. Raises BadInput."""
     check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
 
@@ -100,12 +86,10 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
-    from functions.cli.input.impossible import drop_impossible
-
     check_usable(name, found.reading)
     cluster_reading, impossible = drop_impossible(found.reading, found.newest, found.future)
-    partial, again = partial_pods(found.reading.pods), reprint_note(found.prints)
-    warnings = (partial, *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS, again)
+    partial = partial_pods(found.reading.pods)
+    warnings = (partial, *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
     note, installed = f"A dump has no GKE API: {NO_GKE_API}", is_installed(found.home, confirmed=confirmed)
     return Reading(name, cluster_reading, BY_LABELS, found.newest, note, found, partial, warnings, installed)
 
@@ -118,35 +102,23 @@ def _title(one: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
-    """Read the cluster of a kubeconfig; its pools from the GKE API where the environment names the cluster.
-
-    Raises:
-        BadSettings: the kubeconfig or the environment cannot be used.
-        Retryable, Terminal: the cluster or the GKE API cannot be read.
-    """
+    """Read a kubeconfig's cluster, its pools from the GKE API if EBB_CLUSTER names it. Raises as its adapters."""
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
     from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
 
     path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
-    with _or_by_a_dump():
+    try:
         access = from_kubeconfig(path, context)
         with reading_line("the cluster"):
             cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
+    except EbbError as failure:
+        failure.args = (f"{failure}\n{BY_A_DUMP}",)
+        raise
     cluster, pools = _pools()
     name, how = cluster or cluster_of(context or KubeconfigFiles(path).current()), "" if cluster else HOW_GKE_API
     note = POOLS_OF_API.format(cluster=name) if pools.known else f"Without a GKE API {NO_GKE_API}{how}"
     return Reading(name, cluster_reading, pools, now, note, installed=bool(cluster))
-
-
-@contextmanager
-def _or_by_a_dump() -> Iterator[None]:
-    """Add to the failure of a read what needs no access from here."""
-    try:
-        yield
-    except EbbError as failure:
-        failure.args = (f"{failure}\n{BY_A_DUMP}",)
-        raise
 
 
 def cluster_of(context: str) -> str:

@@ -12,6 +12,7 @@ from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.advice import Advice, advise
 from functions.cli.analysis.shapes.machine_types import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
+from functions.cli.dumps.files import RepeatedSnapshot
 from functions.cli.explain.parts import as_text, show
 from functions.cli.input.inputs import Inputs, PastPasses, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
@@ -82,15 +83,17 @@ def gather_times(sources: Sources) -> tuple[Inputs, ...]:
     Raises:
         BadInput: as `gather`, or a snapshot cannot be used for advice.
     """
-    together = gather(sources)
-    apart: tuple[Inputs, ...] = ()
-    if len(sources.dumps) > 1 and together.snapshot.nodes:
-        apart = _each_by_itself(sources)
+    apart = _each_by_itself(sources) if len(sources.dumps) > 1 else ()
+    try:
+        together = gather(sources)
+    except RepeatedSnapshot:
+        if not apart:
+            raise
     found = apart or (together,)
     for inputs in found:
         if inputs.partial:
             raise BadInput(PARTIAL.format(why=inputs.partial))
-    if not together.prices.of_all(together.snapshot.nodes):
+    if not any(inputs.prices.of_all(inputs.snapshot.nodes) for inputs in found):
         raise BadInput(UNPRICED)
     return found
 

@@ -244,12 +244,6 @@ class BufferRows:
         """Add one item of a dump; one that cannot be read is named."""
         self.keep(resource, self.odd.skip_malformed(resource, iter((raw,)), _ONE[resource].decode))
 
-    def merge(self, other: "BufferRows") -> None:
-        """Add what was printed elsewhere of the same cluster; what is known already stays."""
-        for resource, rows in other.rows.items():
-            self.keep(resource, rows.values())
-        self.odd.found |= other.odd.found
-
     @property
     def templates_used(self) -> list[str]:
         """The templates of buffers that hold room; empty names for those that have none yet."""

@@ -240,14 +240,6 @@ class StorageRows:
     rows: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind.resource: {} for kind in ALL})
     unread: list[str] = field(default_factory=list)
 
-    def merge(self, other: "StorageRows") -> None:
-        """Add what another reading of the same cluster held; what is known already stays."""
-        for resource, rows in other.rows.items():
-            mine = self.rows[resource]
-            for name, row in rows.items():
-                attached = resource == ATTACHMENTS.resource and name in mine
-                mine[name] = tuple(dict.fromkeys((*mine[name], *row))) if attached else mine.get(name, row)
-
     def storage(self) -> Storage:
         capacity: dict[str, bool] = self.rows[DRIVERS.resource]
         return Storage(

@@ -38,7 +38,7 @@ def found(
     pools = FakePools({"a": pool or NodePool("a")})
     pools.profile = profile
     given: InstallationParts = replace(parts(pools=pools, rules=rules), cluster=lambda: cluster)
-    return [(each.grade, each.sentence, each.remedy) for each in autoscaler(given)]
+    return [(one.grade, one.sentence, one.remedy) for one in autoscaler(given)]
 
 
 @pytest.mark.parametrize(

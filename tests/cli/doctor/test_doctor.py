@@ -16,7 +16,7 @@ from shared.core.cluster.node import Kubelet, NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.values import Commitments
 from shared.core.records.state import ClusterState
-from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
+from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Retryable, Terminal
 from shared.port_types import CLUSTER_KEY, PoolsReading
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
@@ -54,13 +54,6 @@ class FakeReviews:
         if kind in {POLICIES, BINDINGS} and name not in self.policies:
             return None
         return self.held.get((kind, name))
-
-
-class NoReviews(FakeReviews):
-    """The simulated GKE's: it knows no rights."""
-
-    def may(self, verb: str, group: str, resource: str) -> bool:
-        raise Gone(f"{verb} {group} {resource}: not found")
 
 
 @dataclass
@@ -182,7 +175,7 @@ def test_a_right_on_what_only_some_clusters_have_is_missed_there_alone(
 
     assert bad(found) == expected
     said = [result.sentence for result in examine(found) if result.grade is Grade.WARN]
-    assert all("list verticalpodautoscalers" in each for each in said)
+    assert all("list verticalpodautoscalers" in line for line in said)
 
 
 def test_every_kind_that_only_some_clusters_have_is_known_as_such() -> None:
@@ -231,7 +224,7 @@ def test_every_right_of_the_functions_is_asked_for() -> None:
     grants = granted(filled(planner="planner", drainer="drainer"))
 
     options = {("delete", "", "pods"), *(tuple(right) for one in OPTIONS for right in rights_of_option(one.name))}
-    assert set(reviews.asked) - options == {tuple(each) for every in grants.values() for each in every}
+    assert set(reviews.asked) - options == {tuple(row) for every in grants.values() for row in every}
     assert rights().keys() == {"planner", "drainer"}
 
 

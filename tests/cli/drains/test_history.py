@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from functions.cli.drains.history import History, document, history_of, read_history, show
+from functions.cli.drains.status import InstallationStatus, read_status, status_of
+from functions.cli.drains.status_table import history_document, show_history
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Reclaimed
@@ -37,13 +38,14 @@ def _past(order_id: str, minutes_ago: int = 0, **changes: Any) -> DrainRecord:
 RECLAIMED = (Reclaimed("a", NOW, 2, 200_000),)
 
 
-def _history(*records: DrainRecord, most: int | None = None) -> History:
-    return history_of(CLUSTER, records, RECLAIMED, NOW, most)
+def _history(*records: DrainRecord) -> InstallationStatus:
+    drains = {record.order.order_id: record for record in records}
+    return status_of(CLUSTER, ClusterState(reclaimed=RECLAIMED), {}, drains, NOW)
 
 
-def _shown(history: History, width: int = 120) -> str:
+def _shown(history: InstallationStatus, width: int = 120, most: int | None = None) -> str:
     pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), history)
+    show_history(Console(file=pages, width=width, force_terminal=True, color_system=None), history, most)
     return pages.getvalue()
 
 
@@ -53,9 +55,10 @@ def test_drains_that_ended_are_shown_the_last_first_and_those_under_way_are_not(
 
 
 def test_those_that_are_not_shown_are_counted() -> None:
-    found = _history(_past("a", 1), _past("b", 2), _past("c", 3, outcome="given_back"), most=1)
-    assert (len(found.drains), dict(found.outcomes)) == (1, {"removed": 2, "given_back": 1})
-    assert "2 older ones are not shown" in _shown(found)
+    found = _history(_past("a", 1), _past("b", 2), _past("c", 3, outcome="given_back"))
+    assert found.outcomes == {"removed": 2, "given_back": 1}
+    assert "2 older ones are not shown" in _shown(found, most=1)
+    assert len(history_document(found, 1)["drains"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_without_drains_it_shows_it() -> None:
 
 
 def test_tools_get_every_key() -> None:
-    found = document(_history(_past("a", begun_at=None)))
+    found = history_document(_history(_past("a", begun_at=None)), None)
     assert found["drains"] == [
         {
             "order_id": "a", "node": NAME, "reason": "underutilized", "origin": "planner", "requested_by": None,
@@ -102,7 +105,7 @@ def test_the_state_is_read_and_a_profile_finds_it(tmp_path: Path) -> None:
     state = SqliteState(str(path), CLUSTER)
     state.put(CLUSTER_KEY, ClusterState(reclaimed=RECLAIMED), None)
     state.put(drain_key("a"), _past("a"), None)
-    assert len(read_history(CLUSTER, state, None).drains) == 1
+    assert len(read_status(CLUSTER, state).drains) == 1
 
     (tmp_path / "ebb").mkdir()
     (tmp_path / "ebb" / "prod.env").write_text(f"export EBB_CLUSTER='{CLUSTER}'\nexport EBB_STATE='sqlite:{path}'\n")

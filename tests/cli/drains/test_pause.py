@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from functions.cli.drains.pause import ALREADY, PauseSwitch, sentences, set_flag
+from functions.cli.drains.client import ALREADY, sentences, set_flag
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
 from shared.port_types import CLUSTER_KEY
@@ -39,7 +39,7 @@ def test_a_pause_leaves_the_rest_of_the_document_alone() -> None:
     state = FakeState()
     before = ClusterState(claims={"uid-n1": claim("n1")})
     state.put(CLUSTER_KEY, before, None)
-    set_flag(PauseSwitch(CLUSTER, state, FakeClock()), paused=True, reason="why")
+    set_flag(CLUSTER, state, FakeClock(), paused=True, reason="why")
     assert read_cluster(state)[0] == replace(before, paused=True, pause_reason="why")
 
 
@@ -48,19 +48,19 @@ def test_a_pause_leaves_the_rest_of_the_document_alone() -> None:
     [pytest.param("why", "", id="no other reason"), pytest.param("because", "because", id="another one")],
 )
 def test_a_pause_of_what_is_paused_keeps_the_reason_unless_it_has_one(expected: str, again: str) -> None:
-    switch = PauseSwitch(CLUSTER, FakeState(), FakeClock())
-    first = set_flag(switch, paused=True, reason="why")
-    second = set_flag(switch, paused=True, reason=again)
+    state = FakeState()
+    first = set_flag(CLUSTER, state, FakeClock(), paused=True, reason="why")
+    second = set_flag(CLUSTER, state, FakeClock(), paused=True, reason=again)
 
-    assert read_cluster(switch.state)[0].pause_reason == expected
+    assert read_cluster(state)[0].pause_reason == expected
     assert (ALREADY in first, ALREADY in second) == (False, True)
 
 
 def test_a_resume_forgets_the_reason() -> None:
-    switch = PauseSwitch(CLUSTER, FakeState(), FakeClock())
-    set_flag(switch, paused=True, reason="why")
-    set_flag(switch, paused=False, reason="")
-    assert read_cluster(switch.state)[0] == ClusterState()
+    state = FakeState()
+    set_flag(CLUSTER, state, FakeClock(), paused=True, reason="why")
+    set_flag(CLUSTER, state, FakeClock(), paused=False, reason="")
+    assert read_cluster(state)[0] == ClusterState()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.drains.release import ReleaseOptions, ReleaseTarget, VisibleNodes, is_free, order_release, read_nodes
+from functions.cli.drains.release import ReleaseTarget, VisibleNodes, is_free, order_release, read_nodes
 from functions.cli.output.format import moment
 from shared.core.cluster import names
 from shared.core.reasons import Outcome, Refusal
@@ -43,7 +43,7 @@ def seen(cluster: FakeEbb) -> VisibleNodes:
 def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb()
 
-    assert order_release(installation_of(cluster), "n1", blind, ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "n1", blind) == 0
 
     until = moment(cluster.remembered().backoffs["uid-n1"].until)
     said = f"n1  released  {Outcome.RELEASED.sentence} It is left alone until {until}.\n"
@@ -55,7 +55,7 @@ def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.Cap
 def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb()
 
-    order_release(installation_of(cluster, pushed=False), "n1", blind, ReleaseOptions(wait=False))
+    order_release(installation_of(cluster, pushed=False), "n1", blind, wait=False)
 
     (sent,) = cluster.bus.published
     assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (OrderKind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
@@ -66,12 +66,14 @@ def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixtu
 def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
 
     shown = capsys.readouterr()
     assert sorted(line.split()[0] for line in shown.out.splitlines()) == ["n1", "n2", "orphan"]
     assert cluster.remembered().claims == {}
-    assert [each.name for each in cluster.cluster.nodes.values() if each.drain_taint or each.unschedulable] == []
+    assert [
+        one_node.name for one_node in cluster.cluster.nodes.values() if one_node.drain_taint or one_node.unschedulable
+    ] == []
     assert "Run ebb pause first" in shown.err
 
 
@@ -82,11 +84,11 @@ def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(capsys: pytest.Captu
     wave = Wave(id="w", nodes=(WaveNode("uid-n3", "n3"),), policy_hash="", began=NOW, deadline=NOW + timedelta(hours=1))
     cluster.state.put(WAVE_KEY, wave, None)
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
 
     assert capsys.readouterr().out
     assert cluster.state.get(WAVE_KEY).value is None
-    assert not any(each.held for each in cluster.cluster.nodes.values())
+    assert not any(one_node.held for one_node in cluster.cluster.nodes.values())
 
 
 @pytest.mark.parametrize(("code", "pushed"), [(0, True), (1, False)], ids=["removed", "nobody takes the order"])
@@ -96,9 +98,9 @@ def test_all_waits_for_soft_taints_too(code: int, pushed: bool, capsys: pytest.C
     cluster.cluster.set_soft_taint(cluster.cluster.node("n3"), held=True)
 
     installation = installation_of(cluster, pushed=pushed)
-    assert order_release(installation, "all", lambda: seen(cluster), ReleaseOptions()) == code
+    assert order_release(installation, "all", lambda: seen(cluster)) == code
 
-    assert any(each.held for each in cluster.cluster.nodes.values()) is not pushed
+    assert any(one_node.held for one_node in cluster.cluster.nodes.values()) is not pushed
     assert "Nothing to release" not in capsys.readouterr().out
 
 
@@ -119,7 +121,7 @@ def test_all_frees_every_node_although_a_pass_writes_the_wave_first(capsys: pyte
     cluster.state = OvertakenState(now=cluster.clock.now, documents=cluster.state.documents)
     cluster.state.put(WAVE_KEY, Wave(id="w", nodes=(), policy_hash="", began=NOW, deadline=NOW), None)
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
 
     assert capsys.readouterr().out
     assert cluster.state.get(WAVE_KEY).value is None
@@ -129,7 +131,7 @@ def test_all_frees_every_node_although_a_pass_writes_the_wave_first(capsys: pyte
 def test_without_a_cluster_all_means_the_claims_and_that_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
-    assert order_release(installation_of(cluster), "all", blind, ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "all", blind) == 0
 
     assert BLIND.note in capsys.readouterr().err
     assert cluster.cluster.nodes["orphan"].drain_taint == "lost"
@@ -139,7 +141,7 @@ def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> N
     cluster = FakeEbb(node("n1"))
     cluster.remember(ClusterState(paused=True))
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
 
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == (
@@ -161,10 +163,7 @@ def test_a_node_without_a_claim(
 ) -> None:
     cluster = fake_ebb()
 
-    assert (
-        order_release(installation_of(cluster), name, lambda: seen(cluster) if sighted else BLIND, ReleaseOptions())
-        == code
-    )
+    assert order_release(installation_of(cluster), name, lambda: seen(cluster) if sighted else BLIND) == code
 
     assert capsys.readouterr().out.startswith(expected)
     assert len(cluster.bus.published) == (0 if sighted else 1)
@@ -175,10 +174,7 @@ def test_a_release_that_nobody_carries_out_shows_what_to_check_and_what_is_still
 ) -> None:
     cluster = fake_ebb()
 
-    assert (
-        order_release(installation_of(cluster, pushed=False), "n1", blind, ReleaseOptions(timeout=timedelta(minutes=2)))
-        == 1
-    )
+    assert order_release(installation_of(cluster, pushed=False), "n1", blind, timeout=timedelta(minutes=2)) == 1
 
     shown = capsys.readouterr().out
     assert shown.count("1 node not free after 1m. Check") == 1
@@ -198,7 +194,7 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
 
     moves.append(drain_another)
 
-    assert order_release(desk, "all", blind, ReleaseOptions()) == 1
+    assert order_release(desk, "all", blind) == 1
     assert "Claimed meanwhile: n3. Run ebb pause, then ebb release all again." in capsys.readouterr().out
 
 
@@ -239,7 +235,7 @@ def test_a_gke_api_that_does_not_answer_is_a_note_and_no_fault() -> None:
 def test_a_name_that_no_node_can_have_is_bad_use() -> None:
     cluster = fake_ebb()
     with pytest.raises(BadInput, match="NODE: 'ALL'"):
-        order_release(installation_of(cluster), "ALL", blind, ReleaseOptions())
+        order_release(installation_of(cluster), "ALL", blind)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +265,7 @@ def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation() -> No
     note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
     cluster = fake_ebb(node("orphan", unschedulable=True, annotations=note))
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
 
     found = cluster.cluster.nodes["orphan"]
     assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (False, False)

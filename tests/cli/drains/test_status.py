@@ -10,11 +10,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import typer
 from msgspec.structs import replace
 from rich.console import Console
 
 from functions.cli.drains import status_table
+from functions.cli.drains.commands import EVERY_SECONDS, watch
 from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, InstallationStatus, read_status, status_of
+from functions.cli.errors import INTERRUPTED
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.process import system_time
 from shared.adapters.sqlite import SqliteState
@@ -51,7 +54,7 @@ def status(
     *records: DrainRecord,
     pools: Mapping[str, PoolMarks] | None = None,
 ) -> InstallationStatus:
-    drains = {each.order.order_id: each for each in records}
+    drains = {one.order.order_id: one for one in records}
     return status_of(CLUSTER, state or ClusterState(last_pass=NOW), pools or {}, drains, NOW)
 
 
@@ -154,7 +157,9 @@ def test_what_is_over_is_not_shown() -> None:
 
 def test_the_last_ten_results_are_shown_newest_first() -> None:
     shown = status(None, *(settled(f"o{number}", number) for number in range(RESULTS + 5)))
-    assert [row.record.order.order_id for row in shown.results] == [f"o{number}" for number in range(RESULTS)]
+    assert [row["order_id"] for row in status_table.document(shown)["results"]] == [
+        f"o{number}" for number in range(RESULTS)
+    ]
 
 
 def test_a_drained_claims_time_is_its_watchdogs() -> None:
@@ -275,7 +280,7 @@ def test_a_state_in_firestore_is_shown_alike(
     shown = read_status(cluster, state)
 
     assert [row.pool for row in shown.marks] == ["a"]
-    assert [row.record.outcome for row in shown.results] == ["given_back"]
+    assert [row.record.outcome for row in shown.drains] == ["given_back"]
     assert [row.claim.node for row in shown.claims] == [NAME]
 
 
@@ -298,3 +303,25 @@ def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: 
     assert [(row.claim.node, row.phase) for row in found.claims] == [("n1", "cordoned"), ("n2", NO_RECORD)]
     (warning,) = found.warnings
     assert "document drains 'two'" in warning
+
+
+class _Impatient:
+    """A clock at which a person looks twice more, and then presses Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        if len(self.slept) > 2:
+            raise KeyboardInterrupt
+
+
+def test_it_is_shown_until_somebody_has_seen_enough() -> None:
+    clock, shown = _Impatient(), []
+    with pytest.raises(typer.Exit) as ended:
+        watch(lambda: shown.append("."), clock)
+    assert (ended.value.exit_code, len(shown), set(clock.slept)) == (INTERRUPTED, 3, {EVERY_SECONDS})

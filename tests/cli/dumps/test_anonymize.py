@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
 from functions.cli.dumps.anonymize.objects import KINDS, anonymize_dump
-from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
+from functions.cli.dumps.anonymize.rules import Namer, NameTable
 from functions.cli.dumps.contents import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from functions.cli.dumps.reading import DumpedCluster, read_dumps
-from functions.cli.input.impossible import drop_impossible
 from functions.cli.input.inputs import gather
+from functions.cli.input.missing_data import drop_impossible
 from functions.cli.input.options import Sources
 from shared.errors import BadDump
 from tests.builders import NOW

@@ -57,7 +57,7 @@ def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
 def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
     shown = [row[0] for row in seen.rows(".clusters") if len(row) == 1]
     assert "Paused: a week" in shown
-    assert any("is cut off after 0 objects" in name for name in shown)
+    assert any("is cut off" in name for name in shown)
 
 
 def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:

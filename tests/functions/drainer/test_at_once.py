@@ -45,9 +45,7 @@ def test_evictions_overlap_and_their_number_is_bounded() -> None:
 
     ebb.drain(order())
 
-    record = ebb.record()
-    assert record is not None
-    assert (record.phase, crowd.most) == (DrainPhase.DRAINED, 3)
+    assert (ebb.record().phase, crowd.most) == (DrainPhase.DRAINED, 3)
 
 
 @pytest.mark.acceptance(109)
@@ -63,7 +61,7 @@ def test_of_two_passes_at_once_one_acts() -> None:
     ebb.cluster.read = while_looking  # type: ignore[method-assign]  # another tick arrives in the middle of ours
     first = ebb.tick()
 
-    assert [each["duplicate"] for each in second] == [True]
+    assert [one["duplicate"] for one in second] == [True]
     assert "duplicate" not in first
     assert len(ebb.bus.published) == 1
 

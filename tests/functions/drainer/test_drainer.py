@@ -1,14 +1,18 @@
 """A drain from cordon to its end, on fakes."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from functions.drainer.main import PushReply
 from shared.adapters.prices import load
+from shared.core.policy.values import NO_COMMITMENTS, Commitments
+from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
-from shared.errors import Retryable, Stale
-from shared.port_types import Eviction
+from shared.errors import Retryable, Stale, Terminal
+from shared.port_types import COMMITMENTS_KEY, Eviction
 from tests.builders import NOW, committed, node, order, pdb, pod, policy
 from tests.fakes import failing
 from tests.functions.drainer.one_drain import WEB, fake_ebb
@@ -23,7 +27,7 @@ def test_a_drain_cordons_evicts_and_leaves_the_node_to_the_autoscaler() -> None:
     assert ebb.effects() == [("take", "n1", "order"), ("evict", "default/p", 30, False)]
     left = ebb.cluster.nodes["n1"]
     assert (left.unschedulable, left.drain_taint) == (True, "order")
-    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists or the test fails
+    assert ebb.record().phase is DrainPhase.DRAINED
     assert set(ebb.remembered().claims) == {"uid-n1"}
 
 
@@ -59,14 +63,12 @@ def test_a_drain_that_cannot_finish_gives_the_node_back_and_only_ours() -> None:
     blocked = [Eviction(EvictionAnswer.GRANTED)] + [Eviction(EvictionAnswer.BUDGET, "default/web")] * 200
     ebb.cluster.answers["default/p"] = list(blocked)
 
-    while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
-        assert (ebb.deliver(ebb.bus.published[-1]) if ebb.bus.published else ebb.drain(order())) is PushReply.DONE
+    ebb.drain_to_end(order())
 
     freed = ebb.cluster.nodes["n1"]
     assert (freed.unschedulable, freed.taints, dict(freed.annotations)) == (False, (), {})
     assert ebb.cluster.nodes["n9"].unschedulable
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why, record.detail) == ("given_back", "deadline", "held by default/web")
     assert ebb.remembered().claims == {}
     assert ebb.remembered().backoffs["uid-n1"].why == "deadline"
@@ -137,3 +139,49 @@ def test_a_claim_keeps_what_the_bill_falls_by_without_its_node(share: float, mac
     ebb.drain(order())
     price = load().of(node("n1")).per_hour
     assert ebb.remembered().claims["uid-n1"].cost_per_hour == pytest.approx(share * price, abs=2)
+
+
+PRICE = load().of(node("n1")).per_hour
+WRITTEN = committed("e2", vcpu=12, gib=48)
+READ = Commitments(read=True)
+LIST = ListedCommitment(
+    name="e2-base",
+    status="ACTIVE",
+    plan="TWELVE_MONTH",
+    type="GENERAL_PURPOSE_E2",
+    resources=(ListedResource("VCPU", 12), ListedResource("MEMORY", 48 * 1024)),
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "commitments", "age"),
+    [
+        pytest.param(PRICE, NO_COMMITMENTS, timedelta(0), id="nothing is committed"),
+        pytest.param(0, WRITTEN, timedelta(0), id="the policy has what is committed"),
+        pytest.param(0, READ, timedelta(hours=1), id="the planner has listed it"),
+        pytest.param(PRICE, replace(WRITTEN, read=True), timedelta(hours=25), id="its list is too old"),
+    ],
+)
+def test_a_claim_saves_what_the_bill_falls_by(expected: int, commitments: Commitments, age: timedelta) -> None:
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": commitments}))
+    ebb.state.put(COMMITMENTS_KEY, CommitmentReading(rows=(LIST,), read_at=NOW - age, tried_at=NOW), None)
+
+    ebb.drain(order())
+
+    assert [claim.cost_per_hour for claim in ebb.remembered().claims.values()] == [pytest.approx(expected, abs=2)]
+
+
+def test_without_a_list_the_price_counts() -> None:
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": READ}))
+    ebb.drain(order())
+    assert [claim.cost_per_hour for claim in ebb.remembered().claims.values()] == [PRICE]
+
+
+@pytest.mark.parametrize("failure", [Retryable("state", "503"), Terminal("state", "403")], ids=["an outage", "refused"])
+def test_a_list_that_cannot_be_read_ends_no_claim(failure: Exception) -> None:
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": READ}))
+    ebb.state.meanwhile["all", COMMITMENTS_KEY.collection] = failing(failure)
+
+    ebb.drain(order())
+
+    assert [claim.cost_per_hour for claim in ebb.remembered().claims.values()] == [PRICE]

@@ -9,12 +9,14 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
+from functions.drainer.main import PushReply
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.port_types import ClusterReading, Eviction, drain_key
-from tests.builders import NOW, claim, order, pdb, pod, pod_class
-from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.builders import NOW, buffer, claim, held, order, pdb, pod, pod_class
+from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb
 
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
@@ -110,7 +112,6 @@ def test_the_time_that_a_shut_budget_holds_a_pod_is_shown_to_the_end() -> None:
     ebb.drain(order())
     (result,) = ebb.log.of("drain_result")
     record = ebb.record()
-    assert record is not None
     assert record.cordoned_at is not None
     held = sum(float(str(line.get("blocked_seconds", 0))) for line in ebb.log.of("eviction"))
 
@@ -118,12 +119,19 @@ def test_the_time_that_a_shut_budget_holds_a_pod_is_shown_to_the_end() -> None:
     assert (ebb.clock.now() - record.cordoned_at).total_seconds() - 15 <= held
 
 
+RIVALS = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
+
+
+def two_pods() -> FakeEbb:
+    second = pod("second", on="n1", kind=pod_class(owner="ReplicaSet/second", cpu=1, labels={"app": "second"}))
+    return fake_ebb(pod("p", on="n1", kind=BIG), second, pdb("web", app="web"), pdb("second", app="second"))
+
+
 def test_a_first_round_that_moved_nothing_is_followed_by_a_new_proof() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     busy = Eviction(EvictionAnswer.LATER, "too many requests")
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), *[busy] * 6]
-    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
-    ebb.later(12, lambda: ebb.cluster.put(*rivals))
+    ebb.later(12, lambda: ebb.cluster.put(*RIVALS))
 
     ebb.drain(order())
 
@@ -138,16 +146,13 @@ def test_a_first_round_that_moved_nothing_is_followed_by_a_new_proof() -> None:
 )
 def test_a_pod_that_goes_after_a_refusal_has_not_been_moved_by_the_drain(expected: list[str], refused: bool) -> None:
     """Somebody else deletes it, and the room for what stays is gone by then."""
-    guards = (pdb("web", app="web"), pdb("second", app="second"))
-    second = pod("second", on="n1", kind=pod_class(owner="ReplicaSet/second", cpu=1, labels={"app": "second"}))
-    ebb = fake_ebb(pod("p", on="n1", kind=BIG), second, *guards)
+    ebb = two_pods()
     wrote = Eviction(EvictionAnswer.CONFLICT, "somebody else wrote")
     busy = Eviction(EvictionAnswer.LATER, "too many requests", refused)
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), busy]
     ebb.cluster.answers["default/second"] = [Eviction(EvictionAnswer.GRANTED), *[wrote] * 6]
-    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
     ebb.later(8, lambda: ebb.cluster.finish("default/p"))
-    ebb.later(8, lambda: ebb.cluster.put(*rivals))
+    ebb.later(8, lambda: ebb.cluster.put(*RIVALS))
 
     ebb.drain(order())
 
@@ -156,9 +161,7 @@ def test_a_pod_that_goes_after_a_refusal_has_not_been_moved_by_the_drain(expecte
 
 def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_the_same() -> None:
     """The room is gone by then: what was moved is watched, and the drain never says that nothing was touched."""
-    guards = (pdb("web", app="web"), pdb("second", app="second"))
-    second = pod("second", on="n1", kind=pod_class(owner="ReplicaSet/second", cpu=1, labels={"app": "second"}))
-    ebb = fake_ebb(pod("p", on="n1", kind=BIG), second, *guards)
+    ebb = two_pods()
     killed = ebb.cluster.evict
 
     def at_the_second(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
@@ -170,8 +173,7 @@ def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_th
     ebb.cluster.evict = at_the_second  # type: ignore[method-assign,assignment]
     with pytest.raises(KeyboardInterrupt):
         ebb.drain(order())
-    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
-    ebb.cluster.put(*rivals)
+    ebb.cluster.put(*RIVALS)
     ebb.pass_time(seconds=60)
     ebb.deliver(order(expires_at=NOW + timedelta(minutes=10)))
 
@@ -231,7 +233,53 @@ def test_a_node_is_counted_empty_however_short_the_steps_are(seconds: float) -> 
     in_messages(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert record.drained_at is not None
     assert record.emptied_at is not None
     assert record.drained_at - record.emptied_at < timedelta(seconds=15)
+
+
+SMALL = buffer("web", 2, cpu=0.5, ready=2)
+
+
+def looks_at_buffers(ebb: FakeEbb) -> int:
+    return sum(call[0] == "buffers" for call in ebb.cluster.calls)
+
+
+def when_evicted(ebb: FakeEbb, buffers: Buffers) -> None:
+    """What the autoscaler says once the first pod is on its way."""
+
+    def look() -> None:
+        if any(pod.deleting for pod in ebb.cluster.pods.values()):
+            ebb.cluster.buffers_held = buffers
+
+    ebb.clock.moves.insert(0, look)
+
+
+def test_a_drain_reads_no_buffers_where_there_are_none() -> None:
+    ebb = fake_ebb()
+    assert ebb.drain(order()) is PushReply.DONE
+    assert (looks_at_buffers(ebb), ebb.reasons("drain_result")) == (0, [])
+
+
+def test_a_drain_goes_on_while_buffers_have_the_room_that_they_had() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.buffers_held = held(SMALL)
+    ebb.drain(order())
+    assert looks_at_buffers(ebb) > 0
+    assert (holder(ebb), ebb.reasons("drain_result")) == ("order", [])
+
+
+def test_a_node_is_returned_when_a_buffer_falls_after_the_first_eviction() -> None:
+    ebb = fake_ebb(pod("p", on="n1", kind=replace(WEB, grace_seconds=30)), pdb("web", app="web"))
+    ebb.cluster.buffers_held = held(SMALL)
+    when_evicted(ebb, held(replace(SMALL, ready=1)))
+    ebb.drain(order())
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["buffer"])
+
+
+def test_a_drain_whose_pods_would_take_a_buffers_room_moves_nothing() -> None:
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("q", on="n2", kind=WEB), pdb("web", app="web"))
+    ebb.cluster.buffers_held = held(buffer("web", 3, cpu=3.85, ready=3))
+    ebb.drain(order())
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["stale"])
+    assert not any(call[0] == "evict" for call in ebb.cluster.calls if call[-1] is False)

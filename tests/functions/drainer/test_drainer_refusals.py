@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from functions.drainer.main import PushReply
-from functions.drainer.reads import unbound_pods
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.drain_record import EvictionAnswer
@@ -15,7 +14,6 @@ from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import NOW, claim, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
-from tests.functions.fake_ebb import FakeEbb
 
 
 @pytest.mark.parametrize(
@@ -96,7 +94,7 @@ def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
     assert ebb.reasons("drain_result") == ["blocked_by_pod"]
 
 
-def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
+def test_a_webhook_that_would_deny_is_met_before_any_cordon_and_the_node_left_alone_for_a_while() -> None:
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
@@ -104,6 +102,7 @@ def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
 
     assert ebb.effects() == []
     assert ebb.reasons("drain_result") == ["preflight"]
+    assert ebb.remembered().backoffs["uid-n1"].why == "preflight"
 
 
 @pytest.mark.acceptance(55)
@@ -117,61 +116,14 @@ def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
 
 
-def test_an_eviction_that_would_be_refused_for_good_leaves_the_node_alone_for_a_while() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
-
-    ebb.drain(order())
-
-    assert ebb.remembered().backoffs["uid-n1"].why == "preflight"
-
-
-@pytest.mark.parametrize(("expected", "seconds"), [(PushReply.DONE, 60), (PushReply.AGAIN, 61)])
-def test_a_claim_rests_on_reads_of_the_last_minute(expected: PushReply, seconds: float) -> None:
-    """An instance may be paused between two calls for any time."""
-    ebb = fake_ebb()
-    paused_at_the_preflight(ebb, seconds)
-
-    assert ebb.drain(order()) is expected
-    assert ("take" in {call[0] for call in ebb.effects()}) is (expected is PushReply.DONE)
-
-
-def test_a_claim_counts_the_age_of_nodes_that_another_order_has_read() -> None:
-    ebb = fake_ebb(one_instance=True)
-    ebb.drain(order("n2", order_id="first", dry_run=True))
-    ebb.pass_time(seconds=4)
-    paused_at_the_preflight(ebb, 57)
-
-    assert ebb.drain(order()) is PushReply.AGAIN
-
-
-def paused_at_the_preflight(ebb: FakeEbb, seconds: float) -> None:
-    evict, pauses = ebb.cluster.evict, [seconds]
-
-    def paused(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        if dry_run and pauses:
-            ebb.pass_time(seconds=pauses.pop())
-        return evict(given, grace, dry_run=dry_run)
-
-    ebb.cluster.evict = paused  # type: ignore[method-assign,assignment]  # an instance that is paused
-
-
-def test_an_order_in_dry_run_is_on_its_way_no_longer() -> None:
+@pytest.mark.parametrize("of", ["the order", "the policy"])
+def test_a_dry_run_is_on_its_way_no_longer(of: str) -> None:
     """The next pass orders the node again: a trial week reports it in every pass."""
-    ebb = fake_ebb()
+    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": of == "the policy"}))
     on_its_way = {"uid-n1": Published(claim=claim("n1", order_id="order"), expires_at=NOW + timedelta(minutes=10))}
     ebb.remember(ClusterState(published=on_its_way))
 
-    ebb.drain(order(dry_run=True))
+    ebb.drain(order(dry_run=of == "the order"))
 
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
     assert ebb.remembered().published == {}
-
-
-@pytest.mark.parametrize(("expected", "shared"), [(1, True), (2, False)])
-def test_waiting_pods_of_another_look_are_used_by_those_who_do_not_count_with_them(expected: int, shared: bool) -> None:
-    """Whoever counts replacements must not have read the waiting pods before the workloads' own counts."""
-    ebb = fake_ebb(one_instance=True)
-    for seconds in (0, 1):
-        unbound_pods(ebb.ports, NOW + timedelta(seconds=seconds), shared=shared)
-
-    assert sum(call[0] == "unbound_pods" for call in ebb.cluster.calls) == expected

@@ -31,7 +31,6 @@ def test_a_release_frees_the_node_and_ends_the_claim() -> None:
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().claims == {}
     record = ebb.record()
-    assert record is not None
     assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "released")
 
 
@@ -53,8 +52,8 @@ def test_a_release_that_names_another_node_of_that_name_ends_no_drain(step_secon
     ebb.deliver(released(node_uid="uid-other"))
 
     assert (holder(ebb), ebb.reasons("drain_result")) == ("order", ["other_node"])
-    assert ebb.record().phase is not DrainPhase.SETTLED  # type: ignore[union-attr]  # the record exists
-    assert ebb.record().node_uid == "uid-n1"  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is not DrainPhase.SETTLED
+    assert ebb.record().node_uid == "uid-n1"
 
 
 @pytest.mark.acceptance(94)
@@ -109,7 +108,7 @@ def test_a_return_that_was_cut_short_is_finished_by_the_next_message() -> None:
     ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
 
     assert ebb.drain(order()) is PushReply.AGAIN
-    assert ebb.record().phase is DrainPhase.HALTING  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is DrainPhase.HALTING
 
     assert ebb.deliver(order()) is PushReply.DONE
     assert holder(ebb) is None

@@ -21,10 +21,8 @@ RELEASE = json.dumps({"kind": "release", "node": "n1"}).encode()
 
 
 def to_the_end(ebb: FakeEbb) -> None:
-    """Deliver the order and all that follows until the drain has ended or left its node to the autoscaler."""
-    ebb.drain(order())
-    while (found := ebb.record()) and found.phase not in {DrainPhase.SETTLED, DrainPhase.DRAINED}:
-        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
+    """Let the drain end, or leave its node to the autoscaler."""
+    ebb.drain_to_end(order(), DrainPhase.SETTLED, DrainPhase.DRAINED)
 
 
 def restarts(ebb: FakeEbb) -> list[str]:
@@ -45,9 +43,7 @@ def test_a_single_replica_leaves_by_a_restart_and_the_others_by_evictions_after_
 
     to_the_end(ebb)
 
-    record = ebb.record()
-    assert record is not None
-    assert (record.phase, restarts(ebb), evicted(ebb)) == (DrainPhase.DRAINED, ["order"], ["default/other"])
+    assert (ebb.record().phase, restarts(ebb), evicted(ebb)) == (DrainPhase.DRAINED, ["order"], ["default/other"])
     touched = [
         call[0] for call in ebb.cluster.calls if call[0] in {"take", "restart", "evict"} and call[-1] is not True
     ]
@@ -96,7 +92,6 @@ def test_a_new_pod_that_finds_no_node_is_dropped_and_the_restart_undone() -> Non
     to_the_end(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert (record.why, record.detail) == (ReturnReason.SURGE_PENDING, "default/new")
     assert (restarts(ebb), evicted(ebb), answers(ebb)) == (["order", ""], [], ["asked", "restarted", "undone"])
     ebb.pass_time(seconds=1)
@@ -114,33 +109,24 @@ def test_undoing_restores_the_stamp_of_an_earlier_drain() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("why", "undone", "changes"),
     [
-        pytest.param({"template": "by somebody"}, id="somebody has changed the template"),
-        pytest.param({"uid": "another"}, id="another one has the name"),
+        pytest.param(ReturnReason.SURGE_PENDING, "left", {"template": "x"}, id="somebody has changed the template"),
+        pytest.param(ReturnReason.SURGE_FAILED, "left", {"uid": "another"}, id="another one has the name"),
+        pytest.param(ReturnReason.SURGE_FAILED, "left", {"stamp": "", "observed": False}, id="somebody has undone it"),
+        pytest.param(ReturnReason.SURGE_FAILED, "undone", {"progressing": False}, id="its own deadline has passed"),
     ],
 )
-def test_what_is_no_longer_ours_is_not_undone(changes: dict[str, Any]) -> None:
+def test_a_rollout_that_comes_to_nothing_is_undone_only_where_it_is_still_ours(
+    why: ReturnReason, undone: str, changes: dict[str, Any]
+) -> None:
     ebb, rollouts = fake_ebb(starts=False)
     ebb.later(20, lambda: rollouts.put(rollouts.now, **changes))
 
     to_the_end(ebb)
 
-    record = ebb.record()
-    assert record is not None
-    assert (record.outcome, restarts(ebb)) == ("given_back", ["order"])
-    assert answers(ebb)[-1] == "left"
-
-
-def test_a_restart_that_somebody_undid_is_not_written_again() -> None:
-    ebb, rollouts = fake_ebb(starts=False)
-    ebb.later(20, lambda: rollouts.put(rollouts.now, stamp="", observed=False))
-
-    to_the_end(ebb)
-
-    record = ebb.record()
-    assert record is not None
-    assert (record.why, restarts(ebb), evicted(ebb)) == (ReturnReason.SURGE_FAILED, ["order"], [])
+    assert (ebb.record().outcome, ebb.record().why, answers(ebb)[-1]) == ("given_back", why, undone)
+    assert (restarts(ebb), evicted(ebb)) == (["order", ""] if undone == "undone" else ["order"], [])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +148,6 @@ def test_a_restart_whose_answer_was_lost_and_that_somebody_undid_is_not_written_
     to_the_end(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert restarts(ebb)[1:] == expected
     assert (record.why == ReturnReason.SURGE_FAILED, "default/old" in ebb.cluster.pods) == (not expected, not expected)
 
@@ -192,9 +177,7 @@ def test_what_was_refused_because_it_had_changed_counts_as_never_asked_for() -> 
 
     to_the_end(ebb)
 
-    record = ebb.record()
-    assert record is not None
-    assert (record.phase, restarts(ebb)) == (DrainPhase.DRAINED, ["order", "order"])
+    assert (ebb.record().phase, restarts(ebb)) == (DrainPhase.DRAINED, ["order", "order"])
 
 
 def test_a_deployment_that_others_write_again_and_again_is_restarted_with_a_pause() -> None:
@@ -227,20 +210,8 @@ def test_a_restart_that_hangs_while_it_is_repeated_is_remembered_and_undone() ->
     to_the_end(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert (record.why, list(record.surges)) == (ReturnReason.SURGE_PENDING, [NAME])
     assert (answers(ebb)[-1], rollouts.now.stamp) == ("undone", "")
-
-
-def test_a_rollout_whose_deadline_has_passed_is_dropped() -> None:
-    ebb, rollouts = fake_ebb(starts=False)
-    ebb.later(20, lambda: rollouts.put(rollouts.now, progressing=False))
-
-    to_the_end(ebb)
-
-    record = ebb.record()
-    assert record is not None
-    assert (record.why, restarts(ebb)) == (ReturnReason.SURGE_FAILED, ["order", ""])
 
 
 def test_a_deployment_that_changes_before_the_restart_is_left_alone_and_named() -> None:
@@ -250,7 +221,6 @@ def test_a_deployment_that_changes_before_the_restart_is_left_alone_and_named() 
     to_the_end(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert (record.why, record.detail) == (ReturnReason.POD_BLOCKS, "default/old: surge_impossible")
     assert (restarts(ebb), evicted(ebb)) == ([], [])
 
@@ -285,9 +255,7 @@ def test_a_restart_whose_answer_was_lost_is_asked_for_again(fault: EbbError) -> 
     ebb.drain(order())
     to_the_end(ebb)
 
-    record = ebb.record()
-    assert record is not None
-    assert (record.phase, set(restarts(ebb))) == (DrainPhase.DRAINED, {"order"})
+    assert (ebb.record().phase, set(restarts(ebb))) == (DrainPhase.DRAINED, {"order"})
     assert evicted(ebb) == ["default/other"]
 
 
@@ -313,14 +281,12 @@ def test_a_restart_that_could_not_be_undone_is_undone_by_the_next_pass() -> None
 
     ebb.tick()
     (found,) = ebb.log.of("healed")
-    (repair,) = (each for each in ebb.bus.published if each.kind is OrderKind.RELEASE)
+    (repair,) = ebb.releases()
     ebb.deliver(repair)
 
     assert (found["reason"], NAME in str(found["message"])) == ("orphan", True)
     assert (restarts(ebb)[-1], answers(ebb)[-1]) == ("", "undone")
-    record = ebb.record()
-    assert record is not None
-    assert not record.surges[NAME].stuck
+    assert not ebb.record().surges[NAME].stuck
 
 
 def webhook_is_down(ebb: FakeEbb, failures: int) -> None:
@@ -336,7 +302,6 @@ def test_a_deployment_that_cannot_be_written_keeps_no_node_cordoned() -> None:
     to_the_end(ebb)
 
     record = ebb.record()
-    assert record is not None
     assert (record.phase, list(record.surges), answers(ebb)[-1]) == (DrainPhase.SETTLED, [NAME], "later")
     assert (ebb.cluster.nodes["n1"].unschedulable, ebb.remembered().claims) == (False, {})
 
@@ -347,7 +312,7 @@ def test_a_release_is_done_though_a_deployment_cannot_be_written(from_person: bo
     webhook_is_down(ebb, failures=100)
     to_the_end(ebb)
     ebb.tick()
-    (repair,) = (each for each in ebb.bus.published if each.kind is OrderKind.RELEASE)
+    (repair,) = ebb.releases()
 
     assert ebb.deliver(RELEASE if from_person else repair) is PushReply.DONE
 
@@ -379,8 +344,8 @@ def released(ebb: FakeEbb, passes: int) -> int:
         before = len(ebb.bus.published)
         ebb.pass_time(seconds=300)
         ebb.tick()
-        due = [each for each in ebb.bus.published[before:] if each.kind is OrderKind.RELEASE]
-        assert [ebb.deliver(each) for each in due] == [PushReply.DONE] * len(due)
+        due = [sent for sent in ebb.bus.published[before:] if sent.kind is OrderKind.RELEASE]
+        assert [ebb.deliver(sent) for sent in due] == [PushReply.DONE] * len(due)
         count += len(due)
     return count
 
@@ -430,8 +395,6 @@ def test_a_look_at_a_drain_that_is_over_does_not_change_when_it_ended() -> None:
     assert released(ebb, passes=1) == 1
 
     after = ebb.record()
-    assert before is not None
-    assert after is not None
     assert (after.updated_at, after.surges[NAME].looked_at) == (before.updated_at, 9)
 
 

@@ -5,24 +5,18 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.main import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
-from shared.core.records.drain_record import DrainPhase
 from tests.builders import NOW, node, order, pod, pod_class, pod_template, policy
+from tests.functions.drainer.one_drain import WEB, holder
 from tests.functions.fake_ebb import FakeEbb
 
-WEB = pod_class(owner="ReplicaSet/web")
 WORKLOAD = "default/ReplicaSet/web"
 
 
 def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     """Three nodes with room, and things; a pod that no PDB guards on n1 unless things are given."""
     return FakeEbb(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
-
-
-def holder(ebb: FakeEbb) -> str | None:
-    return ebb.cluster.nodes["n1"].drain_taint
 
 
 @pytest.mark.parametrize(
@@ -78,9 +72,7 @@ def test_an_unprotected_workload_loses_as_many_at_once_as_the_policy_lets_be_awa
 
     evicted = [call[1] for call in ebb.effects() if call[0] == "evict"]
     assert (set(evicted[:2]), evicted[2:]) == ({"default/p0", "default/p1"}, ["default/p2"])
-    record = ebb.record()
-    assert record is not None
-    asked = [record.pods[f"default/p{index}"].at for index in range(3)]
+    asked = [ebb.record().pods[f"default/p{index}"].at for index in range(3)]
     assert asked[0] == asked[1] < asked[2]
 
 
@@ -102,12 +94,9 @@ def test_a_drain_that_waited_for_lost_replicas_until_its_deadline_names_the_work
             ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 2, 1)
 
     ebb.clock.moves.append(lose_one)
-    ebb.drain(order())
-    while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
-        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
+    ebb.drain_to_end(order())
 
     record = ebb.record()
-    assert record is not None
     assert (record.why, record.detail) == ("deadline", "held by default/Deployment/web: 1 of 2 away, 1 may be")
 
 

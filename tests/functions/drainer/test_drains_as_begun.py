@@ -51,7 +51,7 @@ def test_a_policy_edit_lets_running_drains_end(
     while ebb.bus.published:
         ebb.deliver(ebb.bus.published.pop())
 
-    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is DrainPhase.DRAINED
     assert [call[1] for call in ebb.effects() if call[0] == "evict"] == [f"{spec.namespace}/p"]
 
 
@@ -63,7 +63,6 @@ def test_a_drain_that_lost_its_policy_still_holds_to_the_rules_it_was_begun_with
     ebb.drain(order())
 
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why, record.detail) == ("given_back", "pod_waits", "default/cron: job_running")
 
 
@@ -85,7 +84,7 @@ def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_tha
     assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.drain(order()) is PushReply.DONE
 
-    assert ebb.record().rules == policy(local_storage=LocalStorage.EVICT).pool("a").pod_rules  # type: ignore[union-attr]
+    assert ebb.record().rules == policy(local_storage=LocalStorage.EVICT).pool("a").pod_rules
 
 
 def test_a_drain_that_lost_its_rules_and_its_policy_moves_nothing_that_a_policy_might_keep() -> None:
@@ -120,7 +119,6 @@ def test_what_merely_waits_and_binds_just_before_the_cordon_is_no_failure(late: 
     assert ebb.drain(order()) is PushReply.DONE
 
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why) == ("given_back", "pod_waits")
     assert not ebb.cluster.nodes["n1"].unschedulable
     assert ebb.remembered().backoffs == {}
@@ -133,7 +131,7 @@ def test_a_pod_that_blocks_for_good_next_to_one_that_waits_is_the_reason() -> No
 
     ebb.drain(order())
 
-    assert ebb.record().detail == "default/bare: not_replicated"  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().detail == "default/bare: not_replicated"
     assert ebb.remembered().backoffs["uid-n1"].why == "pod_blocks"
 
 
@@ -144,7 +142,6 @@ def test_a_pod_that_dies_for_longer_than_a_drain_lasts_keeps_its_node() -> None:
     assert ebb.drain(order()) is PushReply.DONE
 
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why) == ("refused", "blocked_by_pod")
     assert "default/dying" in record.detail
     assert ebb.effects() == []
@@ -159,5 +156,4 @@ def test_a_deadline_names_the_pod_that_was_given_longer_by_others() -> None:
         ebb.deliver(order(generation=generation))
 
     record = ebb.record()
-    assert record is not None
     assert (record.why, record.detail) == ("deadline", "held by default/p, which ends by 00:00:00")

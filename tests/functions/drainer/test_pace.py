@@ -59,7 +59,6 @@ def test_a_full_node_ends_within_its_deadline_next_to_eighteen_drains_that_wait_
         ebb.deliver(ebb.bus.published.pop())
 
     record = ebb.record()
-    assert record is not None
     assert (record.phase, record.why) == (DrainPhase.DRAINED, "")
     assert record.deadline is not None
     assert ebb.clock.now() < record.deadline

@@ -48,14 +48,14 @@ def test_a_drain_that_runs_when_the_policy_breaks_ends_as_it_was_begun() -> None
     slow = pod("slow", on="n1", cpu=1, grace_seconds=300)
     ebb = FakeEbb(node("n1"), node("n2"), node("n3"), slow, step_seconds=60)
     assert ebb.drain(order()) is PushReply.DONE
-    assert ebb.record().phase is DrainPhase.CORDONED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().phase is DrainPhase.CORDONED
 
     ebb.policy.policy = broken()
     ebb.tick()
-    while ebb.record().phase is DrainPhase.CORDONED:  # type: ignore[union-attr]  # as above
+    while ebb.record().phase is DrainPhase.CORDONED:
         assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
 
-    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # as above
+    assert ebb.record().phase is DrainPhase.DRAINED
     assert ebb.effects() == [("take", "n1", "order"), ("evict", "default/slow", 300, False)]
     assert ebb.cluster.nodes["n1"].drain_taint == "order"
 

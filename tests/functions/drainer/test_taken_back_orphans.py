@@ -105,7 +105,7 @@ def test_the_pass_that_finds_it_does_not_order_it_again() -> None:
 
     ebb.tick()
 
-    assert [each.kind for each in ebb.bus.published if each.node == "n1"] == [OrderKind.RELEASE]
+    assert [sent.kind for sent in ebb.bus.published if sent.node == "n1"] == [OrderKind.RELEASE]
 
 
 def test_a_return_that_dies_halfway_forgets_nothing_of_what_the_person_wants() -> None:

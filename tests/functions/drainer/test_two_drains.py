@@ -66,23 +66,25 @@ def test_the_second_drain_may_go_once_the_first_has_moved_its_pods() -> None:
     assert set(ebb.remembered().claims) == {"uid-n1", "uid-n2"}
 
 
-def test_both_go_at_once_where_so_many_may_be_away() -> None:
-    ebb = fake_ebb(8)
+@pytest.mark.parametrize(
+    ("expected", "replicas", "available", "guards"),
+    [
+        pytest.param(["default/p0", "default/p1"], 8, 8, (), id="so many may be away"),
+        pytest.param(["default/p0"], 8, 7, (), id="one is away already"),
+        pytest.param(["default/p0", "default/p1"], 4, 4, (pdb("web", allowed=2, app="web"),), id="a PDB guards them"),
+    ],
+)
+def test_both_go_at_once_where_so_many_may_be_away(
+    expected: list[str], replicas: int, available: int, guards: tuple[Any, ...]
+) -> None:
+    ebb = fake_ebb(replicas, *guards)
+    ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", replicas, available)
     at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
 
     ebb.drain(FIRST)
 
-    assert leaving(ebb) == ["default/p0", "default/p1"]
-
-
-def test_a_replica_that_is_away_already_counts() -> None:
-    ebb = fake_ebb(8)
-    ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 8, 7)
-    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
-
-    ebb.drain(FIRST)
-
-    assert leaving(ebb) == ["default/p0"]
+    assert leaving(ebb) == expected
+    assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 
 def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks_under_both() -> None:
@@ -101,16 +103,6 @@ def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks
 
     assert set(ebb.remembered().claims) == {"uid-n1", "uid-n2"}
     assert leaving(ebb) == ["default/p0"]
-
-
-def test_what_a_pdb_guards_is_no_matter_of_turns() -> None:
-    ebb = fake_ebb(4, pdb("web", allowed=2, app="web"))
-    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
-
-    ebb.drain(FIRST)
-
-    assert leaving(ebb) == ["default/p0", "default/p1"]
-    assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 
 def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:

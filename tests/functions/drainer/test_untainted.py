@@ -32,7 +32,6 @@ def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_shown() ->
 
     assert is_free(ebb)
     record = ebb.record()
-    assert record is not None
     assert (record.outcome, record.why, record.detail) == ("overruled", "overruled", SAID)
 
 
@@ -123,5 +122,5 @@ def carried_on(ebb: FakeEbb) -> None:
     ebb.bus.published.clear()
     ebb.pass_time(minutes=1)
     ebb.tick()
-    for each in [each for each in ebb.bus.published if each.node == "n1"]:
-        ebb.deliver(each)
+    for sent in [sent for sent in ebb.bus.published if sent.node == "n1"]:
+        ebb.deliver(sent)

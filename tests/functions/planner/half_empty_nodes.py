@@ -28,7 +28,11 @@ def deliver_and_remove(ebb: FakeEbb) -> None:
     """Deliver what is published, and let the autoscaler take drained nodes."""
     while ebb.bus.published:
         assert ebb.deliver(ebb.bus.published.pop(0)) is PushReply.DONE
-    drained = [each for each in ebb.cluster.nodes.values() if each.drain_taint and not ebb.cluster.pods_on(each.name)]
+    drained = [
+        one_node
+        for one_node in ebb.cluster.nodes.values()
+        if one_node.drain_taint and not ebb.cluster.pods_on(one_node.name)
+    ]
     for emptied in drained:
         del ebb.cluster.nodes[emptied.name]
 
@@ -38,12 +42,12 @@ def reschedule(ebb: FakeEbb) -> None:
     born = iter(range(10_000))
 
     def again() -> None:
-        gone = [each for each in ebb.cluster.pods.values() if each.deleting]
-        for each in gone:
-            ebb.cluster.finish(each.key)
+        gone = [one_pod for one_pod in ebb.cluster.pods.values() if one_pod.deleting]
+        for one_pod in gone:
+            ebb.cluster.finish(one_pod.key)
             open_nodes = [name for name, one in ebb.cluster.nodes.items() if not one.unschedulable]
             target = min(open_nodes, key=lambda name: sum(p.requests.cpu for p in ebb.cluster.pods_on(name)))
-            ebb.cluster.put(pod(f"again{next(born)}", on=target, kind=each.spec))
+            ebb.cluster.put(pod(f"again{next(born)}", on=target, kind=one_pod.spec))
 
     ebb.clock.moves.append(again)
 
@@ -59,4 +63,4 @@ def healed(ebb: FakeEbb) -> None:
     ebb.pass_time(minutes=5)
     ebb.tick()
     published, ebb.bus.published = ebb.bus.published, []
-    assert {ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE} <= {PushReply.DONE}
+    assert {ebb.deliver(sent) for sent in published if sent.kind is OrderKind.RELEASE} <= {PushReply.DONE}

@@ -89,6 +89,6 @@ def test_a_pass_whose_lease_is_over_orders_no_drain(call: tuple[str, str]) -> No
     with pytest.raises(Stale):
         ebb.tick()
 
-    assert [each for each in ebb.bus.published if each.node] == []
+    assert [sent for sent in ebb.bus.published if sent.node] == []
     assert ebb.remembered().published == {}
     assert ebb.remembered().last_pass is None

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from shared.core.cluster.names import DISRUPTION_COSTS
 from shared.core.policy import DrainSettings, Policy, PoolPolicy
 from tests.builders import pod
@@ -59,15 +61,6 @@ def test_a_cost_that_cannot_be_read_is_a_warning_in_the_log_of_a_pass() -> None:
     assert len(told(ebb)) == 1, "once a day, as all that is odd"
 
 
-def test_a_dry_run_is_no_warning_in_the_log_of_a_pass() -> None:
-    ebb = fake_ebb(policy=replace(PLAIN, dry_run=True))
-
-    ebb.tick()
-
-    assert told(ebb) == []
-    assert ebb.remembered().advised is None
-
-
 def test_it_is_shown_once_a_day_whichever_instance_runs_the_pass() -> None:
     ebb = misspelt()
     for _ in range(3):
@@ -92,7 +85,8 @@ def test_what_was_shown_today_costs_no_more_writes() -> None:
     assert writes[0] == writes[1]
 
 
-def test_a_policy_with_nothing_odd_about_it_leaves_nothing_to_remember() -> None:
-    ebb = fake_ebb(policy=PLAIN)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_policy_with_nothing_odd_about_it_leaves_nothing_to_remember(dry_run: bool) -> None:
+    ebb = fake_ebb(policy=replace(PLAIN, dry_run=dry_run))
     ebb.tick()
-    assert ebb.remembered().advised is None
+    assert (told(ebb), ebb.remembered().advised) == ([], None)

@@ -23,8 +23,8 @@ def test_each_pass_takes_the_next_node_until_the_excess_falls_below_its_threshol
         deliver_and_remove(ebb)
         ebb.pass_time(minutes=5)
 
-    assert [len(each) for each in taken] == [1, 1, 1, 0, 0, 0]
-    assert len({name for each in taken for name in each}) == 3
+    assert [len(one) for one in taken] == [1, 1, 1, 0, 0, 0]
+    assert len({name for one in taken for name in one}) == 3
     assert len(ebb.cluster.nodes) == 3
     assert {line["reason"] for line in ebb.log.of("node_decision")[-3:]} == {"no_excess"}
     assert ebb.remembered().claims == {}

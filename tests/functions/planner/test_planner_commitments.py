@@ -105,14 +105,14 @@ def test_after_a_failure_it_is_tried_every_quarter_of_an_hour() -> None:
 
 def test_an_outage_of_two_hours_changes_no_verdict_and_no_order() -> None:
     sound, broken = ebb(), ebb()
-    for each in (sound, broken):
-        each.tick()
+    for one in (sound, broken):
+        one.tick()
     broken.commitments.failure = OUTAGE
     for _ in range(24):
         summaries = []
-        for each in (sound, broken):
-            each.clock.advance(300)
-            summary = each.tick()
+        for one in (sound, broken):
+            one.clock.advance(300)
+            summary = one.tick()
             summaries.append({key: summary[key] for key in ("verdicts", "orders", "at_rest", "saving_per_month")})
         assert summaries[0] == summaries[1]
 

@@ -1,6 +1,7 @@
 """What a pass repairs: the traces of drains that died, met people, or left no room. On fakes."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace as with_changes
 from datetime import timedelta
 
@@ -10,9 +11,11 @@ from msgspec.structs import replace
 from functions.drainer.main import PushReply
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.healing.repairs import MOST
 from shared.core.policy import Budget, Limit
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import OrderKind
+from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
+from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import EbbError, Retryable, Terminal
 from shared.port_types import drain_key
@@ -23,35 +26,21 @@ from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_
 ONE_NODE = (Budget(Limit(count=1)),)
 
 
-def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
+@pytest.mark.parametrize("killed", [pytest.param(False, id="drained"), pytest.param(True, id="its step died")])
+def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets(killed: bool) -> None:
+    """Without an end in the record of a step that died, nobody would ever tell how the order ended."""
     ebb = fake_ebb()
     ebb.tick()
+    if killed:
+        ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
     ebb.deliver(ebb.bus.drains[0])
     del ebb.cluster.nodes["n1"]
     ebb.pass_time(minutes=1)
 
-    summary = ebb.tick()
+    assert ebb.tick()["healed"] == 1
 
-    assert summary["healed"] == 1
     assert "uid-n1" not in ebb.remembered().claims
     record = ebb.record(ebb.bus.drains[0].order_id)
-    assert record is not None
-    assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
-
-
-def test_a_node_that_goes_in_the_middle_of_its_drain_ends_that_too() -> None:
-    """Its step may be dead: without an end in its record, nobody would ever tell how the order ended."""
-    ebb = fake_ebb()
-    ebb.tick()
-    ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
-    ebb.deliver(ebb.bus.drains[0])
-    del ebb.cluster.nodes["n1"]
-    ebb.pass_time(minutes=1)
-
-    ebb.tick()
-
-    record = ebb.record(ebb.bus.drains[0].order_id)
-    assert record is not None
     assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
 
 
@@ -111,7 +100,7 @@ def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
 
     ebb.tick()
 
-    again = next(each for each in ebb.bus.published if each.order_id == first.order_id)
+    again = next(sent for sent in ebb.bus.published if sent.order_id == first.order_id)
     assert again.generation == 1
     assert ebb.deliver(again) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint == first.order_id
@@ -137,7 +126,6 @@ def test_a_node_that_was_drained_late_is_returned_one_watchdog_after_the_deadlin
     begun(ebb)
     (claim,) = ebb.remembered().claims.values()
     record, key = ebb.record(claim.order_id), drain_key(claim.order_id)
-    assert record is not None
     assert record.drained_at is not None
     late = replace(record, deadline=record.drained_at - 20 * MINUTE)
     ebb.state.put(key, late, ebb.state.get(key).version)
@@ -156,28 +144,32 @@ def test_a_state_lost_entirely_gives_every_node_back() -> None:
     ebb.pass_time(minutes=1)
 
     ebb.tick()
-    for each in list(ebb.bus.published):
-        ebb.deliver(each)
+    for sent in list(ebb.bus.published):
+        ebb.deliver(sent)
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert not ebb.cluster.nodes["n1"].unschedulable
 
 
-def test_room_is_returned_when_demand_returns() -> None:
+@pytest.mark.parametrize("why", ["demand", "buffer"])
+def test_room_is_returned_when_demand_returns_or_a_buffer_has_it_nowhere_else(why: str) -> None:
     ebb = fake_ebb()
     begun(ebb)
     ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
-    ebb.cluster.put(pod("new", cpu=2, unschedulable_since=NOW))
+    if why == "demand":
+        ebb.cluster.put(pod("new", cpu=2, unschedulable_since=NOW))
+    else:
+        ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=0))
     ebb.pass_time(minutes=1)
 
     ebb.tick()
-    (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
-    assert (release.node, release.why) == ("n1", "demand")
+    (release,) = ebb.releases()
+    assert (release.node, release.why) == ("n1", why)
 
     assert ebb.deliver(release) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint is None
     backoff = ebb.remembered().backoffs["uid-n1"]
-    assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
+    assert (backoff.why, backoff.delay) == (why, timedelta(minutes=30))
 
 
 @pytest.mark.parametrize("by", ["the next pass", "a person"])
@@ -189,7 +181,7 @@ def test_a_node_under_our_taint_without_a_value_is_returned(by: str) -> None:
         ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode())
     else:
         ebb.tick()
-        (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
+        (release,) = ebb.releases()
         ebb.deliver(release)
 
     assert (ebb.cluster.nodes["n1"].unschedulable, ebb.cluster.nodes["n1"].taints) == (False, ())
@@ -214,7 +206,7 @@ def test_a_pod_that_preempts_hides_no_other_repair() -> None:
 
     ebb.tick()
 
-    assert [(each.node, each.why) for each in ebb.bus.published if each.why] == [("n1", "watchdog")]
+    assert [(sent.node, sent.why) for sent in ebb.bus.published if sent.why] == [("n1", "watchdog")]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +229,7 @@ def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
     high = preempting(ebb)
     ebb.pass_time(seconds=10)
     ebb.tick()
-    (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
+    (release,) = ebb.releases()
 
     ebb.later(ebb.clock.passed + 20, lambda: ebb.cluster.put(replace(high, **becomes)))
 
@@ -264,34 +256,49 @@ def test_where_only_nodes_and_pods_can_be_read_an_overdue_node_is_returned(fault
     with pytest.raises(type(fault)):
         ebb.tick()
 
-    releases = [order for order in ebb.bus.published if order.kind is OrderKind.RELEASE]
+    releases = ebb.releases()
     assert [(order.node, order.why) for order in releases] == [("n1", "watchdog")]
 
 
-@pytest.mark.parametrize("why", ["demand", "watchdog"])
-def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> None:
-    ebb = fake_ebb()
-    begun(ebb)
+def upgrade_pool(ebb: FakeEbb) -> None:
     ebb.pass_time(minutes=40)
     ebb.cluster.put(pod("p", unschedulable_since=ebb.clock.now()))
     ebb.pools.pools = {"a": NodePool("a", upgrading=True)}
 
-    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
 
-    assert ebb.cluster.nodes["n1"].unschedulable
-
-
-@pytest.mark.parametrize("why", ["demand", "buffer"])
-def test_a_release_is_void_once_somebody_else_has_begun_to_empty_the_node(why: str) -> None:
-    ebb = fake_ebb()
-    begun(ebb)
+def empty_by_others(ebb: FakeEbb) -> None:
     ebb.cluster.put(pod("p", unschedulable_since=NOW))
     ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=0))
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], conditions=frozenset({"DrainInProgress"})))
 
-    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
 
-    assert ebb.cluster.nodes["n1"].unschedulable
+def fill_buffer(ebb: FakeEbb) -> None:
+    ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=1))
+
+
+@pytest.mark.parametrize(
+    ("why", "happens"),
+    [
+        pytest.param("demand", upgrade_pool, id="demand: GKE has begun to upgrade the pool"),
+        pytest.param("watchdog", upgrade_pool, id="the watchdog: the same"),
+        pytest.param("demand", empty_by_others, id="demand: somebody else has begun to empty the node"),
+        pytest.param("buffer", empty_by_others, id="a buffer: the same"),
+        pytest.param("demand", lambda _: None, id="demand: nothing waits any more"),
+        pytest.param("buffer", fill_buffer, id="a buffer has its room again"),
+    ],
+)
+def test_a_release_is_void_once_its_cause_is_gone(why: str, happens: Callable[[FakeEbb], None]) -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    happens(ebb)
+
+    ebb.deliver(release_of_n1(ebb, why))
+
+    assert (ebb.cluster.nodes["n1"].unschedulable, ebb.cluster.nodes["n1"].drain_taint is None) == (True, False)
+
+
+def release_of_n1(ebb: FakeEbb, why: str) -> Order:
+    return order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why)
 
 
 def test_pods_of_daemonsets_are_no_demand() -> None:
@@ -302,42 +309,8 @@ def test_pods_of_daemonsets_are_no_demand() -> None:
     ebb.pass_time(minutes=1)
 
     ebb.tick()
-    assert [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE] == []
-    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
-    assert ebb.cluster.nodes["n1"].drain_taint is not None
-
-
-def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
-    ebb = fake_ebb()
-    begun(ebb)
-
-    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
-
-    assert ebb.cluster.nodes["n1"].drain_taint is not None
-
-
-def test_room_is_returned_when_a_buffer_has_it_nowhere_else() -> None:
-    ebb = fake_ebb()
-    begun(ebb)
-    ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
-    ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=0))
-    ebb.pass_time(minutes=1)
-
-    ebb.tick()
-    (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
-    assert (release.node, release.why) == ("n1", "buffer")
-
-    assert ebb.deliver(release) is PushReply.DONE
-    assert ebb.cluster.nodes["n1"].drain_taint is None
-
-
-def test_a_release_for_a_buffer_is_void_when_it_has_its_room_again() -> None:
-    ebb = fake_ebb()
-    begun(ebb)
-    ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=1))
-
-    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="buffer"))
-
+    assert ebb.releases() == []
+    ebb.deliver(release_of_n1(ebb, "demand"))
     assert ebb.cluster.nodes["n1"].drain_taint is not None
 
 
@@ -368,7 +341,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_r
 
     ebb.pass_time(seconds=5)
     ebb.tick()
-    (again,) = [each for each in ebb.bus.published if each.order_id == taken.drain_taint]
+    (again,) = [sent for sent in ebb.bus.published if sent.order_id == taken.drain_taint]
     assert again.kind is OrderKind.DRAIN
     assert ebb.deliver(again) is PushReply.DONE
 
@@ -384,8 +357,8 @@ def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
 
     ebb.pass_time(seconds=5)
     ebb.tick()
-    for each in [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]:
-        assert ebb.deliver(each) is PushReply.DONE
+    for release in ebb.releases():
+        assert ebb.deliver(release) is PushReply.DONE
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().backoffs["uid-n1"].why == "overruled"
@@ -411,9 +384,50 @@ def test_a_drain_is_returned_once_when_others_fail_and_no_release_is_void() -> N
         ebb.pass_time(seconds=90)
         ebb.tick()
         published, ebb.bus.published = ebb.bus.published, []
-        releases = [each for each in published if each.kind is OrderKind.RELEASE]
+        releases = [sent for sent in published if sent.kind is OrderKind.RELEASE]
         released += [release.why for release in releases if ebb.deliver(release) is PushReply.DONE]
 
     assert (released, ebb.remembered().claims) == (["breaker"], {})
     assert not any("void" in str(line["message"]) for line in ebb.log.of("drain_step"))
     assert len(ebb.log.of("breaker")) == 1, "and it is said once"
+
+
+KNOWN, UNKNOWN = 25, 60
+
+
+def hanging(ebb: FakeEbb, order_id: str) -> None:
+    found = Deployment(
+        name=f"default/Deployment/{order_id}", uid=f"uid-{order_id}", created=2, updated=1, generation=7, stamp=order_id
+    )
+    ebb.cluster.workloads[f"default/ReplicaSet/{order_id}"] = Workload(found.name, 1, 1, deployment=found)
+
+
+def ended(ebb: FakeEbb, order_id: str) -> None:
+    """Let a drain have ended that left its restart hanging."""
+    now, name = ebb.clock.now(), f"default/Deployment/{order_id}"
+    surges = {name: Surge(uid=f"uid-{order_id}", at=now, written=True, generation=6)}
+    record = DrainRecord(
+        order=order(order_id=order_id), phase=DrainPhase.SETTLED, node_uid="uid-n1", updated_at=now, surges=surges
+    )
+    ebb.state.put(drain_key(order_id), record, None)
+
+
+def test_each_has_its_turn_within_the_hour_and_a_pass_publishes_a_few() -> None:
+    ebb = FakeEbb(node("n1"), policy=policy())
+    for number in range(UNKNOWN):
+        hanging(ebb, f"a-{number:02}")
+    known = [f"b-{number:02}" for number in range(KNOWN)]
+    for order_id in known:
+        hanging(ebb, order_id)
+        ended(ebb, order_id)
+
+    published: list[set[str]] = []
+    for _ in range(6):
+        before = len(ebb.bus.published)
+        ebb.tick()
+        ebb.pass_time(seconds=300)
+        releases = [sent for sent in ebb.bus.published[before:] if sent.kind is OrderKind.RELEASE]
+        published.append({release.order_id for release in releases})
+
+    assert set().union(*published) == set(known)
+    assert all(len(sent) <= MOST for sent in published)

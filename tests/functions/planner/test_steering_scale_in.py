@@ -29,7 +29,7 @@ def fake_ebb(*pods: Pod, rules: Policy = WAITS) -> FakeEbb:
 
 
 def costs(ebb: FakeEbb) -> dict[str, str]:
-    return {each.name: each.steered for each in ebb.cluster.pods.values() if each.steered}
+    return {one_pod.name: one_pod.steered for one_pod in ebb.cluster.pods.values() if one_pod.steered}
 
 
 def asked(ebb: FakeEbb) -> list[tuple[object, ...]]:
@@ -126,7 +126,7 @@ def test_a_right_that_is_missing_is_shown_once_a_pass_with_its_remedy_and_the_pa
     said = ebb.tick()
 
     assert (len(asked(ebb)), said["costs_written"]) == (1, 0)
-    (line,) = [each for each in ebb.log.of("run_summary") if each.get("reason") == "not_steered"]
+    (line,) = [row for row in ebb.log.of("run_summary") if row.get("reason") == "not_steered"]
     assert "infra/options/steer.yaml" in str(line["message"])
     assert ebb.log.of("scale_in_steered")[0]["left"] == 2
 
@@ -173,5 +173,5 @@ def test_a_pod_template_that_carries_our_mark_is_shown_and_nothing_is_asked() ->
     ebb.tick()
 
     assert asked(ebb) == []
-    (line,) = [each for each in ebb.log.of("run_summary") if each.get("reason") == "not_steered"]
+    (line,) = [row for row in ebb.log.of("run_summary") if row.get("reason") == "not_steered"]
     assert "default/ReplicaSet/web: its pods are not steered" in str(line["message"])

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from functions.planner.read_and_repair import Outages
 from shared.core.healing import healing_input
 from shared.core.records.orders import OrderKind
+from shared.errors import Forbidden, Retryable, Stale, Terminal
 from tests.builders import node, our_taint
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
@@ -54,7 +56,7 @@ def test_a_pass_that_dies_of_anything_heals_and_frees_a_late_wave(breaks: Callab
             ebb.tick(str(minutes))
         deliver_all(ebb, LET_GO)
         assert held(ebb) == expected
-    assert {each.node for each in of_kind(ebb, OrderKind.RELEASE)} == {"n9"}
+    assert {sent.node for sent in of_kind(ebb, OrderKind.RELEASE)} == {"n9"}
 
 
 def test_advice_that_fails_by_a_fault_of_ebb_ends_no_pass() -> None:
@@ -75,7 +77,7 @@ def test_a_rule_of_healing_that_fails_is_counted_and_ends_no_pass(monkeypatch: p
     summary = ebb.tick()
 
     assert summary["not_healed"] > 0
-    assert [(each.node, each.why) for each in of_kind(ebb, OrderKind.RELEASE)] == [("n1", "watchdog")]
+    assert [(sent.node, sent.why) for sent in of_kind(ebb, OrderKind.RELEASE)] == [("n1", "watchdog")]
 
 
 def _read_no_nodes(ebb: FakeEbb) -> None:
@@ -96,3 +98,30 @@ def test_a_node_is_returned_whatever_fails_that_only_informs(breaks: Callable[[F
     deliver_all(ebb, OrderKind.RELEASE)
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
+
+
+SILENCE, REFUSED = Retryable("the API", "no answer"), Terminal("the API", "422")
+
+
+@pytest.mark.parametrize(
+    ("expected", "calls"),
+    [
+        pytest.param(True, [SILENCE] * 3, id="three calls in a row get no answer"),
+        pytest.param(False, [SILENCE] * 2, id="two"),
+        pytest.param(False, [SILENCE, SILENCE, None, SILENCE], id="one between them succeeds"),
+        pytest.param(True, [SILENCE, REFUSED, SILENCE, SILENCE], id="a refusal between them shows nothing"),
+        pytest.param(False, [SILENCE, SILENCE, SILENCE, REFUSED], id="a refusal itself is none"),
+        pytest.param(False, [Stale("it changed"), Forbidden("patch"), REFUSED], id="what is wrong with single objects"),
+    ],
+)
+def test_calls_that_get_no_answer_one_after_another_are_an_outage(
+    expected: bool, calls: list[Exception | None]
+) -> None:
+    outages, found = Outages(), False
+    for fault in calls:
+        if fault is None:
+            outages.note_success()
+            found = False
+        else:
+            found = outages.is_one(fault)
+    assert found is expected

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.anonymize.rules import (
+    Namer,
+    NameTable,
     Object,
     Rule,
     affinity,
@@ -32,7 +34,7 @@ from functions.cli.dumps.anonymize.rules import (
     word,
 )
 from functions.cli.dumps.files import ReadBytes, files_of
-from functions.cli.dumps.reading import documents_of, place_of, with_kinds
+from functions.cli.dumps.objects import documents_of
 from shared.adapters.kubernetes.namespace_limits import counted_name
 from shared.core.cluster import names
 from shared.core.cluster.pod import EPHEMERAL
@@ -158,7 +160,6 @@ def _scope(namer: Namer, given: Mapping[str, Any]) -> Any:
 
 
 def _quota_amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return what a quota counts of pods."""
     parts = ((*counted_name(name), amount) for name, amount in given.items())
     return {prefix + resource(namer, bare): amount for prefix, bare, amount in parts if bare}
 
@@ -256,7 +257,6 @@ KINDS: Final[Mapping[str, Rule]] = {
     ),
     "CSIDriver": fields(metadata=metadata("driver", driver), spec=fields("storageCapacity")),
 }  # fmt: skip
-"""By kind: what is written, and how."""
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
 
 
@@ -269,11 +269,7 @@ class AnonymousDump:
 
 
 def anonymize_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
-    """Return a dump as one list of the kinds that are read.
-
-    Raises:
-        BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
-    """
+    """Return a dump as one list of the kinds that are read. Raises BadDump, while the pieces are taken, too."""
     files, namer = tuple(files_of(paths)), Namer()
     for _ in _rename_objects(files, namer, progress):
         pass
@@ -291,12 +287,11 @@ def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
 
 def _rename_objects(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
     for file in files:
-        for document, found in documents_of(file, progress):
-            for kind, item in with_kinds(file, document, found):
-                if kind not in KINDS:
-                    continue
-                try:
-                    renamed = KINDS[kind](namer, msgspec.json.decode(item.raw))
-                except _ODD as fault:
-                    raise BadDump(f"{place_of(file, item)}: is not of the API's shape ({fault}).") from fault
-                yield msgspec.json.encode({"kind": kind, **renamed})
+        for item in chain.from_iterable(items for _, items in documents_of(file, progress)):
+            if item.kind not in KINDS:
+                continue
+            try:
+                renamed = KINDS[item.kind](namer, msgspec.json.decode(item.raw))
+            except _ODD as fault:
+                raise BadDump(f"{item}: is not of the API's shape ({fault}).") from fault
+            yield msgspec.json.encode({"kind": item.kind, **renamed})

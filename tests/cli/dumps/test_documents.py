@@ -1,0 +1,66 @@
+"""The objects of a file come out of it as they went in, however its documents are laid out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from functions.cli.dumps.objects import documents_of
+from shared.errors import BadDump
+
+words = st.text(max_size=8) | st.sampled_from(['"', "\\", "}", "]", ",", "{[", "é", "\n"])
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=10,
+)
+objects = st.dictionaries(words.filter(lambda word: word not in {"kind", "items"}), anything, max_size=3)
+LAYOUTS = st.sampled_from([None, 4, "\t"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(objects | st.lists(objects, max_size=3), min_size=1, max_size=4), LAYOUTS, st.booleans())
+def test_objects_come_out_as_they_went_in(
+    tmp_path: Path, given: list[Any], indent: int | str | None, kind_first: bool
+) -> None:
+    def listed(items: list[Any]) -> dict[str, Any]:
+        fields = {"kind": "PodList", "metadata": {"items": []}, "items": items}
+        return fields if kind_first else dict(reversed(fields.items()))
+
+    whole = [listed(part) if isinstance(part, list) else part for part in given]
+    path = tmp_path / "all.json"
+    path.write_text("\n ".join(json.dumps(part, indent=indent, ensure_ascii=False) for part in whole) + "\n")
+
+    found = [(is_list, list(items)) for is_list, items in documents_of(path, lambda _: None)]
+
+    assert [[json.loads(bytes(item.raw)) for item in items] for _, items in found] == [
+        part if isinstance(part, list) else [part] for part in given
+    ]
+    for (is_list, items), part in zip(found, given, strict=True):
+        assert is_list == isinstance(part, list)
+        assert [item.place for item in items] == (list(range(len(items))) if is_list else [-1])
+        assert all(item.kind == ("Pod" if is_list else "") for item in items)
+
+
+@pytest.mark.parametrize(
+    ("expected", "stream"),
+    [
+        pytest.param("is cut off", b'{"a": [1, 2', id="cut off in a list"),
+        pytest.param("is cut off", b'{"a": "b', id="cut off in a text"),
+        pytest.param("is cut off", b'{"a"', id="cut off behind a name"),
+        pytest.param("is cut off", b'{"kind": "Service"}\n{"a', id="cut off in the second document"),
+        pytest.param("is not JSON", b'{"a" "b"}', id="no colon"),
+        pytest.param("is not JSON", b"{1: 2}", id="a number for a name"),
+        pytest.param("is not JSON", b'{"a": 1 "b": 2}', id="no comma"),
+        pytest.param("is not JSON", b'{"kind": "Lis\xe2"}', id="bytes that are no text"),
+        pytest.param("kubectl failed", b'{"kind": "Service"}\nerror: no', id="a failure behind an object"),
+    ],
+)
+def test_it_is_shown_whether_a_file_is_cut_off_or_something_else(tmp_path: Path, expected: str, stream: bytes) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(stream)
+    with pytest.raises(BadDump, match=expected):
+        _ = [list(items) for _, items in documents_of(path, lambda _: None)]
