@@ -22,10 +22,6 @@ ReadBytes = Callable[[int], None]
 """Gets the number of bytes of a file that were read."""
 
 
-class RepeatedSnapshot(BadDump):
-    """All files are of one cluster, and hold it at two times."""
-
-
 def name_of(file: Path) -> str:
     return "stdin" if file == STDIN else str(file)
 

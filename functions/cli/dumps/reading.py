@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, RepeatedSnapshot, file_names, files_of
+from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
 from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import DumpItem, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
@@ -30,8 +30,8 @@ class DumpPart:
     files: list[Path]
     contents: DumpContents
     items: list[DumpItem] = field(default_factory=list)
-    repeated: str = ""
-    """Why it is no snapshot of one time; empty where it is."""
+    older: list["DumpPart"] = field(default_factory=list)
+    """What was printed of the same pods or nodes earlier: the newer counts."""
 
     def add(self, item: DumpItem) -> None:
         with name_place(item):
@@ -39,10 +39,17 @@ class DumpPart:
         self.items.append(item)
 
     def join(self, other: "DumpPart") -> None:
-        """Take in another part of the cluster; each object counts once."""
+        """Take in another part of the cluster, each object once; an older snapshot of the same is left out.
+
+        Raises BadDump: a newer one has pods alone, so that it is not known which nodes were there.
+        """
         if again := _printed_again(self.contents, other.contents):
-            files = file_names((*self.files, *other.files))
-            self.repeated = f"{files}: hold two snapshots of {again}; name one of them."
+            if other.contents.newest > self.contents.newest:
+                files = file_names((*self.files, *other.files))
+                raise BadDump(f"{files}: hold two snapshots of {again}, the newer one without nodes; name one of them.")
+            self.older.append(other)
+            return
+        self.older += other.older
         if len(other.items) > len(self.items):  # what joins is decoded once more: the smaller one
             self.contents, self.items, other.items = other.contents, other.items, self.items
         for item in other.items:
@@ -64,6 +71,8 @@ class DumpedCluster:
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects that no plan reads and simulated days do, each with its kind."""
     future: tuple[str, ...] = ()
+    older: tuple[tuple[datetime, tuple[Path, ...]], ...] = ()
+    """Snapshots of the same that were left out: their times and files."""
 
 
 def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[ClusterReading, datetime]:
@@ -99,6 +108,7 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         frozenset(contents.clouds),
         tuple((kind, raw) for raw, kind in contents.demand.items()),
         contents.future,
+        tuple((one.contents.newest, tuple(one.files)) for one in part.older),
     )
 
 
@@ -124,7 +134,9 @@ def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -
 
 
 def _printed_again(one: DumpContents, other: DumpContents) -> str:
-    """Return which namespaces two lists hold with different pods; lists without a common node or pod may be pieces."""
+    """Return what two lists hold differently: nodes, or pods of namespaces; lists that share nothing may be pieces."""
+    if one.nodes.keys() != other.nodes.keys() and not one.nodes.keys().isdisjoint(other.nodes):
+        return "the nodes"
     shared = _namespaces(one) & _namespaces(other)
     mine, theirs = ({key: row for key, row in _places(of).items() if row[0] in shared} for of in (one, other))
     is_again = not mine.keys().isdisjoint(theirs) or (one.nodes and other.nodes)
@@ -148,22 +160,21 @@ def _signs(part: DumpPart) -> Iterator[AbstractSet[Any]]:
 
 
 def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
-    """Return one part a cluster. Raises BadDump: a part is of several, it is not known of which, or of two times."""
+    """Return one part a cluster, as they were found. Raises BadDump: a part is of several, or may be of several."""
     for part in parts:
         _check_is_one(part)
     found: list[DumpPart] = []
-    for part in parts:
+    newest_first = sorted(parts, key=lambda part: part.contents.newest, reverse=True)
+    for part in newest_first:
         if part.contents.nodes:
             _join_clusters(
                 found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)]
             )
-    for part in parts:
+    for part in newest_first:
         if not part.contents.nodes:
             _add_to_cluster(found, part)
-    for part in found:
-        if part.repeated:
-            raise (BadDump if len(found) > 1 else RepeatedSnapshot)(part.repeated)
-    return found
+    files = [file for part in parts for file in part.files]
+    return sorted(found, key=lambda part: min(map(files.index, part.files)))
 
 
 def _check_is_one(part: DumpPart) -> None:

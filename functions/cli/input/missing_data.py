@@ -10,7 +10,8 @@ from typing import Any, Final
 from msgspec import structs
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps.files import MAKE_ONE
+from functions.cli.dumps import DumpedCluster
+from functions.cli.dumps.files import MAKE_ONE, short_names
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
@@ -25,6 +26,7 @@ NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
     "add poddisruptionbudgets to the dump."
 )
+PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
 NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
@@ -82,6 +84,13 @@ def partial_pods(pods: Iterable[Pod]) -> str:
         f"Only pods of {whose}{_IN_DUMP}{without}: the nodes hold more than is known here, so every figure is "
         "partial, and there is no potential; print it again with -A."
     )
+
+
+def reprint_note(found: DumpedCluster) -> str:
+    """Return that one cluster was printed more than once, and when; empty where it was not."""
+    prints = sorted((*found.older, (found.newest, found.files)))
+    times = " and ".join(f"{moment(time)} ({short_names(files)})" for time, files in prints)
+    return PRINTED_AGAIN.format(many=len(prints), times=times) if found.older else ""
 
 
 def nothing_of_savings(partial: str) -> str:

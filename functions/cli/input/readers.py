@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from functions.cli.dumps.files import short_names
 from functions.cli.input.files import check_dumps_exist
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods, reprint_note
 from functions.cli.output.progress import count_bytes, reading_line
 from shared.adapters.process import system_time
 from shared.errors import EbbError
@@ -89,7 +89,7 @@ def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
     check_usable(name, found.reading)
     cluster_reading, impossible = drop_impossible(found.reading, found.newest, found.future)
     partial = partial_pods(found.reading.pods)
-    warnings = (partial, *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
+    warnings = (partial, reprint_note(found), *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
     note, installed = f"A dump has no GKE API: {NO_GKE_API}", is_installed(found.home, confirmed=confirmed)
     return Reading(name, cluster_reading, BY_LABELS, found.newest, note, found, partial, warnings, installed)
 

@@ -12,7 +12,6 @@ from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.advice import Advice, advise
 from functions.cli.analysis.shapes.machine_types import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
-from functions.cli.dumps.files import RepeatedSnapshot
 from functions.cli.explain.parts import as_text, show
 from functions.cli.input.inputs import Inputs, PastPasses, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
@@ -83,12 +82,8 @@ def gather_times(sources: Sources) -> tuple[Inputs, ...]:
     Raises:
         BadInput: as `gather`, or a snapshot cannot be used for advice.
     """
-    apart = _each_by_itself(sources) if len(sources.dumps) > 1 else ()
-    try:
-        together = gather(sources)
-    except RepeatedSnapshot:
-        if not apart:
-            raise
+    together = gather(sources)
+    apart = _each_by_itself(sources) if len(sources.dumps) > 1 and together.snapshot.nodes else ()
     found = apart or (together,)
     for inputs in found:
         if inputs.partial:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.dumps import read_dump, read_dumps
-from functions.cli.dumps.homes import Home, PlacedNode, home_of
+from functions.cli.dumps import DumpedCluster, read_dump, read_dumps
+from functions.cli.dumps.homes import PlacedNode, home_of
 from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
 from shared.errors import BadDump
@@ -182,40 +182,64 @@ def placed(node: str, name: str, namespace: str = "default") -> dict[str, Any]:
     return found
 
 
+def at(time: str) -> dict[str, Any]:
+    """A namespace that was made then dates what it is printed with."""
+    return {"kind": "Namespace", "metadata": {"name": f"made-{time}", "creationTimestamp": f"2026-03-04T{time}:00:00Z"}}
+
+
+def names(found: DumpedCluster) -> tuple[list[str], list[str]]:
+    reading = found.reading
+    return sorted(node.name for node in reading.nodes), sorted(f"{pod.name}@{pod.node}" for pod in reading.pods)
+
+
+NEWER: Any = [
+    pytest.param((["n1", "n2"], ["a@n2", "c@n1"]), [N1, N2, placed("n1", "a"), placed("n1", "b")],
+                 [N1, N2, placed("n2", "a"), placed("n1", "c")], id="pods were moved, ended and made"),
+    pytest.param((["n1"], ["b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b")], id="no pod is the same"),
+    pytest.param((["n2"], ["a@n2"]), [N1, placed("n1", "a")], [N2, placed("n2", "a")], id="no node is the same"),
+    pytest.param((["n1"], ["a@n1"]), [N1, N2, placed("n1", "a"), placed("n2", "b")], [N1, placed("n1", "a")],
+                 id="a node is gone with its pod"),
+]  # fmt: skip
+TOGETHER: Any = [
+    pytest.param((["n1"], ["a@n1", "b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b", "other")],
+                 id="each with a namespace of its own"),
+    pytest.param((["n1", "n2"], ["a@n1", "b@n2"]), [N1, placed("n1", "a"), placed("n2", "b")],
+                 [N2, placed("n1", "a"), placed("n2", "b")], id="each with the nodes of a pool and all pods"),
+    pytest.param((["n1", "n2"], ["a@n1"]), [N1, N2, placed("n1", "a")], [N1, N2, placed("n1", "a")],
+                 id="nothing has changed"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("again", "parts"),
+    ("older", "expected", "early", "late"),
     [
-        pytest.param("default", ([N1, N2, placed("n1", "a")], [N1, N2, placed("n2", "a")]), id="a pod was moved"),
-        pytest.param("default", ([N1, placed("n1", "a")], [N1, placed("n1", "b")]), id="no pod is the same"),
-        pytest.param("default", ([N1, placed("n1", "a")], [N2, placed("n2", "a")]), id="no node is the same"),
-        pytest.param("default", ([N1, N2, placed("n1", "a"), placed("n2", "b")], [N1, placed("n1", "a")]),
-                     id="a pod is gone"),
-        pytest.param("default", ([N1, N2], [placed("n1", "a"), placed("n2", "c")], [N1], [placed("n1", "a")]),
-                     id="a kind a file"),
-        pytest.param("", ([N1, placed("n1", "a")], [N1, placed("n1", "b", "other")]), id="each with a namespace"),
-        pytest.param("", ([N1, placed("n1", "a"), placed("n2", "b")], [N2, placed("n1", "a"), placed("n2", "b")]),
-                     id="each with the nodes of a pool and all pods"),
-        pytest.param("", ([N1, N2], [placed("n1", "a")], [placed("n2", "b")]), id="pods of a namespace in two goes"),
+        *(pytest.param(1, *row.values, id=f"the newer counts: {row.id}") for row in NEWER),
+        *(pytest.param(0, *row.values, id=f"pieces are put together: {row.id}") for row in TOGETHER),
     ],
-)  # fmt: skip
-def test_two_snapshots_of_one_cluster_are_refused_and_pieces_are_put_together(
-    again: str, parts: tuple[list[Any], ...], tmp_path: Path
+)
+def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_pieces_are_put_together(
+    older: int, expected: tuple[list[str], list[str]], early: list[Any], late: list[Any], tmp_path: Path
 ) -> None:
-    files = [write(tmp_path / f"{number}.json", listed(*items, OWN)) for number, items in enumerate(parts)]
+    files = [
+        write(tmp_path / f"{time}.json", listed(*items, OWN, at(time))) for time, items in (("10", early), ("11", late))
+    ]
     for order in (files, files[::-1]):
-        try:
-            (found,) = read_dumps(order)
-        except BadDump as fault:
-            assert again
-            assert f"two snapshots of the pods of {again}; name one of them." in str(fault)  # noqa: PT017 - one of two
-        else:
-            assert not again
-            assert sorted(pod.name for pod in found.reading.pods) == ["a", "b"][: len(found.reading.pods)]
+        (found,) = read_dumps(order)
+        assert names(found) == expected
+        assert [f"{time:%H}" for time, _ in found.older] == ["10"] * older
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_of_two_names_the_shorter_may_have_been_cut_whichever_comes_first(turned: bool) -> None:
-    homes = [Home("p", "r", "prod"), Home("p", "r", "prod-eu")]
-    one, other = reversed(homes) if turned else homes
+def test_a_kind_a_file_printed_twice_is_two_snapshots_too(tmp_path: Path) -> None:
+    parts = {"10n": [N1, N2], "10p": [placed("n1", "a"), placed("n2", "c")], "11n": [N1], "11p": [placed("n1", "b")]}
+    files = [write(tmp_path / f"{name}.json", listed(*items, OWN, at(name[:2]))) for name, items in parts.items()]
+    (found,) = read_dumps(files)
+    assert names(found) == (["n1"], ["b@n1"])
 
-    assert one.may_be(other)
+
+def test_newer_pods_without_their_nodes_are_refused(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / "10.json", listed(N1, N2, placed("n1", "a"), OWN, at("10"))),
+        write(tmp_path / "11.json", listed(placed("n2", "a"), OWN, at("11"))),
+    ]
+    with pytest.raises(BadDump, match="the newer one without nodes; name one of them"):
+        read_dumps(files)
