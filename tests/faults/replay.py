@@ -58,6 +58,8 @@ class ReplayedCluster:
     pods: dict[str, Entry] = field(default_factory=dict)
     nodes: dict[str, Entry] = field(default_factory=dict)
     once_ready: set[str] = field(default_factory=set)
+    soft: set[str] = field(default_factory=set)
+    """Nodes with Ebb's soft taint."""
     cordons: set[str] = field(default_factory=set)
     """Nodes whose cordon is Ebb's: set by it, and not undone since."""
     lists: dict[str, list[Sighting]] = field(default_factory=dict)
@@ -100,6 +102,8 @@ class ReplayedCluster:
         kept, key = (self.pods, entry["uid"]) if entry["kind"] == "pods" else (self.nodes, entry["name"])
         if entry["kind"] == "nodes":
             (self.cordons.add if self.is_ours(entry) else self.cordons.discard)(key)
+            is_soft = entry["verb"] != "delete" and any(taint.startswith(SOFT) for taint in entry["taints"])
+            (self.soft.add if is_soft else self.soft.discard)(key)
         if entry["verb"] == "delete":
             kept.pop(key, None)
         else:
