@@ -88,7 +88,7 @@ class Begin:
 
 
 def outages(base: History) -> Iterator[History]:
-    """Let each kind of call fail for two hours, or take ten seconds each time, from several moments on."""
+    """Let each kind of call fail for hours, or take ten seconds each time, from several moments on."""
     kinds = sorted({" ".join(call.what.split()[:2]) for call in calls(base) if call.what != "sleep"})
     rows = product(kinds, (Outage(""), Outage("", slow=SLOW, fails=False)), OUTAGES_BEGIN)
     for number, (what, outage, at) in enumerate(rows):

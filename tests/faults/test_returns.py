@@ -21,21 +21,10 @@ from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
 from tests.faults.returning_worlds import FULL, ON_DELETE, returning_settings
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
-from tests.faults.worlds import Setting
-
-each_world = pytest.mark.parametrize("setting", returning_settings(), ids=lambda setting: setting.name)
 
 
 def evictions(end: Installation) -> int:
     return sum(entry["type"] == "eviction" for entry in end.cloud.world.record.entries)
-
-
-@each_world
-def test_a_history_without_faults_keeps_the_promise_and_moves_only_what_fits(setting: Setting) -> None:
-    end = run(History(setting))
-
-    assert breaches(end) == []
-    assert (evictions(end) == 0) is (setting.name in FULL)
 
 
 def test_where_nothing_shows_the_node_is_returned_and_all_run_again() -> None:

@@ -13,37 +13,9 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from tests.faults.call_faults import KILL_AFTER
 from tests.faults.catalog import calls
 from tests.faults.history import History, run
-from tests.faults.installation import Installation
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
-from tests.faults.surges import STAMP
-from tests.faults.surging_worlds import NEVER_READY, SURGED, ChangeTemplate, UndoRestart, surging_settings
-from tests.faults.worlds import Setting
-
-each_world = pytest.mark.parametrize("setting", surging_settings(), ids=lambda setting: setting.name)
-
-
-def stamps(end: Installation) -> set[str]:
-    """Return the workloads that bear a drain's stamp at the end."""
-    found = end.cloud.world.store.all("deployments")
-    return {
-        each["metadata"]["name"]
-        for each in found
-        if STAMP in (each["spec"]["template"]["metadata"].get("annotations") or {})
-    }
-
-
-@each_world
-def test_single_replicas_leave_their_nodes_without_a_gap(setting: Setting) -> None:
-    end = run(History(setting))
-
-    assert breaches(end) == []
-    if setting.name == NEVER_READY:
-        assert stamps(end) == set()
-    else:
-        assert stamps(end)
-        assert stamps(end) <= set(SURGED)
-        assert len(end.cloud.world.store.all("nodes")) < 5
+from tests.faults.surging_worlds import NEVER_READY, ChangeTemplate, UndoRestart, stamps, surging_settings
 
 
 @pytest.mark.parametrize("at", range(2, 42, 8))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
 from tests.real.waiting import until
@@ -50,7 +51,7 @@ def is_calm(api: Api) -> bool:
     """Whether every pod that is wanted is Ready, and no other is left."""
     pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
     return len(pods) == sum(controller["spec"]["replicas"] for controller in controllers(api)) and all(
-        map(_is_ready, pods)
+        map(is_ready, pods)
     )
 
 
@@ -76,8 +77,3 @@ def _spread(app: str, key: str, **more: Any) -> Manifest:
 
 def _affinity(kind: str, app: str, key: str) -> Manifest:
     return {"affinity": {kind: {_REQUIRED: [{"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}]}}}
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

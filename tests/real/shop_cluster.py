@@ -1,6 +1,7 @@
 """The cluster of the end-to-end test: twenty half-empty nodes, some eighty pods, PDBs."""
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_healthy
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
 from tests.real.waiting import until
@@ -66,10 +67,4 @@ def pdbs(api: Api) -> list[Manifest]:
 
 
 def ready_pods(api: Api) -> list[Manifest]:
-    pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"] and _ready(pod)]
-
-
-def _ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return list(filter(is_healthy, api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")))

@@ -16,6 +16,7 @@ from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.least_rights import TARGETS, least_rights, user
 from tests.real.memory import Memory
+from tests.real.nights import node_names
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
@@ -107,10 +108,6 @@ def late_moves(memory: Memory) -> list[tuple[str, float, float]]:
 def ticked(installation: Installation, plane: ControlPlane, before: set[str]) -> bool:
     installation.tick()
     return len(before - node_names(plane)) >= WANTED
-
-
-def node_names(plane: ControlPlane) -> set[str]:
-    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
 
 
 def tainted(plane: ControlPlane) -> list[str]:

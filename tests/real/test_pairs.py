@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from infra.local.world.pods import is_ready
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
@@ -19,8 +20,8 @@ from shared.core.rules.situation import Situation
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
-from tests.real.conftest import Corner, cluster_as, is_ready
-from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from tests.real.conftest import Corner, cluster_as
+from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, node
 from tests.real.waiting import until
 
@@ -55,7 +56,7 @@ class Pair:
     def write(self, name: str, status: Json | None = None, **body: Json) -> None:
         """Write as another actor does: into the node, and into its status."""
         api = self.corner.plane.api
-        assert api.request("PATCH", self.path(name), body, MERGE_PATCH).status == 200
+        assert api.patch(self.path(name), body)
         answer = api.request("PATCH", f"{self.path(name)}/status", {"status": status or {}}, STRATEGIC_PATCH)
         assert answer.status == 200, answer.body
 

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
 from shared.core.reasons import ReturnReason
 from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
-from tests.real.conftest import Corner, is_ready
+from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator

@@ -6,6 +6,7 @@ from random import Random
 from typing import Final
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready
 from tests.real.control_plane import MERGE_PATCH
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import (
@@ -75,7 +76,7 @@ class NightCluster:
             own = [pod for pod in _pods(api) if pod["metadata"]["labels"]["app"] == name]
             for pod, place in zip(own, places, strict=True):
                 _bind(api, pod["metadata"]["name"], place)
-        until("every pod is Ready", lambda: sum(map(_is_ready, _pods(api))) == self.pods)
+        until("every pod is Ready", lambda: sum(map(is_ready, _pods(api))) == self.pods)
         until(
             "budgets that count them", lambda: all(budget["status"].get("currentHealthy") for budget in _budgets(api))
         )
@@ -140,8 +141,3 @@ def _pods(api: Api) -> list[Manifest]:
 
 def _budgets(api: Api) -> list[Manifest]:
     return api.items("/apis/policy/v1/namespaces/default/poddisruptionbudgets")
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any((condition["type"], condition["status"]) == ("Ready", "True") for condition in conditions)

@@ -1,0 +1,49 @@
+"""What the tests of a night on a real control plane have in common: passes in a row, and what became of the pods."""
+
+from time import monotonic
+from typing import Final
+
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.manifests import Manifest
+from tests.real.installation import Installation
+from tests.real.waiting import until
+from tests.real.watches import Seen
+
+MOST_WAITING: Final = 30.0
+"""Seconds that a pod may be without a node."""
+_EVERY: Final = 4.0
+"""Seconds between two passes."""
+
+
+def run_pass(ebb: Installation) -> bool:
+    """Let one pass happen; the next one comes some seconds later."""
+    begun = monotonic()
+    ebb.tick()
+    until("the next pass", lambda: monotonic() - begun >= _EVERY)
+    return True
+
+
+def node_names(plane: ControlPlane) -> set[str]:
+    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
+
+
+def pods_of(plane: ControlPlane) -> list[Manifest]:
+    return plane.api.items("/api/v1/namespaces/default/pods")
+
+
+def is_bound(pod: Manifest) -> bool:
+    return bool(pod["spec"].get("nodeName"))
+
+
+def longest_wait(seen: list[Seen], first: set[str]) -> float:
+    """Return the longest time from the making of a pod that replaces another until it has a node, in seconds."""
+    made = dict[str, float]()
+    waits = [0.0]
+    for change in seen:
+        uid = change.thing["metadata"]["uid"]
+        if change.plural == "pods" and uid not in first and not change.gone:
+            began = made.setdefault(uid, change.at)
+            if is_bound(change.thing):
+                made[uid] = float("inf")
+            waits.append(change.at - began)
+    return max(waits)
