@@ -1,4 +1,4 @@
-"""Many drains at once, in virtual time: what Ebb asks of the API server and of Firestore, and how soon all are under way.
+"""Many drains at once, in virtual time: what Ebb asks of the API server and of Firestore, and how soon they begin.
 
 The worst case on purpose: all orders come at once, behind a push window that is wide open, calls take no time, and
 each PodDisruptionBudget lets one pod of forty go, so that many evictions are refused at first and asked for again. The

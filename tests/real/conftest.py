@@ -93,7 +93,7 @@ def cluster_as(kubeconfig: Path) -> KubernetesCluster:
 def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane with twenty ready nodes of one GKE pool."""
     control_plane.api.create(nodes(NODES))
-    until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.items("/api/v1/nodes"))) >= NODES)
+    until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.nodes())) >= NODES)
     return control_plane
 
 

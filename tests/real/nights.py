@@ -24,11 +24,7 @@ def run_pass(ebb: Installation) -> bool:
 
 
 def node_names(plane: ControlPlane) -> set[str]:
-    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
-
-
-def pods_of(plane: ControlPlane) -> list[Manifest]:
-    return plane.api.items("/api/v1/namespaces/default/pods")
+    return {node["metadata"]["name"] for node in plane.api.nodes()}
 
 
 def is_bound(pod: Manifest) -> bool:

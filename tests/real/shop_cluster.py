@@ -47,7 +47,10 @@ def populate(api: Api, **pace: str) -> None:
     api.create(nodes(NODES, pool=POOL))
     api.create(workloads(**pace))
     until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS)
-    until("PDBs that count them", lambda: all(pdb["status"].get("currentHealthy") == REPLICAS for pdb in pdbs(api)))
+    until(
+        "PDBs that count them",
+        lambda: all(pdb["status"].get("currentHealthy") == REPLICAS for pdb in api.budgets(NAMESPACE)),
+    )
 
 
 def workloads(**pace: str) -> list[Manifest]:
@@ -62,9 +65,5 @@ def workloads(**pace: str) -> list[Manifest]:
     return made
 
 
-def pdbs(api: Api) -> list[Manifest]:
-    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
-
-
 def ready_pods(api: Api) -> list[Manifest]:
-    return list(filter(is_healthy, api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")))
+    return list(filter(is_healthy, api.pods(NAMESPACE)))

@@ -32,7 +32,7 @@ YEAR_2099 = "2099-01-01T00:00:00Z"
 @pytest.fixture(scope="module")
 def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> ControlPlane:
     assert kubeconfigs
-    name = twenty_nodes.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
+    name = twenty_nodes.api.nodes()[-1]["metadata"]["name"]
     labelled = {"metadata": {"labels": {"a": "b"}}}
     until("the policy on nodes", lambda: "labels" in refusal(twenty_nodes, name, lambda _: labelled))
     until("the policy on events", lambda: "on nodes only" in _tried(twenty_nodes, EVENTS, event(kind="Pod")))
@@ -41,7 +41,7 @@ def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Contro
 
 @pytest.fixture
 def node(plane: ControlPlane) -> Iterator[str]:
-    name = plane.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
+    name = plane.api.nodes()[-1]["metadata"]["name"]
     yield name
     _bring(plane, name, FREE)
 

@@ -85,7 +85,7 @@ def test_the_audit_record_shows_an_eviction_with_what_was_asked_and_answered(cor
 
 
 def test_a_patch_from_an_old_snapshot_is_refused_with_409(twenty_nodes: ControlPlane) -> None:
-    node = twenty_nodes.api.items("/api/v1/nodes")[-1]["metadata"]
+    node = twenty_nodes.api.nodes()[-1]["metadata"]
     path = f"/api/v1/nodes/{node['name']}"
     patch = {"metadata": {"resourceVersion": node["resourceVersion"], "annotations": {"example.com/seen": "1"}}}
 

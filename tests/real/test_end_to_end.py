@@ -111,7 +111,7 @@ def ticked(installation: Installation, plane: ControlPlane, before: set[str]) ->
 
 
 def tainted(plane: ControlPlane) -> list[str]:
-    nodes = plane.api.items("/api/v1/nodes")
+    nodes = plane.api.nodes()
     return [
         node["metadata"]["name"]
         for node in nodes

@@ -31,7 +31,7 @@ from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.memory import Memory
-from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, pods_of, run_pass
+from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.two_machine_types import POOLS, NightCluster
 from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
@@ -158,11 +158,11 @@ def night(plane: ControlPlane, cluster: NightCluster, act: Callable[[], Abstract
     """Let an actor act on the cluster until no node comes or goes."""
     cluster.populate(plane.api)
     with Watch(plane.proxy_url) as watch:
-        first = {pod["metadata"]["uid"] for pod in pods_of(plane)}
+        first = {pod["metadata"]["uid"] for pod in plane.api.pods()}
         with act() as step:
             begun = time.time()
             rest(plane, step)
-        until("every pod has a node", lambda: all(map(is_bound, pods_of(plane))))
+        until("every pod has a node", lambda: all(map(is_bound, plane.api.pods())))
     seen = watch.seen()
     bills = tuple(bills_of(seen, begun))
     return Night(

@@ -347,7 +347,7 @@ def test_a_restart_whose_pod_cannot_start_is_taken_back_and_leaves_nothing(
     web: Corner, restarter: KubernetesCluster
 ) -> None:
     before = names(web)
-    cordoned = [node["metadata"]["name"] for node in web.plane.api.items("/api/v1/nodes")]
+    cordoned = [node["metadata"]["name"] for node in web.plane.api.nodes()]
     web.plane.kubectl("cordon", *cordoned)
     try:
         restart(web, restarter, "order-1")

@@ -85,9 +85,6 @@ class Site:
         self.ebb.bucket.put("policies", "policy.yaml", b"{}")
         until("every drain settled", lambda: self.ebb.tick() and self.memory.is_at_rest(), SECONDS)
 
-    def pods(self) -> list[Raw]:
-        return list(self.plane.api.items(f"/api/v1/namespaces/{SPACE}/pods"))
-
     def nodes(self, pool: str) -> dict[str, Raw]:
         found = self.plane.api.items(f"/api/v1/nodes?labelSelector=cloud.google.com%2Fgke-nodepool%3D{pool}")
         return {item["metadata"]["name"]: item for item in found}
@@ -181,7 +178,7 @@ def test_a_restart_that_hangs_is_undone_and_the_node_returned(site: Site) -> Non
     assert current_sets(site, HUNG) == [old["metadata"]["ownerReferences"][0]["name"]]
     assert not site.nodes(HANGING)[node]["spec"].get("unschedulable")
     assert OUR_TAINT not in {each["key"] for each in site.nodes(HANGING)[node]["spec"].get("taints", [])}
-    assert [pod for pod in site.pods() if pod["status"]["phase"] == "Pending"] == []
+    assert [pod for pod in site.plane.api.pods(SPACE) if pod["status"]["phase"] == "Pending"] == []
     assert asked_to_evict(site.plane.audit()) == []
     assert gaps(site.watch.seen(), [HUNG]) == []
 

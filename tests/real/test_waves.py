@@ -18,7 +18,7 @@ from tests.real.control_plane.manifests import deployment, disruption_budget, no
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.memory import Memory
-from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, pods_of, run_pass
+from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
@@ -108,14 +108,16 @@ def test_no_pod_waits_and_no_node_is_bought_in_a_night(
 def night(plane: ControlPlane, watch: Watch, services: RealServices, policy: str) -> Night:
     """Let passes follow each other until so many nodes are gone, and wait for the drains that have begun."""
     populate(plane)
-    before, first = node_names(plane), {pod["metadata"]["uid"] for pod in pods_of(plane)}
+    before, first = node_names(plane), {pod["metadata"]["uid"] for pod in plane.api.pods()}
     with Installation(services, policy, POOLS, {"EBB_STEP_SECONDS": "15"}, hands=2 * AT_ONCE) as ebb:
         begun = monotonic()
         while len(before - node_names(plane)) < GONE and monotonic() - begun < SECONDS:
             run_pass(ebb)
         ebb.bucket.put("policies", "policy.yaml", f"paused: true\n{policy}".encode())
         until("every drain ended", lambda: run_pass(ebb) and Memory(ebb).is_at_rest() and not held(plane), TO_END)
-    until("every pod running", lambda: len(pods_of(plane)) == APPS * REPLICAS and all(map(is_bound, pods_of(plane))))
+    until(
+        "every pod running", lambda: len(plane.api.pods()) == APPS * REPLICAS and all(map(is_bound, plane.api.pods()))
+    )
     watch.stop()
     evicted = [uid_asked_for(entry) for entry in granted(plane.audit())]
     after = node_names(plane)
@@ -135,13 +137,13 @@ def populate(plane: ControlPlane) -> None:
     for number, name in enumerate(names := [f"app-{number}" for number in range(APPS)]):
         app = deployment(name, replicas=BY_DAY, cpu=f"{75 + 70 * (number % 5)}m", memory="300Mi", grace=2)
         plane.api.create([paced(app, readiness="1s"), disruption_budget(name, maxUnavailable=2)])
-    until("every pod ready", lambda: sum(map(is_ready, pods_of(plane))) == APPS * BY_DAY)
+    until("every pod ready", lambda: sum(map(is_ready, plane.api.pods())) == APPS * BY_DAY)
     for name in names:
         path = f"/apis/apps/v1/namespaces/default/deployments/{name}"
         plane.api.request("PATCH", path, {"spec": {"replicas": REPLICAS}}, MERGE_PATCH)
-    until("the scale-in", lambda: len(pods_of(plane)) == APPS * REPLICAS)
+    until("the scale-in", lambda: len(plane.api.pods()) == APPS * REPLICAS)
 
 
 def held(plane: ControlPlane) -> list[str]:
-    rows = plane.api.items("/api/v1/nodes")
+    rows = plane.api.nodes()
     return [row["metadata"]["name"] for row in rows if any(taint["key"] == HELD_TAINT for taint in taints_of(row))]

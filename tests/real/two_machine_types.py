@@ -71,14 +71,14 @@ class NightCluster:
         """Make it: the nodes are cordoned until every pod is bound to its own, so the scheduler has no part in it."""
         api.create({**each, "spec": {**each["spec"], "unschedulable": True}} for each in self.nodes)
         api.create(self._workloads())
-        until("every pod is there", lambda: len(_pods(api)) == self.pods)
+        until("every pod is there", lambda: len(api.pods()) == self.pods)
         for name, places in self.places.items():
-            own = [pod for pod in _pods(api) if pod["metadata"]["labels"]["app"] == name]
+            own = [pod for pod in api.pods() if pod["metadata"]["labels"]["app"] == name]
             for pod, place in zip(own, places, strict=True):
                 _bind(api, pod["metadata"]["name"], place)
-        until("every pod is Ready", lambda: sum(map(is_ready, _pods(api))) == self.pods)
+        until("every pod is Ready", lambda: sum(map(is_ready, api.pods())) == self.pods)
         until(
-            "budgets that count them", lambda: all(budget["status"].get("currentHealthy") for budget in _budgets(api))
+            "budgets that count them", lambda: all(budget["status"].get("currentHealthy") for budget in api.budgets())
         )
         for machine in self.nodes:
             api.request("PATCH", f"/api/v1/nodes/{machine['metadata']['name']}", _UNCORDONED, MERGE_PATCH)
@@ -133,11 +133,3 @@ def _bind(api: Api, pod: str, place: str) -> None:
     }
     answer = api.request("POST", f"/api/v1/namespaces/default/pods/{pod}/binding", body)
     assert answer.status == 201, answer
-
-
-def _pods(api: Api) -> list[Manifest]:
-    return api.items("/api/v1/namespaces/default/pods")
-
-
-def _budgets(api: Api) -> list[Manifest]:
-    return api.items("/apis/policy/v1/namespaces/default/poddisruptionbudgets")

@@ -81,6 +81,18 @@ class Api:
             raise ApiError(f"GET {path}: {answer.status} {answer.body.get('message')}")
         return list(answer.body["items"])
 
+    def nodes(self) -> list[dict[str, Any]]:
+        return self.items("/api/v1/nodes")
+
+    def pods(self, namespace: str = "default") -> list[dict[str, Any]]:
+        return self.items(f"/api/v1/namespaces/{namespace}/pods")
+
+    def deployments(self, namespace: str = "default") -> list[dict[str, Any]]:
+        return self.items(f"/apis/apps/v1/namespaces/{namespace}/deployments")
+
+    def budgets(self, namespace: str = "default") -> list[dict[str, Any]]:
+        return self.items(f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
+
     def create(self, manifests: Iterable[Mapping[str, Any]]) -> None:
         """Create the objects, several at a time and in no order; those that exist already stay as they are.
 

@@ -1,14 +1,39 @@
-"""Each call of a port that leads to another machine writes how long it took, and is else as it was."""
+"""What runs around a process's work: no search for cycles while a plan is made, and calls to elsewhere are timed."""
 
+import gc
+from collections.abc import Iterator
 from dataclasses import fields
 
 import pytest
 
-from shared.adapters.process import TIMED, timed_calls
+from shared.adapters.process import TIMED, no_search_for_cycles, timed_calls
 from shared.errors import Gone, Retryable
 from shared.ports import Ports
 from tests.builders import node
 from tests.functions.fake_ebb import FakeEbb
+
+
+@pytest.fixture(autouse=True)
+def searching() -> Iterator[None]:
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["it is on", "it is off"])
+def test_cycles_are_not_looked_for_inside_and_as_before_afterwards(before: bool) -> None:
+    (gc.enable if before else gc.disable)()
+
+    with no_search_for_cycles():
+        assert not gc.isenabled()
+
+    assert gc.isenabled() is before
+
+
+def test_a_plan_that_fails_leaves_it_as_it_was_too() -> None:
+    with pytest.raises(ValueError, match="no plan"), no_search_for_cycles():
+        raise ValueError("no plan")
+
+    assert gc.isenabled()
 
 
 def timed(seconds: float = 2) -> tuple[FakeEbb, Ports]:
