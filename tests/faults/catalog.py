@@ -79,7 +79,7 @@ class Begin:
     index: int | None = None
 
     def __call__(self, ebb: Installation) -> None:
-        nodes = [each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")]
+        nodes = [node["metadata"]["name"] for node in ebb.cloud.world.store.all("nodes")]
         node = "" if self.index is None or not nodes else nodes[self.index % len(nodes)]
         ebb.begin(replace(self.outage, node=node))
 

@@ -82,7 +82,7 @@ class ReplayedCluster:
     def listed_before(self, at: float, calls: str) -> Iterator[Sighting]:
         """Yield the last list before `at` of each call whose name begins so."""
         for call, lists in self.lists.items():
-            earlier = [each for each in lists if each.at <= at]
+            earlier = [sighting for sighting in lists if sighting.at <= at]
             if call.startswith(calls) and earlier:
                 yield earlier[-1]
 
@@ -114,7 +114,7 @@ class ReplayedCluster:
     def _seen(self, entry: Entry) -> None:
         call, path = call_of(entry["user_agent"]), entry["path"]
         if path == NODES:
-            young = [each for each in self.lists.get(call, []) if self.at - each.at <= LISTS_KEPT]
+            young = [sighting for sighting in self.lists.get(call, []) if self.at - sighting.at <= LISTS_KEPT]
             self.lists[call] = [*young, Sighting(self.at, dict(self.nodes))]
         elif path.startswith(f"{NODES}/"):
             name = path.rpartition("/")[2]

@@ -16,7 +16,7 @@ def test_nothing_that_happens_breaks_the_promise(part: Part, record_property: Re
     assert_kept(part, record_property)
 
 
-@pytest.mark.parametrize(("mutant", "needed"), MUTANTS.items(), ids=[each.__name__ for each in MUTANTS])
+@pytest.mark.parametrize(("mutant", "needed"), MUTANTS.items(), ids=[mutant.__name__ for mutant in MUTANTS])
 def test_every_mutant_is_caught_by_what_it_needs(mutant: Mutant, needed: Callable[[], Iterable[History]]) -> None:
     found = caught(mutant, needed())
 

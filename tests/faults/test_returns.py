@@ -28,7 +28,7 @@ def evictions(end: Installation) -> int:
 
 
 def test_where_nothing_shows_the_node_is_returned_and_all_run_again() -> None:
-    (setting,) = (each for each in returning_settings() if each.name == "a webhook that nobody knows")
+    (setting,) = (setting for setting in returning_settings() if setting.name == "a webhook that nobody knows")
     end = run(History(setting))
     pods = {pod["metadata"]["labels"]["app"]: pod for pod in end.cloud.world.store.all("pods")}
 
@@ -105,7 +105,7 @@ def as_they_left() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", sorted(FULL))
 def test_who_books_a_pod_as_it_left_is_seen(name: str) -> None:
-    (setting,) = (each for each in returning_settings() if each.name == name)
+    (setting,) = (setting for setting in returning_settings() if setting.name == name)
     with as_they_left():
         found = breaches(run(History(setting)))
 

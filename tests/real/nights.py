@@ -1,8 +1,10 @@
-"""What the tests of a night on a real control plane have in common: passes in a row, and what became of the pods."""
+"""What tests of whole clusters have in common: passes in a row, and what became of the nodes and pods."""
 
 from time import monotonic
 from typing import Final
 
+from infra.local.world.pods import taints_of
+from shared.core.cluster.names import OUR_TAINT
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import Manifest
 from tests.real.installation import Installation
@@ -25,6 +27,16 @@ def run_pass(ebb: Installation) -> bool:
 
 def node_names(plane: ControlPlane) -> set[str]:
     return {node["metadata"]["name"] for node in plane.api.nodes()}
+
+
+def tainted(plane: ControlPlane) -> list[str]:
+    """Return the nodes that are cordoned, or carry Ebb's taint."""
+    nodes = plane.api.nodes()
+    return [
+        node["metadata"]["name"]
+        for node in nodes
+        if node["spec"].get("unschedulable") or any(taint["key"] == OUR_TAINT for taint in taints_of(node))
+    ]
 
 
 def is_bound(pod: Manifest) -> bool:

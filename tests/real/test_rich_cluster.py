@@ -12,9 +12,9 @@ from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.memory import Memory
+from tests.real.nights import node_names, tainted
 from tests.real.promise import breaches
 from tests.real.rich_cluster import NAMESPACE, NODES, POOLS, is_calm, populate
-from tests.real.test_end_to_end import node_names, tainted
 from tests.real.waiting import until
 from tests.real.watches import Watch
 

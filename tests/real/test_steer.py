@@ -198,7 +198,7 @@ def test_kubectl_alone_takes_back_what_is_ours_and_leaves_what_people_wrote(
         web.plane.kubectl("-n", web.namespace, "annotate", "--overwrite", "pod", pod.name, f"{DELETION_COST}=5")
 
     (block,) = (
-        each for each in blocks(UNINSTALL.read_text(encoding="utf-8"), "sh") if STEERED.rpartition("/")[2] in each
+        block for block in blocks(UNINSTALL.read_text(encoding="utf-8"), "sh") if STEERED.rpartition("/")[2] in block
     )
     shell(web.plane, block)
 

@@ -171,7 +171,7 @@ def test_a_restart_that_hangs_is_undone_and_the_node_returned(site: Site) -> Non
     site.stop()
 
     until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)])
-    (record,) = (each for each in site.memory.records() if each.order.node == node)
+    (record,) = (record for record in site.memory.records() if record.order.node == node)
     assert record.surges.keys() == {f"{SPACE}/Deployment/{HUNG}"}
     assert record.why == ReturnReason.SURGE_FAILED
     assert stamp_of(site, HUNG) == ""

@@ -236,7 +236,7 @@ def generations(twin: Twin, group: str, kind: str, **changed: int) -> list[int]:
     code, body, _ = twin.ask("POST", path, {"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, "spec": spec})
     assert code == 201, body
     metas = ({"labels": {"turn": "one"}}, {"annotations": {"turn": "one"}}, {"annotations": {"none": None}})
-    patches = (*({"metadata": each} for each in metas), {"spec": changed})
+    patches = (*({"metadata": meta} for meta in metas), {"spec": changed})
     answers = [twin.ask("PATCH", f"{path}/counted", patch, MERGE_PATCH) for patch in patches]
     return [body["metadata"]["generation"] for _, body, _ in answers]
 

@@ -69,7 +69,7 @@ class NightCluster:
 
     def populate(self, api: Api) -> None:
         """Make it: the nodes are cordoned until every pod is bound to its own, so the scheduler has no part in it."""
-        api.create({**each, "spec": {**each["spec"], "unschedulable": True}} for each in self.nodes)
+        api.create({**node, "spec": {**node["spec"], "unschedulable": True}} for node in self.nodes)
         api.create(self._workloads())
         until("every pod is there", lambda: len(api.pods()) == self.pods)
         for name, places in self.places.items():
@@ -94,7 +94,7 @@ class NightCluster:
 
     def _draw_places(self) -> dict[str, list[str]]:
         """Fill the nodes as the scheduler does by day, the emptiest first, and let some of the pods go."""
-        rooms = [_Room(each["metadata"]["name"], *_allocatable(each)) for each in self.nodes]
+        rooms = [_Room(node["metadata"]["name"], *_allocatable(node)) for node in self.nodes]
         goal = (1 - _DAY) * sum(room.whole for room in rooms)
         placed = []
         while sum(room.cpu for room in rooms) > goal:
