@@ -301,16 +301,12 @@ EVENTS = "/api/v1/namespaces/default/events?dryRun=All"
 
 
 def event(namespace: str = "default", kind: str = "Node", **changes: Any) -> Raw:
+    involved = {"apiVersion": "v1", "kind": kind, "name": "n", "namespace": "" if kind == "Node" else namespace}
     return {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {"generateName": "n.", "namespace": namespace},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": kind,
-            "name": "n",
-            "namespace": "" if kind == "Node" else namespace,
-        },
+        "involvedObject": involved,
         "reason": "EbbCordoned",
         "source": {"component": "ebb"},
         **changes,

@@ -136,6 +136,9 @@ NOTE = "but its own, ebb.internal/surged-for"
         pytest.param(NOTE, annotated(**{"example.com/owner": None}), id="an owner's annotation removed"),
         pytest.param(NOTE, annotated(**{"example.com/owner": None, SURGE_STAMP: "o"}), id="ours, and one removed"),
         pytest.param(WHOLE, {"metadata": {"labels": {"a": "b"}}}, id="a label"),
+        pytest.param(
+            WHOLE, {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}, id="a stamp among other changes"
+        ),
         pytest.param(WHOLE, {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"),
         pytest.param(OWN, noting(a="b"), id="an annotation"),
         pytest.param(OWN, noting(**{"example.com/owner": "b"}), id="an owner's annotation of the Deployment"),
@@ -152,12 +155,6 @@ def test_of_a_deployment_the_drainer_writes_one_annotation_and_nothing_else(
     found = refusal(asked.plane, asked.namespace, "web", patch)
 
     assert (said in found) if said else found == "", found
-
-
-def test_a_stamp_among_other_changes_is_refused_whole(asked: Corner) -> None:
-    patch = {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}
-
-    assert WHOLE in refusal(asked.plane, asked.namespace, "web", patch)
 
 
 def test_no_other_subresource_comes_with_the_right(asked: Corner) -> None:
@@ -212,9 +209,6 @@ def test_where_pods_are_kept_a_second_restart_goes_back_to_the_first_and_nowhere
     assert (found == "") if may else ("keeps its pods from Ebb" in found), found
 
 
-RECREATE: Raw = {"strategy": {"type": "Recreate"}}
-
-
 @pytest.fixture(scope="module")
 def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Corner:
     """Deployments without replicas that no drain restarts, and one with a stamp of an earlier time."""
@@ -227,7 +221,7 @@ def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Cor
         ("long", corner.namespace),
     ):
         made = deployment(name, replicas=0, namespace=namespace)
-        spec = {**made["spec"], **(RECREATE if name.startswith("recreated") else {})}
+        spec = {**made["spec"], **({"strategy": {"type": "Recreate"}} if name.startswith("recreated") else {})}
         template = {**spec["template"], "metadata": {**spec["template"]["metadata"], "annotations": {}}}
         if name == "recreated-since":
             template["metadata"]["annotations"] = {SURGE_STAMP: "order-1"}
@@ -356,16 +350,9 @@ def test_a_restart_whose_pod_cannot_start_is_taken_back_and_leaves_nothing(
         assert fewest_ready(web, lambda: restarter.deployment(name_of(web)).settled and names(web) == before) == 1
     finally:
         web.plane.kubectl("uncordon", *cordoned)
-    current = [each for each in sets(web) if each["spec"]["replicas"]]
-    assert [each["metadata"]["name"] for each in current] == [owner(pod) for pod in web.pods("web")]
-
-
-def sets(corner: Corner) -> list[Raw]:
-    return list(corner.plane.api.items(f"/apis/apps/v1/namespaces/{corner.namespace}/replicasets"))
-
-
-def owner(pod: Raw) -> str:
-    return str(pod["metadata"]["ownerReferences"][0]["name"])
+    sets = web.plane.api.items(f"/apis/apps/v1/namespaces/{web.namespace}/replicasets")
+    current = [found["metadata"]["name"] for found in sets if found["spec"]["replicas"]]
+    assert current == [pod["metadata"]["ownerReferences"][0]["name"] for pod in web.pods("web")]
 
 
 def test_the_port_names_each_refusal_of_a_real_api_server(
