@@ -160,14 +160,14 @@ def cluster(
     **changes: Any,
 ) -> Snapshot:
     """A picture taken at NOW; pools not given are autoscaled from zero."""
-    rows = tuple(sorted(nodes, key=lambda each: each.name))
+    rows = tuple(sorted(nodes, key=lambda node: node.name))
     known = {row.pool: NodePool(row.pool) for row in rows if row.pool}
     plain = Snapshot(
         cluster=CLUSTER,
         began_at=now,
         taken_at=now,
         nodes=rows,
-        pods=tuple(sorted(pods, key=lambda each: each.key)),
+        pods=tuple(sorted(pods, key=lambda pod: pod.key)),
         pools={**known, **(pools or {})},
     )
     return replace(plain, **changes)
@@ -175,7 +175,7 @@ def cluster(
 
 def only_empty(snapshot: Snapshot) -> Snapshot:
     """The same picture with an autoscaler that removes no node on which a pod requests anything."""
-    named = tuple(replace(each, labels={**each.labels, names.COMPUTE_CLASS_LABEL: "idle"}) for each in snapshot.nodes)
+    named = tuple(replace(node, labels={**node.labels, names.COMPUTE_CLASS_LABEL: "idle"}) for node in snapshot.nodes)
     classes = ComputeClasses({"idle": AutoscalingPolicy(threshold=Fraction(0))})
     return replace(snapshot, nodes=named, compute_classes=classes)
 

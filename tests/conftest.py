@@ -11,7 +11,6 @@ pytest_plugins = [
     "tests.depth",
     "tests.fixtures_real",
     "tests.rights.plugin",
-    "tests.skips",
     "tests.measured_figures",
     "tests.times",
 ]

@@ -95,7 +95,7 @@ def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[st
 
 def _daemons_to_come(snapshot: Snapshot, node: Node) -> list[dict[str, int]]:
     """What each DaemonSet will ask for that lets its pods onto the node and has none there, by its pods elsewhere."""
-    known = {each.name for each in snapshot.nodes}
+    known = {node.name for node in snapshot.nodes}
     sets: dict[tuple[str, str], list[Pod]] = {}
     for pod in snapshot.pods:
         if pod.spec.owner is not None and pod.spec.owner.kind == "DaemonSet" and not pod.phase.finished:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, requires
 from pathlib import Path
 
@@ -48,14 +49,14 @@ def declared(*extras: str) -> set[str]:
 
 def needed_by(name: str) -> list[Requirement]:
     try:
-        return [Requirement(each) for each in requires(name) or []]
+        return [Requirement(line) for line in requires(name) or []]
     except PackageNotFoundError:
         return []
 
 
 def imported() -> Iterator[tuple[str, str]]:
     """Each file of the package with each foreign module that it imports, wherever in it."""
-    for path in (each for folder in PACKAGED for each in (ROOT / folder).rglob("*.py")):
+    for path in (file for folder in PACKAGED for file in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -67,11 +68,8 @@ def imported() -> Iterator[tuple[str, str]]:
 
 def test_the_package_imports_nothing_that_it_does_not_name() -> None:
     """What builds it may import the builder, too."""
-    builders = {Requirement(each).name for each in PROJECT["build-system"]["requires"]}
-    owners = {
-        **packages_distributions(),
-        **{builder: [builder] for builder in builders},
-    }  # Python 3.12 installs none of these
+    builders = {Requirement(line).name for line in PROJECT["build-system"]["requires"]}
+    owners = {**packages_distributions(), **{builder: [builder] for builder in builders}}  # 3.12 installs none of these
     here = declared("cloud", "demo") | builders
     strangers = {
         (path, name)
@@ -84,10 +82,10 @@ def test_the_package_imports_nothing_that_it_does_not_name() -> None:
 
 def test_the_functions_and_the_commands_want_the_same_versions() -> None:
     lines = (line.partition("#")[0].strip() for line in (ROOT / "requirements.in").read_text().splitlines())
-    functions = {each.name: each for each in map(Requirement, filter(None, lines))}
+    functions = {asked.name: asked for asked in map(Requirement, filter(None, lines))}
     extras = PROJECT["project"]["optional-dependencies"]
     commands = [*PROJECT["project"]["dependencies"], *extras["cloud"], *extras["demo"]]
-    both = {each.name: each for each in map(Requirement, commands) if each.name in functions}
+    both = {asked.name: asked for asked in map(Requirement, commands) if asked.name in functions}
 
     assert both == functions
 
@@ -116,13 +114,19 @@ main()
 """
 
 
+@cache
+def only_of_extras() -> frozenset[str]:
+    """The modules that nobody has who installs the package without an extra."""
+    extras, here = declared("cloud", "demo") - {"ebb"}, declared()
+    owners = {top: set(map(canonicalize_name, names)) for top, names in packages_distributions().items()}
+    found = frozenset(top for top, names in owners.items() if names & extras and not names & here)
+    assert {"google", "flask", "grpc"} <= found
+    return found
+
+
 def run_slim(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command as if only what the package itself names were installed."""
-    extras, here = declared("cloud", "demo") - {"ebb"}, declared()
-    owners = packages_distributions().items()
-    names = {top for top, by in owners if (who := {canonicalize_name(each) for each in by}) & extras and not who & here}
-    assert {"google", "flask", "grpc"} <= names
-    program = WITHOUT_EXTRAS.format(names=names)
+    program = WITHOUT_EXTRAS.format(names=only_of_extras())
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],

@@ -1,10 +1,11 @@
-"""The run of all parts: what waits for what, what is shown of each, and what is written of each test."""
+"""The run of all parts: what waits for what, what is shown of each, and what is written and holds of each test."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import parts
 from tests.depth import seed_of
@@ -42,14 +43,14 @@ def run_of(*chosen: Part) -> dict[str, Run]:
     ],
 )
 def test_a_part_begins_when_those_before_it_have_ended(expected: set[str], not_ended: set[str]) -> None:
-    left = [each for each in PARTS if each.name in not_ended]
-    waiting = [each for each in left if each.name in expected or each.after]
+    left = [part for part in PARTS if part.name in not_ended]
+    waiting = [part for part in left if part.name in expected or part.after]
 
-    assert {each.name for each in ready(waiting, left)} == expected
+    assert {part.name for part in ready(waiting, left)} == expected
 
 
 def test_each_part_waits_for_parts_that_there_are() -> None:
-    assert set().union(*(each.after for each in PARTS)) <= {each.name for each in PARTS}
+    assert set().union(*(part.after for part in PARTS)) <= {part.name for part in PARTS}
 
 
 def test_a_part_runs_after_those_it_waits_for(tmp_path: Path) -> None:
@@ -180,4 +181,10 @@ def test_a_part_that_runs_again_leaves_what_others_have_written(logs: Path, monk
     parts.drop({"unit"})
 
     assert [path.name for path in logs.glob("*.txt")] == ["real.txt"]
-    assert [each.part for each in read(times)] == ["real"]
+    assert [row.part for row in read(times)] == ["real"]
+
+
+def test_no_example_fails_because_the_machine_is_busy() -> None:
+    assert settings.default is not None
+    assert settings.default.deadline is None
+    assert HealthCheck.too_slow in settings.default.suppress_health_check

@@ -70,8 +70,8 @@ def marks(scenario: Mapping[str, Any], snapshot: Snapshot, now: datetime) -> dic
     """Mark every node for so long, but for those that the scenario leaves unmarked."""
     since = now - duration(scenario["marked"])
     fresh = set(scenario.get("unmarked", []))
-    rows = {pool: [each for each in nodes if each.name not in fresh] for pool, nodes in snapshot.nodes_by_pool.items()}
-    return {pool: PoolMarks(marks={each.uid: Mark(each.name, since) for each in nodes}) for pool, nodes in rows.items()}
+    rows = {pool: [node for node in nodes if node.name not in fresh] for pool, nodes in snapshot.nodes_by_pool.items()}
+    return {pool: PoolMarks(marks={node.uid: Mark(node.name, since) for node in nodes}) for pool, nodes in rows.items()}
 
 
 def duration(text: str) -> timedelta:

@@ -58,13 +58,13 @@ def _in_use(snapshot: Snapshot, mover: Pod, volume: Volume, standing: Standing) 
     claim = _claim(snapshot.storage, mover, volume)
     if claim is not None and "ReadWriteOncePod" in claim.access_modes:
         for pod, _ in standing:
-            others = {_claim(snapshot.storage, pod, each) for each in pod.spec.volumes}
+            others = {_claim(snapshot.storage, pod, volume) for volume in pod.spec.volumes}
             if pod.key != mover.key and claim in others:
                 yield f"{mover.key} and {pod.key} both use {claim.key}"
 
 
 def _moved_by_us(snapshot: Snapshot, pod: Pod) -> bool:
-    node = next((each for each in snapshot.nodes if each.name == pod.node), None)
+    node = next((node for node in snapshot.nodes if node.name == pod.node), None)
     if node is None or not node.ready:
         return False
     return not any(taint.key in {names.OUR_TAINT, *names.GOING_TAINTS} for taint in node.taints)
@@ -79,7 +79,7 @@ def _never_moved(snapshot: Snapshot, mover: Pod) -> Iterable[str]:
             yield f"{mover.key} leaves its disk {disk.name} behind"
         elif disk is not None and disk.kind == "csi" and not {"ReadWriteMany", "ReadOnlyMany"} & {*disk.access_modes}:
             for pod in snapshot.pods:
-                others = {_claim(snapshot.storage, pod, each) for each in pod.spec.volumes}
+                others = {_claim(snapshot.storage, pod, volume) for volume in pod.spec.volumes}
                 if pod.key != mover.key and claim in others and not pod.phase.finished:
                     yield f"{mover.key} and {pod.key} may be sent to different nodes with one disk"
 

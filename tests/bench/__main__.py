@@ -3,10 +3,8 @@
 import sys
 
 from tests.bench import (
-    calls,
     cold_start,
     ebb_plan,
-    hop,
     idle_cost,
     orders_at_once,
     planning,
@@ -26,7 +24,6 @@ from tests.bench.shapes import share as shapes
 
 BENCHES = {
     "cold_start": cold_start.run,
-    "calls": calls.run,
     "reading": reading.run,
     "planning": planning.run,
     "ebb_plan": ebb_plan.run,
@@ -34,7 +31,6 @@ BENCHES = {
     "potential": potential.run,
     "quality": quality.run,
     "unmodelled": unmodelled.run,
-    "hop": hop.run,
     "idle_cost": idle_cost.run,
     "orders_at_once": orders_at_once.run,
     "push_window": push_window.run,

@@ -113,8 +113,8 @@ class Day:
     def _demand(self) -> None:
         now = self.clock.now()
         if (now.hour, now.minute) == (DUSK, 0):
-            running = [each for each in self.cluster.pods.values() if _moves(each)]
-            self.cluster.finish(*(each.key for number, each in enumerate(running) if number % 2))
+            running = [pod for pod in self.cluster.pods.values() if _moves(pod)]
+            self.cluster.finish(*(pod.key for number, pod in enumerate(running) if number % 2))
             self._count()
         if (now.hour, now.minute) == (DAWN, 0):
             self._grow()
@@ -124,7 +124,7 @@ class Day:
         for number in range(NODES - len(self.cluster.nodes)):
             self._born += 1
             self._add(node(f"n{self._born}", pool=f"pool-{number % POOLS}", created=self.clock.now()))
-        by_node = Counter(each.node for each in self.cluster.pods.values() if _moves(each))
+        by_node = Counter(pod.node for pod in self.cluster.pods.values() if _moves(pod))
         for name in self.cluster.nodes:
             for _ in range(PODS_A_NODE - by_node[name]):
                 self._put_pod(name, self._born % len(self._classes))
@@ -132,7 +132,7 @@ class Day:
 
     def _count(self) -> None:
         """Let the workloads ask for as many replicas as there are; a replacement is Ready as soon as it is bound."""
-        replicas = Counter(each.spec.workload for each in self.cluster.pods.values() if _moves(each))
+        replicas = Counter(pod.spec.workload for pod in self.cluster.pods.values() if _moves(pod))
         self.cluster.workloads = {
             name: Workload(name, number, number, created=number) for name, number in replicas.items()
         }
@@ -163,12 +163,12 @@ class Day:
         if now < self._looked_at + timedelta(seconds=5):
             return
         self._looked_at = now
-        for gone in [each for each in self.cluster.pods.values() if each.deleting and each.deleting <= now]:
+        for gone in [row for row in self.cluster.pods.values() if row.deleting and row.deleting <= now]:
             self.cluster.finish(gone.key)
             self._place(gone)
 
     def _place(self, gone: Pod) -> None:
-        room = {each.name: 11 for each in self.cluster.nodes.values() if not each.unschedulable}
+        room = {node.name: 11 for node in self.cluster.nodes.values() if not node.unschedulable}
         for there in self.cluster.pods.values():
             if there.node in room and _moves(there):
                 room[there.node] -= 1

@@ -64,13 +64,13 @@ def run(*, quick: bool) -> None:
     clusters = [generated(nodes, Mix.MIXED, seed=seed) for nodes, count in sizes for seed in range(count)]
     found = [freed(cluster) for cluster in clusters]
     for measure in MEASURES:
-        _tell(measure, [each[measure] for each in found])
+        _tell(measure, [row[measure] for row in found])
 
 
 def _tell(measure: str, found: Sequence[Freed]) -> None:
-    kept, shares = sum(each.kept for each in found), [each.share for each in found]
+    kept, shares = sum(row.kept for row in found), [row.share for row in found]
     what = f"mixed, {len(found)} clusters: of {kept:,} nodes that only placement keeps, {measure}"
-    counted = mean(each.in_nodes for each in found)
+    counted = mean(row.in_nodes for row in found)
     say(what, f"{mean(shares):.1%}, least {min(shares):.1%} ({counted:.1%} in nodes)", "90% of what the bound lets go")
 
 

@@ -66,7 +66,7 @@ def openb(folder: Path, keep: float) -> Snapshot:
     """The nodes and pods of Alibaba's openb trace: all pods placed evenly, whatever their times, then thinned."""
     roll = Random(7)  # noqa: S311 - a world that is the same every time
     nodes = [_openb_node(row) for row in _rows(folder / "openb_node_list_all_node.csv")]
-    free = np.array([[each.allocatable.cpu, each.allocatable.memory, each.allocatable.get(GPU)] for each in nodes])
+    free = np.array([[node.allocatable.cpu, node.allocatable.memory, node.allocatable.get(GPU)] for node in nodes])
     whole, pods, kinds = np.maximum(free.copy(), 1), list[Pod](), dict[tuple[int, int, int], PodClass]()
     for number, row in enumerate(_rows(folder / "openb_pod_list_default.csv")):
         asked = (int(row["cpu_milli"]), int(row["memory_mib"]), int(row["num_gpu"]) * int(row["gpu_milli"] or 0))

@@ -100,7 +100,7 @@ def made_up(shape: Shape, seed: int) -> Snapshot:
     """Return a cluster at noon, filled by a scheduler that spreads."""
     random = Random(seed)  # noqa: S311 - a cluster, not a secret
     nodes = [node(f"n{place:02}", cpu=4, created=BEGINS - timedelta(days=1)) for place in range(NODES)]
-    used = dict.fromkeys((each.name for each in nodes), 0.0)
+    used = dict.fromkeys((node.name for node in nodes), 0.0)
     pods: list[Pod] = []
     while sum(used.values()) < NODES * 4 * _FILL:
         size = random.choice(_CORES)
@@ -130,8 +130,8 @@ def rules(shape: Shape, *, steers: bool) -> Policy:
 
 def per_node(nights: Sequence[Night]) -> float:
     """Return evictions of Ebb and the autoscaler for each node that went."""
-    removed = sum(each.seen.removed for each in nights)
-    return sum(each.seen.evictions.total() for each in nights) / max(removed, 1)
+    removed = sum(night.seen.removed for night in nights)
+    return sum(night.seen.evictions.total() for night in nights) / max(removed, 1)
 
 
 def run(*, quick: bool) -> None:
@@ -146,13 +146,13 @@ def run(*, quick: bool) -> None:
             f"{words} {sum(map(count, plain)):.0f} -> {sum(map(count, steered)):.0f}"
             for words, count in _BESIDE.items()
         )
-        writes = sum(each.seen.writes for each in steered)
+        writes = sum(night.seen.writes for night in steered)
         say(name, f"{without:.2f} -> {with_it:.2f} ({ratio:.2f})", f"<= {_WORSE}; {more}, writes {writes}")
         assert ratio <= _WORSE, f"{name}: steering costs evictions"
 
 
 _BESIDE: Final[Mapping[str, Callable[[Night], float]]] = {
-    "evictions": lambda each: each.seen.evictions.total(),
-    "nodes": lambda each: each.seen.removed,
-    "node-hours": lambda each: each.node_hours,
+    "evictions": lambda night: night.seen.evictions.total(),
+    "nodes": lambda night: night.seen.removed,
+    "node-hours": lambda night: night.node_hours,
 }

@@ -75,7 +75,7 @@ def _tell(what: str, pictures: Sequence[Snapshot], workload_of: Callable[[Pod], 
     assert not any(kept_by(picture, word) for picture in pictures for word in CARRYING)
     for word in CARRYING:
         found = [kept(picture, word, saving, workload_of) for picture, saving in zip(pictures, before, strict=True)]
-        nodes, money = mean([each.nodes for each in found]), mean([each.money for each in found])
+        nodes, money = mean([share.nodes for share in found]), mean([share.money for share in found])
         say(f"{what}: {word.value}", f"{nodes:.1%} of nodes, {money:.1%} of money", "(told, not bounded)")
 
 

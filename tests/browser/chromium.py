@@ -82,7 +82,7 @@ def home(env: Mapping[str, str] = os.environ) -> Path:
 
 def _on_path(env: Mapping[str, str]) -> str | None:
     found = (shutil.which(name, path=env.get("PATH")) for name in INSTALLED)
-    return next((each for each in found if each), None)
+    return next((path for path in found if path), None)
 
 
 def _unpacked(folder: Path) -> Chromium:

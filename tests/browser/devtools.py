@@ -178,8 +178,8 @@ class _Pipe:
         words = [str(chromium.program), *_FLAGS, f"--user-data-dir={folder / 'profile'}"]
         environment = {**os.environ, "HOME": str(folder), **chromium.environment}
         process = os.posix_spawn(words[0], words, environment, file_actions=wiring)
-        for each in (theirs_in, theirs_out, first, second, said):
-            os.close(each)
+        for end in (theirs_in, theirs_out, first, second, said):
+            os.close(end)
         return cls(process, reads, writes, log)
 
     def call(self, method: str, given: Mapping[str, Any], session: str = "") -> dict[str, Any]:
@@ -230,8 +230,8 @@ class _Pipe:
 
     def close(self) -> None:
         """Close the pipes, which ends the browser, and wait until it has ended."""
-        for each in (self.writes, self.reads):
-            os.close(each)
+        for end in (self.writes, self.reads):
+            os.close(end)
         until = time.monotonic() + _END_SECONDS
         while time.monotonic() < until:
             if os.waitpid(self.process, os.WNOHANG)[0]:

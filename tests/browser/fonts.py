@@ -63,7 +63,7 @@ def locate(env: Mapping[str, str] = os.environ) -> Mapping[str, Path]:
 
 
 def _homes(env: Mapping[str, str]) -> Mapping[str, Path]:
-    return {name: debian.home("fonts", [each.package], env) for name, each in FONT_SETS.items()}
+    return {name: debian.home("fonts", [fonts.package], env) for name, fonts in FONT_SETS.items()}
 
 
 def _is_there(folder: Path) -> bool:

@@ -93,7 +93,7 @@ def _inner(field: SchemaPart, sections: SchemaPart) -> tuple[SchemaPart, str]:
 
 def _all_of_it(field: SchemaPart, sections: SchemaPart) -> SchemaPart:
     """Return a field without the choice of leaving it out, and what it refers to."""
-    choices = [each for each in field.get("anyOf", ()) if each.get("type") != "null"]
+    choices = [choice for choice in field.get("anyOf", ()) if choice.get("type") != "null"]
     part = choices[0] if len(choices) == 1 else field
     return sections[part["$ref"].rsplit("/", 1)[-1]] if "$ref" in part else part
 
@@ -118,7 +118,7 @@ def _value(part: SchemaPart) -> str:
         return "mapping"
     if "enum" in part:
         return ", ".join(f"`{word}`" for word in part["enum"])
-    patterns = [each.get("pattern") for each in (part, *part.get("anyOf", ()))]
+    patterns = [choice.get("pattern") for choice in (part, *part.get("anyOf", ()))]
     text = next((_TEXTS[pattern] for pattern in patterns if pattern in _TEXTS), "")
     return text or _number(part) or _KINDS[part["type"]]
 

@@ -59,7 +59,7 @@ def test_the_page_names_every_reason_that_a_rule_of_the_autoscaler_has() -> None
 def test_every_message_of_the_autoscaler_is_carried_by_a_reason_or_explained() -> None:
     text = (DECISIONS / "autoscaler.md").read_text(encoding="utf-8")
     explained = {cells[0].strip("`") for cells in rows(text, "| message id | why |")}
-    carried = {each.message_id for each in (*PodBlock, *Unremovable)} - {""}
+    carried = {reason.message_id for reason in (*PodBlock, *Unremovable)} - {""}
 
     assert explained | carried == MESSAGE_IDS
     assert explained & carried == set()

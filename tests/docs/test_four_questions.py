@@ -65,7 +65,7 @@ def test_the_plan_shows_on_top_what_is_saved_and_what_a_pass_would_touch(
     files: list[str], facts: dict[str, Any]
 ) -> None:
     top = ebb("plan", *files, *OPTIONS).splitlines()[:TOP]
-    rest = next(each for each in facts["ladder"] if each["rung"] == "policy_at_rest")
+    rest = next(row for row in facts["ladder"] if row["rung"] == "policy_at_rest")
 
     shown = [line for line in top if str(rest["nodes"]) in line.split()]
     assert [line for line in shown for amount in amounts(line) if abs(amount - rest["cost_per_month"]) < 1]
@@ -101,7 +101,7 @@ def test_the_report_shows_what_is_saved_which_nodes_go_and_why_the_others_stay(t
 
 
 def test_the_status_shows_what_is_held_and_how_to_stop_and_go_on() -> None:
-    paused, running = ("\n".join(printed(each, 100)) for each in (rich_in_everything(), status()))
+    paused, running = ("\n".join(printed(state, 100)) for state in (rich_in_everything(), status()))
 
     assert NAME in paused
     assert "ebb resume" in paused

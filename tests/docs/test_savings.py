@@ -21,7 +21,7 @@ def test_the_saving_of_the_sample_is_the_one_that_pages_name() -> None:
     named = re.findall(r"\[(\d+) % in the sample", text) + re.findall(r"\[The sample\].* saves (\d+) %", PILOT)
 
     assert len(named) == 2
-    assert [each for each in named if f"{each}%" not in sample.split()] == []
+    assert [percent for percent in named if f"{percent}%" not in sample.split()] == []
 
 
 @pytest.mark.deep

@@ -56,8 +56,8 @@ def test_it_checks_compares_tests_and_plans_and_applies_nothing() -> None:
     verbs = [" ".join(words[:3]) for words in lines()]
 
     for verb in ("ebb policy check", "ebb policy diff", "terraform test", "terraform plan", "gh pr comment"):
-        assert [each for each in verbs if each.startswith(verb)], verb
-    assert not [each for each in verbs if "apply" in each]
+        assert [known for known in verbs if known.startswith(verb)], verb
+    assert not [verb for verb in verbs if "apply" in verb]
 
 
 def test_no_job_may_do_what_only_the_other_needs() -> None:

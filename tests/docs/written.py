@@ -55,10 +55,10 @@ def written() -> dict[Path, str]:
 def reasons(kind: type[Reason]) -> str:
     """Return the table of one group of reasons, with the columns that any of them fills."""
     columns = {
-        "word": [f"`{each.value}`" for each in kind],
-        "meaning": [each.sentence for each in kind],
-        "what to do": [each.remedy for each in kind],
-        "the autoscaler's message id": [f"`{each.message_id}`" if each.message_id else "" for each in kind],
+        "word": [f"`{word.value}`" for word in kind],
+        "meaning": [word.sentence for word in kind],
+        "what to do": [word.remedy for word in kind],
+        "the autoscaler's message id": [f"`{word.message_id}`" if word.message_id else "" for word in kind],
     }
     filled_ones = {head: cells for head, cells in columns.items() if any(cells)}
     rows = (f"| {' | '.join(cells)} |\n" for cells in (filled_ones, *zip(*filled_ones.values(), strict=True)))

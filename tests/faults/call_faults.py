@@ -79,7 +79,7 @@ class CallGate:
 
     def struck_passes(self) -> set[str]:
         """Return the planner's passes of which a call was struck."""
-        struck = (call.actor for call in self.calls if call.number in self.faults)
+        struck = (self.calls[number].actor for number in self.faults if number < len(self.calls))
         return {actor for actor in struck if actor.startswith("tick")}
 
     def call(self, what: str, act: Callable[[], T], *, can_fail: bool = True) -> T:

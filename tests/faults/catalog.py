@@ -79,7 +79,7 @@ class Begin:
     index: int | None = None
 
     def __call__(self, ebb: Installation) -> None:
-        nodes = [each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")]
+        nodes = [node["metadata"]["name"] for node in ebb.cloud.world.store.all("nodes")]
         node = "" if self.index is None or not nodes else nodes[self.index % len(nodes)]
         ebb.begin(replace(self.outage, node=node))
 
@@ -88,7 +88,7 @@ class Begin:
 
 
 def outages(base: History) -> Iterator[History]:
-    """Let each kind of call fail for two hours, or take ten seconds each time, from several moments on."""
+    """Let each kind of call fail for hours, or take ten seconds each time, from several moments on."""
     kinds = sorted({" ".join(call.what.split()[:2]) for call in calls(base) if call.what != "sleep"})
     rows = product(kinds, (Outage(""), Outage("", slow=SLOW, fails=False)), OUTAGES_BEGIN)
     for number, (what, outage, at) in enumerate(rows):

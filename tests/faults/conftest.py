@@ -1,5 +1,6 @@
 """Tells at the end how many histories were run and what they came to, and fails a whole run of fewer than `LEAST`."""
 
+import gc
 import resource
 from pathlib import Path
 
@@ -13,6 +14,8 @@ _run = pytest.StashKey[Sums]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_run] = Sums()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1_000)  # a history makes little garbage of circles: looking for it took a tenth
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -37,7 +40,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _cpu() -> float:
     """Seconds of this process and of its workers that have ended."""
     used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 class Adder:

@@ -22,7 +22,7 @@ _STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.
 
 def plain(world: str) -> History:
     """Return the history without faults in a plain world of that name."""
-    return next(History(each, name=each.name) for each in settings() if each.name == world)
+    return next(History(setting, name=setting.name) for setting in settings() if setting.name == world)
 
 
 def a_claim_is_overtaken() -> Iterator[History]:

@@ -101,7 +101,7 @@ class Part:
 
 def parts(seed: int, times: int = 1, names: Collection[str] = ()) -> Iterator[Part]:
     """Give what a run with this seed draws, some times as deep; `names` limits it to these families."""
-    for family in (each for each in FAMILIES if not names or each.worlds.name in names):
+    for family in (row for row in FAMILIES if not names or row.worlds.name in names):
         for base in family.worlds.by_hand():
             yield from _shares(f"calls: {base.name}", partial(_faulty_calls, base), family.call_share, seed, times)
             actions = partial(provider_actions, base)
@@ -159,7 +159,7 @@ def history_named(name: str) -> History:
     kind, _, rest = name.partition(":")
     family, _, mixed = kind.rpartition(" ")
     if rest and mixed in MIXTURES:
-        worlds = {each.worlds.name: each.worlds for each in FAMILIES}[family]
+        worlds = {row.worlds.name: row.worlds for row in FAMILIES}[family]
         return mixture(int(rest), people=MIXTURES[mixed], worlds=worlds)
     world, _, number = rest.rpartition(":")
     base = bases()[world or kind]

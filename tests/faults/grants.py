@@ -86,15 +86,15 @@ class Grants:
     def _broken(self, grant: Grant, nodes: Mapping[str, Entry], cluster: ReplayedCluster) -> list[str]:
         """Return the limits of nodes that the grant broke, counted on these nodes."""
         limits, node = self._limits, nodes.get(grant.claim.node)
-        before_change = [each for each in nodes.values() if each["uid"] != grant.uid]
+        before_change = [node for node in nodes.values() if node["uid"] != grant.uid]
         held = {uid for uid in grant.before.claims if uid != grant.uid} | {
-            each["uid"] for each in before_change if holder(each)
+            node["uid"] for node in before_change if holder(node)
         }
-        staying = [each for each in before_change if not is_deleting(each) and not is_reserved(each)]
-        lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in cluster.once_ready}
+        staying = [node for node in before_change if not is_deleting(node) and not is_reserved(node)]
+        lost = {node["uid"] for node in staying if not node["ready"] and node["uid"] in cluster.once_ready}
         minimum = self._pool_minimum(grant)
         ended = {uid for uid, claim in grant.before.claims.items() if limits.awaiting is not None and claim.replaced}
-        left, used = sum(each["uid"] not in held for each in staying), len((held | lost) - ended)
+        left, used = sum(node["uid"] not in held for node in staying), len((held | lost) - ended)
         rows = (
             (node is None or node["uid"] != grant.uid, "no such node"),
             (node is not None and node["unschedulable"] and not holder(node), "somebody had cordoned it"),

@@ -58,9 +58,11 @@ def breaches_of(history: History) -> list[str]:
 
 def _is_over(ebb: Installation) -> bool:
     quiet = ebb.clock.now() - max((*ebb.disturbances(), ebb.begun))
+    if _rests(ebb, quiet):
+        return True
     passes = 2 * ebb.setting.limits.interval + REDELIVERY
     bound = longest_cordon(ebb) + passes
-    return _rests(ebb, quiet) or quiet > (bound + passes if any(left_held(ebb)) else bound)
+    return quiet > bound and quiet > (bound + passes if any(left_held(ebb)) else bound)
 
 
 def _rests(ebb: Installation, quiet: float) -> bool:

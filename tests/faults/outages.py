@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import Final
 
 from shared.errors import Retryable, Stale, Terminal
+from tests.depth import DEEP
 
-LONG: Final = 7200.0
-"""Two hours: longer than any deadline, lease, watchdog and redelivery of the worlds."""
+LONG: Final = 7200.0 if DEEP else 3600.0
+"""Hours: longer than any deadline, lease, watchdog and redelivery of the worlds."""
 STATE: Final = frozenset({"get", "put", "all"})
 """What is done with documents; the Kubernetes API is asked for resources with a dot, a plural or a node's name."""
 DOCUMENTS: Final = frozenset({"cluster", "drains", "runs"})

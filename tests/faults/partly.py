@@ -1,4 +1,4 @@
-"""What fails for two hours and only in part: calls about one node, refusals, conflicts, faults of Ebb; and stalls.
+"""What fails for hours and only in part: calls about one node, refusals, conflicts, faults of Ebb; and stalls.
 
 In the worlds of its own a wave lives, commitments are read, a budget ends when pods run again, and nodes must be
 underutilized for minutes before they go.

@@ -91,7 +91,7 @@ def _grow(ebb: Installation, node: Json) -> None:
 def _shrink(ebb: Installation, node: Json) -> None:
     """A Deployment is scaled in by two, as an evening would have it."""
     rows = ebb.cloud.world.store.all("deployments")
-    place = [each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")].index(node["metadata"]["name"])
+    place = [node["metadata"]["name"] for node in ebb.cloud.world.store.all("nodes")].index(node["metadata"]["name"])
     for deployment in rows[place % len(rows) :][:1]:
         meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
         path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
@@ -154,7 +154,7 @@ def _fail_deletions(ebb: Installation, node: Json) -> None:
     del node
     if ebb.autoscaler is not None:
         ebb.autoscaler.fail_deletions(
-            frozenset(each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes"))
+            frozenset(node["metadata"]["name"] for node in ebb.cloud.world.store.all("nodes"))
         )
 
 

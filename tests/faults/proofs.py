@@ -67,7 +67,7 @@ class Proofs:
 
     def _fits(self, name: str, cluster: ReplayedCluster) -> bool:
         """Whether what is on the node fits elsewhere, beside what one announced node would move if it can."""
-        own, announced = self._leaving(name, cluster), [each for each in self._announced(cluster) if each != name]
+        own, announced = self._leaving(name, cluster), [other for other in self._announced(cluster) if other != name]
         free = self._free(cluster, {name, *announced})
         also = self._leaving(announced[0], cluster) if len(announced) == 1 else []
         return self._all_fit([*own, *also], free, cluster) or (

@@ -106,8 +106,8 @@ def _raise_minimum(ebb: Installation, node: Json) -> None:
 def _delete_pool(ebb: Installation, node: Json) -> None:
     del node
     ebb.pools.pools = {}
-    for each in ebb.cloud.world.store.all("nodes"):
-        _remove(ebb, each)
+    for thing in ebb.cloud.world.store.all("nodes"):
+        _remove(ebb, thing)
 
 
 def _overload(ebb: Installation, node: Json) -> None:
@@ -147,7 +147,7 @@ def _finish(ebb: Installation, node: Json) -> None:
 
 
 def _taint(ebb: Installation, node: Json, taint: Json, **spec: object) -> None:
-    others = [each for each in node["spec"].get("taints") or [] if each["key"] != taint["key"]]
+    others = [other for other in node["spec"].get("taints") or [] if other["key"] != taint["key"]]
     patch_spec(ebb, AUTOSCALER, node, {"taints": [*others, taint], **spec})
 
 

@@ -58,6 +58,8 @@ class ReplayedCluster:
     pods: dict[str, Entry] = field(default_factory=dict)
     nodes: dict[str, Entry] = field(default_factory=dict)
     once_ready: set[str] = field(default_factory=set)
+    soft: set[str] = field(default_factory=set)
+    """Nodes with Ebb's soft taint."""
     cordons: set[str] = field(default_factory=set)
     """Nodes whose cordon is Ebb's: set by it, and not undone since."""
     lists: dict[str, list[Sighting]] = field(default_factory=dict)
@@ -80,7 +82,7 @@ class ReplayedCluster:
     def listed_before(self, at: float, calls: str) -> Iterator[Sighting]:
         """Yield the last list before `at` of each call whose name begins so."""
         for call, lists in self.lists.items():
-            earlier = [each for each in lists if each.at <= at]
+            earlier = [sighting for sighting in lists if sighting.at <= at]
             if call.startswith(calls) and earlier:
                 yield earlier[-1]
 
@@ -100,6 +102,8 @@ class ReplayedCluster:
         kept, key = (self.pods, entry["uid"]) if entry["kind"] == "pods" else (self.nodes, entry["name"])
         if entry["kind"] == "nodes":
             (self.cordons.add if self.is_ours(entry) else self.cordons.discard)(key)
+            is_soft = entry["verb"] != "delete" and any(taint.startswith(SOFT) for taint in entry["taints"])
+            (self.soft.add if is_soft else self.soft.discard)(key)
         if entry["verb"] == "delete":
             kept.pop(key, None)
         else:
@@ -110,7 +114,7 @@ class ReplayedCluster:
     def _seen(self, entry: Entry) -> None:
         call, path = call_of(entry["user_agent"]), entry["path"]
         if path == NODES:
-            young = [each for each in self.lists.get(call, []) if self.at - each.at <= LISTS_KEPT]
+            young = [sighting for sighting in self.lists.get(call, []) if self.at - sighting.at <= LISTS_KEPT]
             self.lists[call] = [*young, Sighting(self.at, dict(self.nodes))]
         elif path.startswith(f"{NODES}/"):
             name = path.rpartition("/")[2]

@@ -6,7 +6,7 @@ Shares no code with Ebb's rules; a document is only decoded.
 from collections.abc import Iterator
 
 from shared.core.records.state import ClusterState, Wave
-from tests.faults.replay import SOFT, Entry, ReplayedCluster, holder, is_deleting
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting
 from tests.faults.waiting_times import Bound
 
 
@@ -31,19 +31,17 @@ class SoftTaints:
             self._wave, self._state = None, ClusterState()
 
     def _at(self, cluster: ReplayedCluster) -> Iterator[str]:
-        left = {name: node for name, node in cluster.nodes.items() if self._is_left_over(node, cluster.at)}
-        self._since = {name: self._since.get(name, cluster.at) for name in left}
+        left = [name for name in cluster.soft if self._is_left_over(cluster.nodes[name], cluster.at)]
+        self._since = {name: self._since.get(name, cluster.at) for name in sorted(left)}
         for name, since in self._since.items():
             if name not in self._told and self._bound.is_broken(cluster.at - since, name):
                 self._told.add(name)
                 yield f"{name} carries the soft taint of a wave that has ended, for {cluster.at - since:.0f} s"
 
     def _is_left_over(self, node: Entry, now: float) -> bool:
-        if not any(taint.startswith(SOFT) for taint in node["taints"]):
-            return False
         ordered = self._state.published.get(node["uid"])
         on_its_way = ordered is not None and now < ordered.expires_at.timestamp()
         if holder(node) or is_deleting(node) or node["uid"] in self._state.claims or on_its_way:
             return False
         lives = self._wave is not None and now < self._wave.deadline.timestamp()
-        return not (lives and self._wave and any(each.uid == node["uid"] for each in self._wave.nodes))
+        return not (lives and self._wave and any(held.uid == node["uid"] for held in self._wave.nodes))

@@ -75,7 +75,7 @@ def _may_go(end: Installation, node: Json) -> bool:
 
 
 def _share(end: Installation, node: Json) -> float:
-    pods = [each for each in end.cloud.world.store.all("pods") if node_of(each) == node["metadata"]["name"]]
+    pods = [pod for pod in end.cloud.world.store.all("pods") if node_of(pod) == node["metadata"]["name"]]
     asked = sum(
         quantity(container["resources"]["requests"]["cpu"])
         for pod in pods

@@ -118,7 +118,7 @@ def _is_changed_since(end: Installation, deployment: Json) -> bool:
 
 def _is_gone(end: Installation, record: DrainRecord | None) -> bool:
     """Whether the node of a drain is there no more: what lay on it has to come elsewhere anyhow."""
-    nodes = {each["metadata"]["uid"] for each in end.cloud.world.store.all("nodes")}
+    nodes = {node["metadata"]["uid"] for node in end.cloud.world.store.all("nodes")}
     return record is not None and record.node_uid not in nodes
 
 

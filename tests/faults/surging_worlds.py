@@ -39,6 +39,16 @@ def surging_settings() -> tuple[Setting, ...]:
     )
 
 
+def stamps(end: Installation) -> set[str]:
+    """Return the workloads that bear a drain's stamp at the end."""
+    found = end.cloud.world.store.all("deployments")
+    return {
+        thing["metadata"]["name"]
+        for thing in found
+        if SURGE_STAMP in (thing["spec"]["template"]["metadata"].get("annotations") or {})
+    }
+
+
 @dataclass(frozen=True)
 class ChangeTemplate:
     """Its owner rolls a new version of a Deployment out."""
@@ -72,5 +82,5 @@ class UndoRestart:
 def rolls_out(random: Random, setting: Setting) -> tuple[float, ChangeTemplate | UndoRestart]:
     """Draw what an owner does to a Deployment whose pod leaves without a gap, and when."""
     act = random.choice((ChangeTemplate, ChangeTemplate, UndoRestart))
-    name = random.choice([each for each in SURGED if each in setting.apps])
+    name = random.choice([name for name in SURGED if name in setting.apps])
     return float(random.choice((random.randrange(40), random.randrange(240)))), act(name)

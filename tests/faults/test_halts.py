@@ -61,4 +61,4 @@ def test_a_drainer_that_does_not_watch_the_count_is_seen() -> None:
     with swapped(next_step, "RULES", rules):
         end = run(HISTORIES[ReturnReason.BUFFER])
 
-    assert not any("chunks have room" in each for each in lost_room(end))
+    assert not any("chunks have room" in detail for detail in lost_room(end))

@@ -20,20 +20,6 @@ from tests.faults.history import History, run
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
 from tests.faults.outages import Ending, Outage
-from tests.faults.partly import partly_histories
-from tests.faults.replay import SOFT
-
-each_world = pytest.mark.parametrize("base", partly_histories(), ids=lambda base: base.name)
-
-
-@each_world
-def test_a_history_without_faults_keeps_the_promise(base: History) -> None:
-    end = run(base)
-
-    taints = [taint for entry in end.cloud.world.record.of("change") for taint in entry.get("taints") or ()]
-    assert breaches(end) == []
-    assert end.bus.results
-    assert any(taint.startswith(SOFT) for taint in taints)
 
 
 def failing(what: str, seconds: float, ending: Ending = Ending.SILENCE, index: int | None = None) -> History:

@@ -17,7 +17,7 @@ from tests.faults.people import Act
 from tests.faults.running import some
 from tests.faults.worlds import Limits, setting, settings, workload
 
-WORLDS = {each.name: each for each in settings()}
+WORLDS = {setting.name: setting for setting in settings()}
 
 
 def base(world: str) -> History:

@@ -107,10 +107,10 @@ MOMENTS = tuple(step / 2 for step in range(80))
 """Every half second from the tick until well after the node is empty; a run that is not deep tries one of five."""
 ZONAL_MOMENTS = tuple(map(float, range(70)))
 """These drains last longer; a run that is not deep tries one of ten."""
-CASES = [(each, "rival", MOMENTS, 5) for each in WORLDS] + [
-    (each, rival.name, ZONAL_MOMENTS, 10)
-    for each in ZONAL
-    for rival in each.scenario.workloads
+CASES = [(world, "rival", MOMENTS, 5) for world in WORLDS] + [
+    (world, rival.name, ZONAL_MOMENTS, 10)
+    for world in ZONAL
+    for rival in world.scenario.workloads
     if rival.name.startswith("rival")
 ]
 

@@ -21,25 +21,14 @@ from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
 from tests.faults.returning_worlds import FULL, ON_DELETE, returning_settings
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
-from tests.faults.worlds import Setting
-
-each_world = pytest.mark.parametrize("setting", returning_settings(), ids=lambda setting: setting.name)
 
 
 def evictions(end: Installation) -> int:
     return sum(entry["type"] == "eviction" for entry in end.cloud.world.record.entries)
 
 
-@each_world
-def test_a_history_without_faults_keeps_the_promise_and_moves_only_what_fits(setting: Setting) -> None:
-    end = run(History(setting))
-
-    assert breaches(end) == []
-    assert (evictions(end) == 0) is (setting.name in FULL)
-
-
 def test_where_nothing_shows_the_node_is_returned_and_all_run_again() -> None:
-    (setting,) = (each for each in returning_settings() if each.name == "a webhook that nobody knows")
+    (setting,) = (setting for setting in returning_settings() if setting.name == "a webhook that nobody knows")
     end = run(History(setting))
     pods = {pod["metadata"]["labels"]["app"]: pod for pod in end.cloud.world.store.all("pods")}
 
@@ -116,7 +105,7 @@ def as_they_left() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", sorted(FULL))
 def test_who_books_a_pod_as_it_left_is_seen(name: str) -> None:
-    (setting,) = (each for each in returning_settings() if each.name == name)
+    (setting,) = (setting for setting in returning_settings() if setting.name == name)
     with as_they_left():
         found = breaches(run(History(setting)))
 

@@ -1,7 +1,12 @@
 """The promise in worlds whose pods are bound by hard rules, and what is seen where Ebb lacks one of the rules."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 import pytest
 
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import cluster_arrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
 from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.attach_limits import AttachLimits
@@ -10,12 +15,25 @@ from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
 from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
 from tests.faults.families import bases
-from tests.faults.history import History, run
+from tests.faults.history import run
+from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
-from tests.faults.rich_worlds import drawn_rich, rich_settings
-from tests.faults.rule_mutants import without
-from tests.faults.running import some
-from tests.faults.worlds import Setting
+
+
+@contextmanager
+def without(rule: NewConstraint) -> Iterator[None]:
+    """Plan and prove as if there were no such rule."""
+    own = cluster_arrays.ClusterArrays.__init__
+    kept = tuple(constraint for constraint in CONSTRAINTS if constraint is not rule)
+
+    def arrays(
+        self: cluster_arrays.ClusterArrays, snapshot: Snapshot, constraints: Sequence[NewConstraint] = kept
+    ) -> None:
+        own(self, snapshot, constraints)
+
+    with swapped(cluster_arrays.ClusterArrays, "__init__", arrays):
+        yield
+
 
 SHOWN = {
     AntiAffinity: "apart",
@@ -25,17 +43,6 @@ SHOWN = {
     VolumePlace: "no room where its disk is",
 }
 """The rules that decide a fit in these worlds, and a world in which each does; of the others see `tests/real`."""
-each_world = pytest.mark.parametrize("setting", rich_settings(), ids=lambda setting: setting.name)
-
-
-@each_world
-def test_a_history_without_faults_keeps_the_promise(setting: Setting) -> None:
-    assert breaches(run(History(setting))) == []
-
-
-@pytest.mark.parametrize("seed", some(range(40), "drawn rich worlds", 4))
-def test_drawn_worlds_without_faults_keep_the_promise(seed: int) -> None:
-    assert breaches(run(History(drawn_rich(seed), seed))) == []
 
 
 def test_each_rule_has_a_world_that_shows_it() -> None:

@@ -13,52 +13,26 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from tests.faults.call_faults import KILL_AFTER
 from tests.faults.catalog import calls
 from tests.faults.history import History, run
-from tests.faults.installation import Installation
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
-from tests.faults.surges import STAMP
-from tests.faults.surging_worlds import NEVER_READY, SURGED, ChangeTemplate, UndoRestart, surging_settings
-from tests.faults.worlds import Setting
-
-each_world = pytest.mark.parametrize("setting", surging_settings(), ids=lambda setting: setting.name)
-
-
-def stamps(end: Installation) -> set[str]:
-    """Return the workloads that bear a drain's stamp at the end."""
-    found = end.cloud.world.store.all("deployments")
-    return {
-        each["metadata"]["name"]
-        for each in found
-        if STAMP in (each["spec"]["template"]["metadata"].get("annotations") or {})
-    }
-
-
-@each_world
-def test_single_replicas_leave_their_nodes_without_a_gap(setting: Setting) -> None:
-    end = run(History(setting))
-
-    assert breaches(end) == []
-    if setting.name == NEVER_READY:
-        assert stamps(end) == set()
-    else:
-        assert stamps(end)
-        assert stamps(end) <= set(SURGED)
-        assert len(end.cloud.world.store.all("nodes")) < 5
+from tests.faults.surging_worlds import NEVER_READY, ChangeTemplate, UndoRestart, stamps, surging_settings
 
 
 @pytest.mark.parametrize("at", range(2, 42, 8))
 def test_an_owner_who_rolls_out_meanwhile_gets_the_version_and_no_gap(at: int) -> None:
-    (setting,) = (each for each in surging_settings() if each.name == "two single replicas")
+    (setting,) = (setting for setting in surging_settings() if setting.name == "two single replicas")
     end = run(History(setting, acts=((float(at), ChangeTemplate("one")),)))
 
-    (found,) = (each for each in end.cloud.world.store.all("deployments") if each["metadata"]["name"] == "one")
+    (found,) = (
+        deployment for deployment in end.cloud.world.store.all("deployments") if deployment["metadata"]["name"] == "one"
+    )
     assert breaches(end) == []
     assert found["spec"]["template"]["metadata"]["annotations"]["version"] == "2"
 
 
 def undone_before_it_was_written_down() -> History:
     """The drainer dies right after its restart, and before it comes back somebody has taken that restart back."""
-    (setting,) = (each for each in surging_settings() if each.name == NEVER_READY)
+    (setting,) = (setting for setting in surging_settings() if setting.name == NEVER_READY)
     base = History(setting)
     _, restart, *_ = (call for call in calls(base) if call.what == "patch deployments one")
     at = restart.at - min(call.at for call in calls(base))
@@ -104,7 +78,7 @@ def undoes_nothing() -> Iterator[None]:
 
 
 def test_what_a_drain_leaves_hanging_is_undone_after_it() -> None:
-    (setting,) = (each for each in surging_settings() if each.name == NEVER_READY)
+    (setting,) = (setting for setting in surging_settings() if setting.name == NEVER_READY)
     with swapped(finish, "undo_restarts", lambda *_: None):
         end = run(History(setting))
 

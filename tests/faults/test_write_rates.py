@@ -1,4 +1,4 @@
-"""What Ebb asks of the API server and of Firestore, counted: up to thirty drains in flight, virtual time.
+"""Many drains at once, in virtual time: what Ebb asks of the API server and of Firestore, and how soon they begin.
 
 The worst case on purpose: all orders come at once, behind a push window that is wide open, calls take no time, and
 each PodDisruptionBudget lets one pod of forty go, so that many evictions are refused at first and asked for again. The
@@ -117,3 +117,40 @@ def figures(crowd: Installation, what: str, times: Iterable[float]) -> str:
     rates = ", ".join(f"{seconds} s: {sustained(at, seconds):.1f}/s" for seconds in (10, 60))
     of = f"{crowd.setting.name}, {most_claims(crowd)} drains"
     return f"{of}: {what}: {len(at)} in {SECONDS:.0f} s, peak second {busiest(at, 1)}, busiest {rates}"
+
+
+ORDERS, AMONG = 40, 100
+"""Orders of one pass behind the push window, and the nodes that they are for."""
+WINDOW_SECONDS = 150.0
+
+
+@dataclass(frozen=True)
+class Forty(Wide):
+    """One pass may take forty of a hundred nodes."""
+
+    pool: int = ORDERS
+    ceiling: int = ORDERS
+    minimum_nodes: int = 20
+
+
+def test_forty_drains_are_under_way_within_two_minutes_and_no_node_is_ordered_twice(
+    record_property: Tell,
+) -> None:
+    web = workload("web", list(range(AMONG)), cpu=120, pdb={"maxUnavailable": AMONG})
+    base = History(setting("a hundred nodes", [web], AMONG, Forty(), enabled=False))
+    ebb = Installation(base.setting, base.seed, base.faults, base.message_faults, base.clock_skew)
+    ebb.call_gate.most_calls = 1_000_000
+    ebb.live(WINDOW_SECONDS)
+    ebb.threads.dismiss()
+
+    writes = ebb.cloud.world.record.of("state")
+    reached = {len(entry["after"].claims): entry["at"] for entry in reversed(writes)}
+    tens = {count: at - ebb.begun for count, at in sorted(reached.items()) if count % 10 == 0 < count}
+    told = ", ".join(f"{count} after {at:.0f} s" for count, at in tens.items())
+    record_property(MEASURED, f"100 nodes, 40 orders behind the push window: {told}")
+    orders = [
+        call.what for call in ebb.call_gate.calls if call.what.startswith("publish drain") and "tick" in call.actor
+    ]
+    assert ORDERS in reached
+    assert reached[ORDERS] - ebb.begun <= 120
+    assert len(orders) == len(set(orders)) == ORDERS

@@ -56,7 +56,7 @@ class ThreadScheduler:
             return
         self._hand_to(first)
         self._wait_for_all()
-        for actor in [each for each in self.actors if each.over]:
+        for actor in [actor for actor in self.actors if actor.over]:
             self.actors.remove(actor)
             if actor.failure is not None:
                 raise actor.failure

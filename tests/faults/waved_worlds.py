@@ -40,7 +40,7 @@ def left_held(end: Installation) -> Iterator[str]:
     """Yield the nodes that carry the soft taint though no living wave names them, and nobody deletes them."""
     found = end.state.all(WAVE_KEY.collection, Wave).get(WAVE_KEY.id)
     wave = found.value if found else None
-    living = {each.name for each in wave.nodes} if wave and end.clock.now() < wave.deadline.timestamp() else set()
+    living = {node.name for node in wave.nodes} if wave and end.clock.now() < wave.deadline.timestamp() else set()
     for node in end.cloud.world.store.all("nodes"):
         name, taints = node["metadata"]["name"], node["spec"].get("taints") or []
         keys = {taint["key"] for taint in taints}

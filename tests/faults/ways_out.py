@@ -138,7 +138,7 @@ class WaysOut:
 
 
 def _with(places: Places, uid: str, node: str) -> Places:
-    return tuple((each, node if each == uid else where) for each, where in places)
+    return tuple((pod, node if pod == uid else where) for pod, where in places)
 
 
 def _bound(pod: Json, node: str, *, terminating: bool = False) -> Json:

@@ -110,7 +110,7 @@ def _grow(app: str, replicas: int) -> Deed:
 
 
 def _world(name: str) -> Setting:
-    return next(each for each in (*settings(), *returning_settings()) if each.name == name)
+    return next(setting for setting in (*settings(), *returning_settings()) if setting.name == name)
 
 
 def _huge(ebb: Installation, node: Json) -> None:

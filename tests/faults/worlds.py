@@ -118,7 +118,7 @@ class Setting:
     @property
     def apps(self) -> frozenset[str]:
         """The names of its workloads."""
-        return frozenset(each.name for each in self.scenario.workloads)
+        return frozenset(workload.name for workload in self.scenario.workloads)
 
 
 def workload(name: str, nodes: list[int], kind: str = "Deployment", cpu: int = 500, **more: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def test_examples_are_read_and_findings_are_read_or_refused_in_sentences(target:
     assert accepts(target, path.read_bytes()) or path.name.startswith("found-")
 
 
-@pytest.mark.parametrize("target", [pytest.param(each, id=each.name) for each in TARGETS])
+@pytest.mark.parametrize("target", [pytest.param(target, id=target.name) for target in TARGETS])
 def test_mutated_examples_break_no_reader(target: Target) -> None:
     report = fuzz(target, round(INPUTS * target.share))
 

@@ -42,12 +42,12 @@ class Reach:
         self.folder, self.files = folder, files
         rows = (row for path in folder.glob("*.jsonl") for row in path.read_bytes().splitlines())
         measured = (msgspec.json.decode(row, type=Measured) for row in rows)
-        known = {each.file: each for each in measured if each.file in files and each.version == version_of(each.file)}
+        known = {row.file: row for row in measured if row.file in files and row.version == version_of(row.file)}
         self.unknown = [file for file in files if file not in known]
-        self.seconds = {test: spent for each in known.values() for test, spent in each.seconds.items()}
-        self.failed = [test for each in known.values() for test in each.failed]
+        self.seconds = {test: spent for row in known.values() for test, spent in row.seconds.items()}
+        self.failed = [test for row in known.values() for test in row.failed]
         self.limits = {
-            file: _LEAST_SECONDS + _PATIENCE * max(each.seconds.values(), default=0) for file, each in known.items()
+            file: _LEAST_SECONDS + _PATIENCE * max(row.seconds.values(), default=0) for file, row in known.items()
         }
         self._data = [sqlite3.connect(path) for path in folder.glob("*.coverage")]
         self._rows: dict[Path, list[tuple[str, bytes]]] = {}

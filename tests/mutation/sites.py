@@ -102,7 +102,7 @@ class _Patch(msgspec.Struct):
 
 def patches(path: Path) -> list[Mutant]:
     """Return the mutants of a file that people write: in each the first `old` of the file is `new`."""
-    return [_patched(each) for each in msgspec.json.decode(path.read_bytes(), type=list[_Patch])]
+    return [_patched(patch) for patch in msgspec.json.decode(path.read_bytes(), type=list[_Patch])]
 
 
 def _patched(given: _Patch) -> Mutant:

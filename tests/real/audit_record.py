@@ -83,8 +83,8 @@ class _Joining:
         self._things: dict[str, dict[str, Any]] = {}
 
     def play(self, seen: Sequence[Seen]) -> None:
-        for each in seen:
-            self._take(each)
+        for change in seen:
+            self._take(change)
         for entry in self._evicted.values():  # of pods that no watch has seen
             self._record.add("eviction", _eviction(entry, ""))
 

@@ -1,7 +1,6 @@
 """A real cluster with room on it, and a corner of it for each test."""
 
 import itertools
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,17 +9,22 @@ from typing import Any
 
 import pytest
 
+from infra.local.world.pods import is_ready
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
-from tests.real.control_plane import MERGE_PATCH, ControlPlane
-from tests.real.control_plane.definitions import (
+from shared.core.cluster.pod import Pod
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.manifests import (
     CAPACITY_BUFFER,
     COMPUTE_CLASS,
     PROVISIONING_REQUEST,
     VERTICAL_POD_AUTOSCALER,
+    capacity_buffer,
+    deployment,
+    disruption_budget,
+    nodes,
 )
-from tests.real.control_plane.manifests import capacity_buffer, deployment, disruption_budget, nodes
 from tests.real.least_rights import least_rights
 from tests.real.waiting import until
 
@@ -45,7 +49,7 @@ class Corner:
         """Let the app's first pods get Ready at once, whatever its template says of the next ones, and return them."""
         for pod in until(f"{wanted} pods of {app}", lambda: found if len(found := self.pods(app)) == wanted else None):
             path = f"/api/v1/namespaces/{self.namespace}/pods/{pod['metadata']['name']}"
-            assert self.plane.api.request("PATCH", path, _AT_ONCE, MERGE_PATCH).status == 200
+            assert self.plane.api.patch(path, _AT_ONCE)
         return until(f"{wanted} ready pods of {app}", lambda: self.ready(app, wanted))
 
     def protect(self, app: str, **limit: int | str) -> None:
@@ -69,6 +73,13 @@ class Corner:
         return pods if len(pods) == wanted and all(map(is_ready, pods)) else None
 
 
+def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: Any) -> Pod:
+    """Run an app and return one of its pods as the adapter reads it."""
+    raw = corner.run(app, **options)[0]
+    on_its_node = cluster.pods_on(raw["spec"]["nodeName"])
+    return next(pod for pod in on_its_node if pod.name == raw["metadata"]["name"])
+
+
 def client_as(kubeconfig: Path) -> KubernetesClient:
     return KubernetesClient(from_kubeconfig(str(kubeconfig)))
 
@@ -78,17 +89,18 @@ def cluster_as(kubeconfig: Path) -> KubernetesCluster:
     return KubernetesCluster(client_as(kubeconfig))
 
 
-def is_ready(thing: dict[str, Any]) -> bool:
-    conditions = thing["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
-
-
 @pytest.fixture(scope="session")
 def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane with twenty ready nodes of one GKE pool."""
     control_plane.api.create(nodes(NODES))
-    until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.items("/api/v1/nodes"))) >= NODES)
+    until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.nodes())) >= NODES)
     return control_plane
+
+
+@pytest.fixture(scope="session")
+def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
+    """The adapter as an administrator on the shared control plane."""
+    return cluster_as(twenty_nodes.kubeconfig)
 
 
 @pytest.fixture(scope="session")
@@ -100,8 +112,8 @@ def with_autoscalers(twenty_nodes: ControlPlane) -> ControlPlane:
 
 def add_kinds(plane: ControlPlane, *definitions: dict[str, Any]) -> None:
     """Define kinds, and wait until the API server lists their objects and names them to whoever asks what it serves."""
+    plane.api.create(definitions)
     for definition in definitions:
-        plane.kubectl("apply", "-f", "-", stdin=json.dumps(definition))
         until(f"{definition['metadata']['name']} to be served", partial(is_served, plane, definition["spec"]))
 
 
@@ -110,8 +122,8 @@ def is_served(plane: ControlPlane, kind: dict[str, Any]) -> bool:
     of_group, of_version, listed = (
         plane.api.request("GET", path) for path in (group, f"{group}/{version}", f"{group}/{version}/{plural}")
     )
-    versions = {each["version"] for each in of_group.body.get("versions", [])}
-    kinds = {each["name"] for each in of_version.body.get("resources", [])}
+    versions = {row["version"] for row in of_group.body.get("versions", [])}
+    kinds = {row["name"] for row in of_version.body.get("resources", [])}
     return version in versions and plural in kinds and listed.status == 200
 
 
@@ -119,8 +131,7 @@ def is_served(plane: ControlPlane, kind: dict[str, Any]) -> bool:
 def with_buffers(twenty_nodes: ControlPlane) -> ControlPlane:
     """The shared control plane, which knows capacity buffers from now on, and has one that no node has room for."""
     add_kinds(twenty_nodes, PROVISIONING_REQUEST, CAPACITY_BUFFER, COMPUTE_CLASS)
-    for manifest in capacity_buffer("nowhere", "default", replicas=1, node_selector={"no": "node"}):
-        twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
+    twenty_nodes.api.create(capacity_buffer("nowhere", "default", replicas=1, node_selector={"no": "node"}))
     return twenty_nodes
 
 

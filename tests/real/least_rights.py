@@ -68,7 +68,7 @@ def filled_by_hand(file: Path = FILE, drainer: str = "drainer", planner: str = "
 def _kubeconfig(plane: ControlPlane, name: str) -> Path:
     config = yaml.safe_load(plane.kubeconfig.read_text())
     token = plane.kubectl("-n", NAMESPACE, "create", "token", name, "--duration=3h").strip()
-    config["users"] = [{"name": each["name"], "user": {"token": token}} for each in config["users"]]
+    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
     path = plane.kubeconfig.with_name(f"kubeconfig-{name}")
     path.write_text(json.dumps(config))
     return path

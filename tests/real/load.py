@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_healthy
 from shared.core.cluster.names import HELD_TAINT
 from tests.depth import DEEP
 from tests.real.control_plane.api import MERGE_PATCH, Api
@@ -65,7 +66,7 @@ class ChangingLoad:
 
     def top_up(self) -> None:
         """Let somebody resize the pool: nodes that went come anew, under new names."""
-        missing = NODES - len(self._nodes())
+        missing = NODES - len(self._api.nodes())
         self._api.create(node(f"gke-local-{POOL}-{next(self._numbers):05d}", pool=POOL) for _ in range(missing))
 
     def turn(self, pairs: int = 1) -> None:
@@ -78,9 +79,9 @@ class ChangingLoad:
 
     def interfere(self) -> None:
         """Let a person do one thing that people do."""
-        nodes = self._nodes()
-        free = [each for each in nodes if not each["spec"].get("unschedulable") and not _is_held(each)]
-        held = [each for each in nodes if _is_held(each)]
+        nodes = self._api.nodes()
+        free = [node for node in nodes if not node["spec"].get("unschedulable") and not _is_held(node)]
+        held = [node for node in nodes if _is_held(node)]
         act, among = self._random.choice(
             [(self._cordon, free), (self._order, free), (self._order, nodes), (self._overrule, held),
              (self._release, held)]
@@ -90,32 +91,29 @@ class ChangingLoad:
 
     def is_calm(self) -> bool:
         """Whether every pod that is wanted runs and is Ready, and no other is left."""
-        pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+        pods = self._api.pods(NAMESPACE)
         wanted = GUARDED * REPLICAS + sum(map(self._replicas, self._high))
-        return len(pods) == wanted and all(map(_is_ready, pods))
+        return len(pods) == wanted and all(map(is_healthy, pods))
 
     def is_free(self) -> bool:
         """Whether no node carries the soft taint of a wave."""
-        nodes = self._api.items("/api/v1/nodes")
+        nodes = self._api.nodes()
         return all(taint["key"] != HELD_TAINT for node in nodes for taint in node["spec"].get("taints") or ())
 
     def _story(self) -> str:
         """How far the world came: pods by what they are, one that is not Ready, and who keeps nodes closed."""
-        pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+        pods = self._api.pods(NAMESPACE)
         kinds = Counter(
-            (pod["status"].get("phase"), "bound" if pod["spec"].get("nodeName") else "unbound", _is_ready(pod))
+            (pod["status"].get("phase"), "bound" if pod["spec"].get("nodeName") else "unbound", is_healthy(pod))
             for pod in pods
         )
-        one = next((pod for pod in pods if not _is_ready(pod)), {})
-        closed = sum(bool(each["spec"].get("taints")) for each in self._nodes())
+        one = next((pod for pod in pods if not is_healthy(pod)), {})
+        closed = sum(bool(node["spec"].get("taints")) for node in self._api.nodes())
         return f"{len(pods)} pods {dict(kinds)}, {closed} nodes with taints, {one.get('metadata')} {one.get('status')}"
 
     def held(self) -> list[str]:
         """Return the nodes that carry Ebb's taint."""
-        return [each["metadata"]["name"] for each in self._nodes() if _is_held(each)]
-
-    def _nodes(self) -> list[Manifest]:
-        return self._api.items("/api/v1/nodes")
+        return [_name(node) for node in self._api.nodes() if _is_held(node)]
 
     def _replicas(self, name: str) -> int:
         return HIGH if self._high[name] else LOW
@@ -141,15 +139,7 @@ class ChangingLoad:
     def _patch(self, thing: Manifest, spec: Mapping[str, Any]) -> bool:
         version = {"resourceVersion": thing["metadata"]["resourceVersion"]}
         body = {"metadata": version, "spec": spec}
-        return self._api.request("PATCH", f"/api/v1/nodes/{_name(thing)}", body, MERGE_PATCH).status == 200
-
-
-def budgets(api: Api) -> list[Manifest]:
-    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
-
-
-def controllers(api: Api) -> list[Manifest]:
-    return api.items(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments")
+        return self._api.patch(f"/api/v1/nodes/{_name(thing)}", body)
 
 
 def _guarded_workloads() -> list[Manifest]:
@@ -178,10 +168,3 @@ def _name(thing: Manifest) -> str:
 
 def _is_held(thing: Manifest) -> bool:
     return any(taint["key"] == _TAINT for taint in thing["spec"].get("taints", []))
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return "deletionTimestamp" not in pod["metadata"] and any(
-        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
-    )

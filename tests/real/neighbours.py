@@ -47,7 +47,7 @@ def workloads() -> list[Manifest]:
 
 
 def running(api: Api) -> list[Manifest]:
-    pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    pods = api.pods(NAMESPACE)
     return [
         pod for pod in pods if pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
     ]

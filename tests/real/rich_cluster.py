@@ -3,6 +3,7 @@
 from typing import Any
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
 from tests.real.waiting import until
@@ -27,7 +28,9 @@ def populate(api: Api) -> None:
     api.create(node(f"gke-local-{POOL}-{number:04d}", pool=POOL, zone=ZONES[number % 3]) for number in range(NODES))
     api.create(workloads())
     until("every pod ready", lambda: is_calm(api))
-    until("PDBs that count them", lambda: all(budget["status"].get("currentHealthy") for budget in budgets(api)))
+    until(
+        "PDBs that count them", lambda: all(budget["status"].get("currentHealthy") for budget in api.budgets(NAMESPACE))
+    )
 
 
 def workloads() -> list[Manifest]:
@@ -42,24 +45,16 @@ def workloads() -> list[Manifest]:
         *(_app(f"beside-{n}", 4, _affinity("podAffinity", f"cache-{n}", _ZONE)) for n in range(3)),
         *(_app(f"plain-{n}", 5) for n in range(8)),
     ]
-    names = [each["metadata"]["name"] for each in made]
+    names = [workload["metadata"]["name"] for workload in made]
     return [*made, *(disruption_budget(name, namespace=NAMESPACE, maxUnavailable=1) for name in names[::2])]
 
 
 def is_calm(api: Api) -> bool:
     """Whether every pod that is wanted is Ready, and no other is left."""
-    pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    return len(pods) == sum(controller["spec"]["replicas"] for controller in controllers(api)) and all(
-        map(_is_ready, pods)
+    pods = api.pods(NAMESPACE)
+    return len(pods) == sum(controller["spec"]["replicas"] for controller in api.deployments(NAMESPACE)) and all(
+        map(is_ready, pods)
     )
-
-
-def controllers(api: Api) -> list[Manifest]:
-    return api.items(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments")
-
-
-def budgets(api: Api) -> list[Manifest]:
-    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
 
 
 def _app(name: str, replicas: int, pod: Manifest | None = None, ports: tuple[int, ...] = ()) -> Manifest:
@@ -76,8 +71,3 @@ def _spread(app: str, key: str, **more: Any) -> Manifest:
 
 def _affinity(kind: str, app: str, key: str) -> Manifest:
     return {"affinity": {kind: {_REQUIRED: [{"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}]}}}
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

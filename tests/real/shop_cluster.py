@@ -1,6 +1,7 @@
 """The cluster of the end-to-end test: twenty half-empty nodes, some eighty pods, PDBs."""
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_healthy
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
 from tests.real.waiting import until
@@ -46,7 +47,10 @@ def populate(api: Api, **pace: str) -> None:
     api.create(nodes(NODES, pool=POOL))
     api.create(workloads(**pace))
     until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS)
-    until("PDBs that count them", lambda: all(pdb["status"].get("currentHealthy") == REPLICAS for pdb in pdbs(api)))
+    until(
+        "PDBs that count them",
+        lambda: all(pdb["status"].get("currentHealthy") == REPLICAS for pdb in api.budgets(NAMESPACE)),
+    )
 
 
 def workloads(**pace: str) -> list[Manifest]:
@@ -61,15 +65,5 @@ def workloads(**pace: str) -> list[Manifest]:
     return made
 
 
-def pdbs(api: Api) -> list[Manifest]:
-    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
-
-
 def ready_pods(api: Api) -> list[Manifest]:
-    pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"] and _ready(pod)]
-
-
-def _ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return list(filter(is_healthy, api.pods(NAMESPACE)))

@@ -4,22 +4,21 @@ Each case is asked of a real API server as a dry run, in the drainer's name; tha
 shown by every test whose functions run with `least_rights`.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import HELD_TAINT, OUR_ANNOTATION, OUR_TAINT
+from shared.core.cluster.names import EVICTIONS_LABEL, HELD_TAINT, OUR_ANNOTATION, OUR_TAINT
 from tests.real.conftest import Corner
-from tests.real.control_plane import ControlPlane, ControlPlaneError
+from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.least_rights import filled_fields, user
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
-AS_DRAINER = f"--as={user('drainer')}"
+DRAINER = user("drainer")
 OURS: Mapping[str, str] = {"key": OUR_TAINT, "value": "order", "effect": "NoSchedule"}
 FOREIGN: Mapping[str, str] = {"key": "example.com/keep", "effect": "NoSchedule"}
 RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
@@ -33,7 +32,7 @@ YEAR_2099 = "2099-01-01T00:00:00Z"
 @pytest.fixture(scope="module")
 def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> ControlPlane:
     assert kubeconfigs
-    name = twenty_nodes.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
+    name = twenty_nodes.api.nodes()[-1]["metadata"]["name"]
     labelled = {"metadata": {"labels": {"a": "b"}}}
     until("the policy on nodes", lambda: "labels" in refusal(twenty_nodes, name, lambda _: labelled))
     until("the policy on events", lambda: "on nodes only" in _tried(twenty_nodes, EVENTS, event(kind="Pod")))
@@ -42,9 +41,14 @@ def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Contro
 
 @pytest.fixture
 def node(plane: ControlPlane) -> Iterator[str]:
-    name = plane.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
+    name = plane.api.nodes()[-1]["metadata"]["name"]
     yield name
-    plane.kubectl("patch", "node", name, "--type=merge", "-p", json.dumps(_state(plane, name, FREE)))
+    _bring(plane, name, FREE)
+
+
+def _bring(plane: ControlPlane, name: str, wanted: str) -> None:
+    """Let an administrator bring the node into the state."""
+    until(f"a node {wanted}", lambda: plane.api.patch(path_of(name), _state(plane, name, wanted)))
 
 
 def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
@@ -69,8 +73,12 @@ def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
     }
 
 
+def path_of(name: str) -> str:
+    return f"/api/v1/nodes/{name}"
+
+
 def read(plane: ControlPlane, name: str) -> Raw:
-    return plane.api.request("GET", f"/api/v1/nodes/{name}").body
+    return plane.api.request("GET", path_of(name)).body
 
 
 def taints_of(raw: Raw) -> list[Raw]:
@@ -84,14 +92,9 @@ def refusal(plane: ControlPlane, name: str, change: Callable[[Raw], Raw]) -> str
         raw = read(plane, name)
         patch = change(raw)
         version = {"resourceVersion": raw["metadata"]["resourceVersion"], **patch.get("metadata", {})}
-        body = json.dumps({**patch, "metadata": version})
-        try:
-            plane.kubectl(
-                "patch", "node", name, f"--as={user('drainer')}", "--dry-run=server", "--type=merge", "-p", body
-            )
-        except ControlPlaneError as refused:
-            return None if "the object has been modified" in str(refused) else str(refused)
-        return "granted"
+        body, path = {**patch, "metadata": version}, f"{path_of(name)}?dryRun=All"
+        said = plane.api.refusal("PATCH", path, body, MERGE_PATCH, DRAINER)
+        return None if "the object has been modified" in said else said or "granted"
 
     said = until("an answer without a conflict", attempt)
     return "" if said == "granted" else said
@@ -291,27 +294,19 @@ def eviction_tried(corner: Corner, name: str, **options: Raw) -> str:
 
 
 def _tried(plane: ControlPlane, path: str, body: Raw) -> str:
-    try:
-        plane.kubectl(AS_DRAINER, "create", "--raw", path, "-f", "-", stdin=json.dumps(body))
-    except ControlPlaneError as refused:
-        return str(refused)
-    return ""
+    return plane.api.refusal("POST", path, body, user=DRAINER)
 
 
 EVENTS = "/api/v1/namespaces/default/events?dryRun=All"
 
 
 def event(namespace: str = "default", kind: str = "Node", **changes: Any) -> Raw:
+    involved = {"apiVersion": "v1", "kind": kind, "name": "n", "namespace": "" if kind == "Node" else namespace}
     return {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {"generateName": "n.", "namespace": namespace},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": kind,
-            "name": "n",
-            "namespace": "" if kind == "Node" else namespace,
-        },
+        "involvedObject": involved,
         "reason": "EbbCordoned",
         "source": {"component": "ebb"},
         **changes,
@@ -360,10 +355,7 @@ def test_the_drainer_writes_its_own_events_on_nodes_and_no_other(plane: ControlP
 def test_the_drainer_may_take_a_node_and_give_it_back_and_nothing_else(
     plane: ControlPlane, node: str, said: str, state: str, change: Callable[[Raw], Raw]
 ) -> None:
-    until(
-        f"a node {state}",
-        lambda: plane.kubectl("patch", "node", node, "--type=merge", "-p", json.dumps(_state(plane, node, state))),
-    )
+    _bring(plane, node, state)
 
     found = refusal(plane, node, change)
 
@@ -371,8 +363,8 @@ def test_the_drainer_may_take_a_node_and_give_it_back_and_nothing_else(
 
 
 def test_nobody_else_is_asked(plane: ControlPlane, node: str) -> None:
-    plane.kubectl("label", "node", node, "example.com/tried=yes")
-    plane.kubectl("label", "node", node, "example.com/tried-")
+    assert plane.api.patch(path_of(node), {"metadata": {"labels": {"example.com/tried": "yes"}}})
+    assert plane.api.patch(path_of(node), {"metadata": {"labels": {"example.com/tried": None}}})
 
 
 def test_a_namespace_may_keep_its_pods(plane: ControlPlane, corner: Corner) -> None:
@@ -380,7 +372,9 @@ def test_a_namespace_may_keep_its_pods(plane: ControlPlane, corner: Corner) -> N
     name = pod["metadata"]["name"]
 
     assert eviction_tried(corner, name) == ""
-    plane.kubectl("label", "namespace", corner.namespace, "ebb.internal/evictions=never")
+    assert plane.api.patch(
+        f"/api/v1/namespaces/{corner.namespace}", {"metadata": {"labels": {EVICTIONS_LABEL: "never"}}}
+    )
 
     until("a refusal by the namespace's label", lambda: "keeps its pods from Ebb" in eviction_tried(corner, name))
     plane.api.evict(corner.namespace, name)

@@ -11,24 +11,12 @@ from shared.core.cluster.storage import Storage
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW
-from tests.real.conftest import NODES, Corner, cluster_as
+from tests.real.conftest import NODES, Corner, first_pod
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import disruption_budget
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
-
-
-@pytest.fixture(scope="module")
-def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
-    return cluster_as(twenty_nodes.kubeconfig)
-
-
-def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: Any) -> Pod:
-    """Run an app and return one of its pods as the adapter reads it."""
-    raw = corner.run(app, **options)[0]
-    on_its_node = cluster.pods_on(raw["spec"]["nodeName"])
-    return next(pod for pod in on_its_node if pod.name == raw["metadata"]["name"])
 
 
 def test_a_snapshot_holds_the_nodes_and_the_pods(cluster: KubernetesCluster, corner: Corner) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import OUR_TAINT
 from shared.core.records.drain_record import DrainPhase
 from tests.depth import DEEP
 from tests.fixtures_real import NewControlPlane
@@ -16,6 +15,7 @@ from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.least_rights import TARGETS, least_rights, user
 from tests.real.memory import Memory
+from tests.real.nights import node_names, tainted
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
@@ -107,19 +107,6 @@ def late_moves(memory: Memory) -> list[tuple[str, float, float]]:
 def ticked(installation: Installation, plane: ControlPlane, before: set[str]) -> bool:
     installation.tick()
     return len(before - node_names(plane)) >= WANTED
-
-
-def node_names(plane: ControlPlane) -> set[str]:
-    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
-
-
-def tainted(plane: ControlPlane) -> list[str]:
-    nodes = plane.api.items("/api/v1/nodes")
-    return [
-        node["metadata"]["name"]
-        for node in nodes
-        if node["spec"].get("unschedulable") or any(each["key"] == OUR_TAINT for each in node["spec"].get("taints", []))
-    ]
 
 
 def assert_firestore_is_clean(memory: Memory) -> None:

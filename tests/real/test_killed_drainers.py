@@ -27,7 +27,7 @@ from tests.real.control_plane import ControlPlane
 from tests.real.disturbances import TICK_EVERY, Disturbances, Planner
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
-from tests.real.load import NODES, POOLS, RISES_IN, ChangingLoad, budgets, controllers
+from tests.real.load import NAMESPACE, NODES, POOLS, RISES_IN, ChangingLoad
 from tests.real.promise import breaches, rates
 from tests.real.waiting import until
 from tests.real.watches import Watch
@@ -138,7 +138,7 @@ def judged(prepared: Prepared, audit: Sequence[Audit]) -> list[str]:
     api = prepared.plane.api
     evidence = Evidence(
         entries=entries(prepared.watch.seen(), audit),
-        pdb_rules=pdb_rules_of(budgets(api), controllers(api)),
+        pdb_rules=pdb_rules_of(api.budgets(NAMESPACE), api.deployments(NAMESPACE)),
         limits=limits_of(POLICY, TICK_EVERY),
         passes=(),
         cordoned_by_persons=frozenset(prepared.load.cordoned),

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from infra.local.world.pods import is_ready
 from tests.fixtures_real import NewControlPlane
-from tests.real.conftest import Corner, is_ready
+from tests.real.conftest import Corner
 from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, node, nodes, paced
 from tests.real.waiting import until

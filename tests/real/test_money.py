@@ -31,7 +31,7 @@ from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.memory import Memory
-from tests.real.test_waves import is_bound, longest_wait, names_of, passed, pods_of
+from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.two_machine_types import POOLS, NightCluster
 from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
@@ -51,7 +51,6 @@ STILL, LONGEST = 60.0, 300.0
 """The night is over when no node has come or gone for so long; at the latest after so many seconds."""
 ABOVE: Final = 1.005
 """What the bill may be, of the autoscaler's alone."""
-MOST_WAITING: Final = 30.0
 POLICY: Final = """
 dryRun: false
 cluster:
@@ -145,13 +144,13 @@ def with_ebb(services: RealServices) -> Iterator[Step]:
     with Installation(services, POLICY, POOLS, settings, hands=6, scaling=SETTINGS) as ebb:
         yield lambda: answers(ebb)
         ebb.bucket.put("policies", "policy.yaml", f"paused: true\n{POLICY}".encode())
-        until("every drain ended", lambda: passed(ebb) and Memory(ebb).is_at_rest())
+        until("every drain ended", lambda: run_pass(ebb) and Memory(ebb).is_at_rest())
 
 
 def answers(ebb: Installation) -> bool:
     """Let one pass happen; where it fails, as on a slow emulator, the next one follows. Those at the end must not."""
     with suppress(AssertionError):
-        return passed(ebb)
+        return run_pass(ebb)
     return False
 
 
@@ -159,11 +158,11 @@ def night(plane: ControlPlane, cluster: NightCluster, act: Callable[[], Abstract
     """Let an actor act on the cluster until no node comes or goes."""
     cluster.populate(plane.api)
     with Watch(plane.proxy_url) as watch:
-        first = {pod["metadata"]["uid"] for pod in pods_of(plane)}
+        first = {pod["metadata"]["uid"] for pod in plane.api.pods()}
         with act() as step:
             begun = time.time()
             rest(plane, step)
-        until("every pod has a node", lambda: all(map(is_bound, pods_of(plane))))
+        until("every pod has a node", lambda: all(map(is_bound, plane.api.pods())))
     seen = watch.seen()
     bills = tuple(bills_of(seen, begun))
     return Night(
@@ -183,10 +182,10 @@ _node: Final = msgspec.json.Decoder(wire.Node)
 def rest(plane: ControlPlane, step: Step) -> None:
     """Step until no node has come or gone for a while."""
     begun = since = time.monotonic()
-    before = names_of(plane)
+    before = node_names(plane)
     while time.monotonic() - since < STILL and time.monotonic() - begun < LONGEST:
         step()
-        if (now := names_of(plane)) != before:
+        if (now := node_names(plane)) != before:
             before, since = now, time.monotonic()
         time.sleep(0.2)
 
@@ -195,17 +194,17 @@ def bills_of(seen: Iterable[Seen], begun: float) -> Iterator[tuple[float, int]]:
     """Yield the bill an hour at the begin and from each change of the nodes on."""
     there: dict[str, int] = {}
     at, bill = 0.0, 0
-    for each in seen:
-        if each.plural != "nodes":
+    for change in seen:
+        if change.plural != "nodes":
             continue
-        name = each.thing["metadata"]["name"]
-        if each.gone:
+        name = change.thing["metadata"]["name"]
+        if change.gone:
             there.pop(name, None)
         else:
-            there.setdefault(name, price_of(each.thing))
+            there.setdefault(name, price_of(change.thing))
         if sum(there.values()) == bill:
             continue
-        if (now := max(0.0, each.at - begun)) != at:
+        if (now := max(0.0, change.at - begun)) != at:
             yield at, bill
         at, bill = now, sum(there.values())
     yield at, bill

@@ -169,7 +169,7 @@ def test_under_a_quota_that_is_used_up_another_comes_only_once_the_old_one_is_go
 
     assert corner.plane.api.evict(namespace, name).status == 201
     beside = set[int]()
-    while name in (seen := {each["metadata"]["name"] for each in corner.pods("web")}):
+    while name in (seen := {pod["metadata"]["name"] for pod in corner.pods("web")}):
         beside.add(len(seen))
     until("another", lambda: corner.ready("web", 2))
     assert beside == {2}
@@ -183,5 +183,5 @@ def _late(corner: Corner) -> PodClass | None:
     """Return the class of the corner's pods, as soon as another one would come late."""
     reading = cluster_as(corner.plane.kubeconfig).read()
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
-    found = [each.spec for each in snapshot.pods if each.spec.namespace == corner.namespace]
+    found = [pod.spec for pod in snapshot.pods if pod.spec.namespace == corner.namespace]
     return next((each for each in found if each.replaced_at_end), None)

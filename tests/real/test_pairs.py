@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from infra.local.world.pods import is_ready
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
@@ -19,8 +20,8 @@ from shared.core.rules.situation import Situation
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
-from tests.real.conftest import Corner, cluster_as, is_ready
-from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from tests.real.conftest import Corner, cluster_as
+from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, node
 from tests.real.waiting import until
 
@@ -55,7 +56,7 @@ class Pair:
     def write(self, name: str, status: Json | None = None, **body: Json) -> None:
         """Write as another actor does: into the node, and into its status."""
         api = self.corner.plane.api
-        assert api.request("PATCH", self.path(name), body, MERGE_PATCH).status == 200
+        assert api.patch(self.path(name), body)
         answer = api.request("PATCH", f"{self.path(name)}/status", {"status": status or {}}, STRATEGIC_PATCH)
         assert answer.status == 200, answer.body
 
@@ -127,8 +128,8 @@ MANAGED: Json = {"metadata": {"labels": {names.MANAGED_NODE: "true"}}, "spec": t
         pytest.param(Unremovable.STANDBY_NODE, 1, SUSPENDED, id="is suspended"),
         pytest.param(Unremovable.MANAGED_NODE, 1, MANAGED, id="is managed by Google"),
         *(
-            pytest.param(Unremovable.BEING_MAINTAINED, 2, {"status": conditions(each)}, id=f"has the condition {each}")
-            for each in names.LIFECYCLE_CONDITIONS
+            pytest.param(Unremovable.BEING_MAINTAINED, 2, {"status": conditions(kind)}, id=f"has the condition {kind}")
+            for kind in names.LIFECYCLE_CONDITIONS
         ),
     ],
 )
@@ -141,7 +142,7 @@ def test_a_node_of_which_another_speaks_is_neither_emptied_nor_filled(
     assert not pair.goes()
     snapshot = pair.look()
     situation = Situation(snapshot, ClusterState(), policy(pair.corner.namespace))
-    found = {each.node.name: {blocker.reason for blocker in each.blockers} for each in assess_nodes(situation)}
+    found = {seen.node.name: {blocker.reason for blocker in seen.blockers} for seen in assess_nodes(situation)}
     assert reason in found[pair.destination]
     assert reason not in found[pair.source]
     counted_now = count_nodes(snapshot.nodes, {}, situation.state, situation.policy, NOW)
@@ -183,7 +184,7 @@ def test_room_that_the_scheduler_keeps_by_name_is_taken(corner: Corner) -> None:
     simulation = Simulation.of(snapshot)
     assert waiting.nominated == pair.destination
     assert simulation.try_remove(pair.source) is not None
-    assert waiting.key not in {each.key for each in simulation.unplaced}
+    assert waiting.key not in {pod.key for pod in simulation.unplaced}
 
 
 def agents(namespace: str, cpu: str) -> Json:

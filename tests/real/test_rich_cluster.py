@@ -12,9 +12,9 @@ from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.memory import Memory
+from tests.real.nights import node_names, tainted
 from tests.real.promise import breaches
-from tests.real.rich_cluster import NODES, POOLS, budgets, controllers, is_calm, populate
-from tests.real.test_end_to_end import node_names, tainted
+from tests.real.rich_cluster import NAMESPACE, NODES, POOLS, is_calm, populate
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
@@ -76,7 +76,7 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     audit = plane.audit()
     evidence = Evidence(
         entries=entries(watch.seen(), audit),
-        pdb_rules=pdb_rules_of(budgets(plane.api), controllers(plane.api)),
+        pdb_rules=pdb_rules_of(plane.api.budgets(NAMESPACE), plane.api.deployments(NAMESPACE)),
         limits=limits_of(POLICY, TICK_EVERY),
         passes=(),
     )

@@ -2,7 +2,6 @@
 writes nothing else of a pod.
 """
 
-import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from shared.core.cluster.pod import Pod
 from shared.errors import Forbidden, Stale
 from tests.pages import UNINSTALL, blocks
 from tests.real.conftest import Corner, cluster_as
-from tests.real.control_plane import ControlPlane, ControlPlaneError
+from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import filled_fields, user, with_option
 from tests.real.waiting import until
@@ -59,12 +58,8 @@ def asked(new_corner: Callable[[], Corner], steerer: KubernetesCluster) -> tuple
 
 def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw) -> str:
     """Try a patch as the planner with the option, dry; return how it was refused, empty if it was not."""
-    words = ("patch", "pod", name, "--type=strategic", "-p", json.dumps(patch), "--dry-run=server")
-    try:
-        plane.kubectl(f"--as={user(STEERER)}", "-n", namespace, *words)
-    except ControlPlaneError as refused:
-        return str(refused)
-    return ""
+    path = f"/api/v1/namespaces/{namespace}/pods/{name}?dryRun=All"
+    return plane.api.refusal("PATCH", path, patch, STRATEGIC_PATCH, user(STEERER))
 
 
 def shell(plane: ControlPlane, script: str) -> None:
@@ -203,7 +198,7 @@ def test_kubectl_alone_takes_back_what_is_ours_and_leaves_what_people_wrote(
         web.plane.kubectl("-n", web.namespace, "annotate", "--overwrite", "pod", pod.name, f"{DELETION_COST}=5")
 
     (block,) = (
-        each for each in blocks(UNINSTALL.read_text(encoding="utf-8"), "sh") if STEERED.rpartition("/")[2] in each
+        block for block in blocks(UNINSTALL.read_text(encoding="utf-8"), "sh") if STEERED.rpartition("/")[2] in block
     )
     shell(web.plane, block)
 

@@ -1,18 +1,17 @@
 """With `infra/options/surge.yaml` a drainer restarts a Deployment on a real API server, and does nothing else to it."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infra.local.world.pods import is_ready
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import EVICTIONS_LABEL, SURGE_STAMP, SURGED_BEFORE
 from shared.errors import Forbidden, Gone, Stale, Terminal
-from tests.real.conftest import Corner, cluster_as, is_ready
-from tests.real.control_plane import ControlPlane, ControlPlaneError
-from tests.real.control_plane.api import MERGE_PATCH
+from tests.real.conftest import Corner, cluster_as
+from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import filled_fields, user, with_option
 from tests.real.waiting import until
@@ -73,14 +72,14 @@ def noted(workload: Raw) -> Raw:
 _OWNED = {"labels": {"example.com/team": "a"}, "annotations": {"example.com/owner": "a"}}
 
 
-def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw, kind: str = "merge") -> str:
+def path_of(namespace: str, name: str) -> str:
+    return f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
+
+
+def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw) -> str:
     """Try a patch as the drainer with the option, dry; return how it was refused, empty if it was not."""
-    words = ("patch", "deployment", name, f"--type={kind}", "-p", json.dumps(patch), "--dry-run=server")
-    try:
-        plane.kubectl(f"--as={user(RESTARTER)}", "-n", namespace, *words)
-    except ControlPlaneError as refused:
-        return str(refused)
-    return ""
+    path = f"{path_of(namespace, name)}?dryRun=All"
+    return plane.api.refusal("PATCH", path, patch, MERGE_PATCH, user(RESTARTER))
 
 
 def stamped(value: str | None) -> Raw:
@@ -137,6 +136,9 @@ NOTE = "but its own, ebb.internal/surged-for"
         pytest.param(NOTE, annotated(**{"example.com/owner": None}), id="an owner's annotation removed"),
         pytest.param(NOTE, annotated(**{"example.com/owner": None, SURGE_STAMP: "o"}), id="ours, and one removed"),
         pytest.param(WHOLE, {"metadata": {"labels": {"a": "b"}}}, id="a label"),
+        pytest.param(
+            WHOLE, {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}, id="a stamp among other changes"
+        ),
         pytest.param(WHOLE, {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"),
         pytest.param(OWN, noting(a="b"), id="an annotation"),
         pytest.param(OWN, noting(**{"example.com/owner": "b"}), id="an owner's annotation of the Deployment"),
@@ -155,36 +157,28 @@ def test_of_a_deployment_the_drainer_writes_one_annotation_and_nothing_else(
     assert (said in found) if said else found == "", found
 
 
-def test_a_stamp_among_other_changes_is_refused_whole(asked: Corner) -> None:
-    patch = {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}
-
-    assert WHOLE in refusal(asked.plane, asked.namespace, "web", patch)
-
-
 def test_no_other_subresource_comes_with_the_right(asked: Corner) -> None:
-    for words in (
-        ("patch", "deployments", "--subresource=scale"),
-        ("update", "deployments"),
-        ("delete", "deployments"),
-    ):
-        assert _may(asked.plane, RESTARTER, *words) == "no", words
-    assert _may(asked.plane, RESTARTER, "patch", "deployments") == "yes"
+    for words in (("patch", "scale"), ("update",), ("delete",)):
+        assert not _may(asked.plane, RESTARTER, *words), words
+    assert _may(asked.plane, RESTARTER, "patch")
 
 
 def test_without_the_option_the_drainer_may_restart_nothing(asked: Corner) -> None:
-    assert _may(asked.plane, "drainer", "patch", "deployments") == "no"
-    assert _may(asked.plane, "planner", "patch", "deployments") == "no"
+    assert not _may(asked.plane, "drainer", "patch")
+    assert not _may(asked.plane, "planner", "patch")
 
 
-def _may(plane: ControlPlane, who: str, *words: str) -> str:
-    try:
-        return plane.kubectl(f"--as={user(who)}", "auth", "can-i", *words, "--all-namespaces").strip()
-    except ControlPlaneError:
-        return "no"
+def _may(plane: ControlPlane, who: str, verb: str, subresource: str = "") -> bool:
+    """Whether a user may do that to every Deployment."""
+    asked = {"verb": verb, "group": "apps", "resource": "deployments", "subresource": subresource}
+    kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
+    body = {**kind, "spec": {"resourceAttributes": asked}}
+    answer = plane.api.request("POST", f"/apis/{kind['apiVersion']}/selfsubjectaccessreviews", body, user=user(who))
+    return bool(answer.body["status"]["allowed"])
 
 
 def test_nobody_else_is_asked(asked: Corner) -> None:
-    asked.plane.kubectl("-n", asked.namespace, "label", "deployment", "web", "a=b", "--dry-run=server")
+    assert asked.plane.api.patch(f"{path_of(asked.namespace, 'web')}?dryRun=All", {"metadata": {"labels": {"a": "b"}}})
 
 
 @pytest.mark.deep
@@ -215,9 +209,6 @@ def test_where_pods_are_kept_a_second_restart_goes_back_to_the_first_and_nowhere
     assert (found == "") if may else ("keeps its pods from Ebb" in found), found
 
 
-RECREATE: Raw = {"strategy": {"type": "Recreate"}}
-
-
 @pytest.fixture(scope="module")
 def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Corner:
     """Deployments without replicas that no drain restarts, and one with a stamp of an earlier time."""
@@ -230,7 +221,7 @@ def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Cor
         ("long", corner.namespace),
     ):
         made = deployment(name, replicas=0, namespace=namespace)
-        spec = {**made["spec"], **(RECREATE if name.startswith("recreated") else {})}
+        spec = {**made["spec"], **({"strategy": {"type": "Recreate"}} if name.startswith("recreated") else {})}
         template = {**spec["template"], "metadata": {**spec["template"]["metadata"], "annotations": {}}}
         if name == "recreated-since":
             template["metadata"]["annotations"] = {SURGE_STAMP: "order-1"}
@@ -288,9 +279,7 @@ def tried(corner: Corner, patch: Raw) -> str:
 
 
 def stamp(corner: Corner, value: str, earlier: str | None = None) -> None:
-    path = f"/apis/apps/v1/namespaces/{corner.namespace}/deployments/web"
-    body = {**noting_earlier(earlier), **stamped(value)}
-    assert corner.plane.api.request("PATCH", path, body, MERGE_PATCH).status == 200
+    assert corner.plane.api.patch(path_of(corner.namespace, "web"), {**noting_earlier(earlier), **stamped(value)})
 
 
 def name_of(corner: Corner) -> str:
@@ -352,7 +341,7 @@ def test_a_restart_whose_pod_cannot_start_is_taken_back_and_leaves_nothing(
     web: Corner, restarter: KubernetesCluster
 ) -> None:
     before = names(web)
-    cordoned = [node["metadata"]["name"] for node in web.plane.api.items("/api/v1/nodes")]
+    cordoned = [node["metadata"]["name"] for node in web.plane.api.nodes()]
     web.plane.kubectl("cordon", *cordoned)
     try:
         restart(web, restarter, "order-1")
@@ -361,16 +350,9 @@ def test_a_restart_whose_pod_cannot_start_is_taken_back_and_leaves_nothing(
         assert fewest_ready(web, lambda: restarter.deployment(name_of(web)).settled and names(web) == before) == 1
     finally:
         web.plane.kubectl("uncordon", *cordoned)
-    current = [each for each in sets(web) if each["spec"]["replicas"]]
-    assert [each["metadata"]["name"] for each in current] == [owner(pod) for pod in web.pods("web")]
-
-
-def sets(corner: Corner) -> list[Raw]:
-    return list(corner.plane.api.items(f"/apis/apps/v1/namespaces/{corner.namespace}/replicasets"))
-
-
-def owner(pod: Raw) -> str:
-    return str(pod["metadata"]["ownerReferences"][0]["name"])
+    sets = web.plane.api.items(f"/apis/apps/v1/namespaces/{web.namespace}/replicasets")
+    current = [found["metadata"]["name"] for found in sets if found["spec"]["replicas"]]
+    assert current == [pod["metadata"]["ownerReferences"][0]["name"] for pod in web.pods("web")]
 
 
 def test_the_port_names_each_refusal_of_a_real_api_server(

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
 from shared.core.reasons import ReturnReason
 from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
-from tests.real.conftest import Corner, is_ready
+from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
@@ -83,9 +84,6 @@ class Site:
         """Let every drain end as it was begun, and no other begin."""
         self.ebb.bucket.put("policies", "policy.yaml", b"{}")
         until("every drain settled", lambda: self.ebb.tick() and self.memory.is_at_rest(), SECONDS)
-
-    def pods(self) -> list[Raw]:
-        return list(self.plane.api.items(f"/api/v1/namespaces/{SPACE}/pods"))
 
     def nodes(self, pool: str) -> dict[str, Raw]:
         found = self.plane.api.items(f"/api/v1/nodes?labelSelector=cloud.google.com%2Fgke-nodepool%3D{pool}")
@@ -173,14 +171,14 @@ def test_a_restart_that_hangs_is_undone_and_the_node_returned(site: Site) -> Non
     site.stop()
 
     until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)])
-    (record,) = (each for each in site.memory.records() if each.order.node == node)
+    (record,) = (record for record in site.memory.records() if record.order.node == node)
     assert record.surges.keys() == {f"{SPACE}/Deployment/{HUNG}"}
     assert record.why == ReturnReason.SURGE_FAILED
     assert stamp_of(site, HUNG) == ""
     assert current_sets(site, HUNG) == [old["metadata"]["ownerReferences"][0]["name"]]
     assert not site.nodes(HANGING)[node]["spec"].get("unschedulable")
     assert OUR_TAINT not in {each["key"] for each in site.nodes(HANGING)[node]["spec"].get("taints", [])}
-    assert [pod for pod in site.pods() if pod["status"]["phase"] == "Pending"] == []
+    assert [pod for pod in site.plane.api.pods(SPACE) if pod["status"]["phase"] == "Pending"] == []
     assert asked_to_evict(site.plane.audit()) == []
     assert gaps(site.watch.seen(), [HUNG]) == []
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import pytest
 
 from infra.local.world.kinds import Json
+from infra.local.world.pods import is_ready
 from tests.local.virtual_cluster import VirtualCluster
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.waiting import until
@@ -98,11 +99,6 @@ def guard(twin: Twin, name: str, app: str, **spec: Any) -> None:
 def pods_of(twin: Twin, app: str) -> list[Json]:
     found: list[Json] = twin.ask("GET", f"{PODS}?labelSelector=app={app}")[1]["items"]
     return found
-
-
-def is_ready(pod: Json) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def evict(twin: Twin, name: str, meta_name: str | None = None, **options: Any) -> tuple[int, Json, Json]:
@@ -240,7 +236,7 @@ def generations(twin: Twin, group: str, kind: str, **changed: int) -> list[int]:
     code, body, _ = twin.ask("POST", path, {"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, "spec": spec})
     assert code == 201, body
     metas = ({"labels": {"turn": "one"}}, {"annotations": {"turn": "one"}}, {"annotations": {"none": None}})
-    patches = (*({"metadata": each} for each in metas), {"spec": changed})
+    patches = (*({"metadata": meta} for meta in metas), {"spec": changed})
     answers = [twin.ask("PATCH", f"{path}/counted", patch, MERGE_PATCH) for patch in patches]
     return [body["metadata"]["generation"] for _, body, _ in answers]
 

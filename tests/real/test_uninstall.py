@@ -61,7 +61,7 @@ class Site:
         return done.stdout
 
     def nodes(self) -> list[dict[str, Any]]:
-        return self.plane.api.items("/api/v1/nodes")
+        return self.plane.api.nodes()
 
     def cordoned(self) -> set[str]:
         return {node["metadata"]["name"] for node in self.nodes() if node["spec"].get("unschedulable")}
@@ -105,7 +105,7 @@ def site(
     services = RealServices(
         plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, kubeconfigs=least
     )
-    name = plane.api.items("/api/v1/nodes")[0]["metadata"]["name"]
+    name = plane.api.nodes()[0]["metadata"]["name"]
     plane.kubectl("annotate", "node", name, KEPT)
     plane.kubectl("cordon", name)
     with pytest.MonkeyPatch.context() as environment:
@@ -129,7 +129,7 @@ def installed(site: Site) -> Iterator[Installation]:
 
 
 def all_run(site: Site) -> bool:
-    pods = site.plane.api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    pods = site.plane.api.pods(NAMESPACE)
     return len(pods) == APPS * REPLICAS and all(pod["status"].get("phase") == "Running" for pod in pods)
 
 

@@ -8,24 +8,25 @@ from typing import Final
 import pytest
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready, taints_of
 from shared.core.cluster.names import HELD_TAINT
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import granted, uid_asked_for
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
+from tests.real.control_plane.manifests import deployment, disruption_budget, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.memory import Memory
+from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.waiting import until
-from tests.real.watches import Seen, Watch
+from tests.real.watches import Watch
 
 NODES, APPS, BY_DAY, REPLICAS, AT_ONCE = 60, 60, 16, 10, 6
 GONE: Final = 18
 """Nodes after which the night ends: three tenths, the size of the wave."""
-SECONDS, TO_END, EVERY = 200.0, 120.0, 4.0
-"""The longest night, the time that its last drains have, and the pause between two passes."""
-MOST_WAITING: Final = 30.0
+SECONDS, TO_END = 200.0, 120.0
+"""The longest night, and the time that its last drains have."""
 POOLS: Final = {
     "night": MachinePool(
         name="night",
@@ -107,17 +108,19 @@ def test_no_pod_waits_and_no_node_is_bought_in_a_night(
 def night(plane: ControlPlane, watch: Watch, services: RealServices, policy: str) -> Night:
     """Let passes follow each other until so many nodes are gone, and wait for the drains that have begun."""
     populate(plane)
-    before, first = names_of(plane), {pod["metadata"]["uid"] for pod in pods_of(plane)}
+    before, first = node_names(plane), {pod["metadata"]["uid"] for pod in plane.api.pods()}
     with Installation(services, policy, POOLS, {"EBB_STEP_SECONDS": "15"}, hands=2 * AT_ONCE) as ebb:
         begun = monotonic()
-        while len(before - names_of(plane)) < GONE and monotonic() - begun < SECONDS:
-            passed(ebb)
+        while len(before - node_names(plane)) < GONE and monotonic() - begun < SECONDS:
+            run_pass(ebb)
         ebb.bucket.put("policies", "policy.yaml", f"paused: true\n{policy}".encode())
-        until("every drain ended", lambda: passed(ebb) and Memory(ebb).is_at_rest() and not held(plane), TO_END)
-    until("every pod running", lambda: len(pods_of(plane)) == APPS * REPLICAS and all(map(is_bound, pods_of(plane))))
+        until("every drain ended", lambda: run_pass(ebb) and Memory(ebb).is_at_rest() and not held(plane), TO_END)
+    until(
+        "every pod running", lambda: len(plane.api.pods()) == APPS * REPLICAS and all(map(is_bound, plane.api.pods()))
+    )
     watch.stop()
-    evicted = [uid_asked_for(each) for each in granted(plane.audit())]
-    after = names_of(plane)
+    evicted = [uid_asked_for(entry) for entry in granted(plane.audit())]
+    after = node_names(plane)
     return Night(
         gone=len(before - after),
         bought=len(after - before),
@@ -128,61 +131,19 @@ def night(plane: ControlPlane, watch: Watch, services: RealServices, policy: str
     )
 
 
-def passed(ebb: Installation) -> bool:
-    """Let one pass happen; the next one comes some seconds later."""
-    begun = monotonic()
-    ebb.tick()
-    until("the next pass", lambda: monotonic() - begun >= EVERY)
-    return True
-
-
 def populate(plane: ControlPlane) -> None:
     """Fill the nodes to 88 % with pods of five sizes, and scale in to 55 %; each app lets two pods go at a time."""
     plane.api.create(nodes(NODES, pool="night"))
     for number, name in enumerate(names := [f"app-{number}" for number in range(APPS)]):
         app = deployment(name, replicas=BY_DAY, cpu=f"{75 + 70 * (number % 5)}m", memory="300Mi", grace=2)
         plane.api.create([paced(app, readiness="1s"), disruption_budget(name, maxUnavailable=2)])
-    until("every pod ready", lambda: sum(map(is_ready, pods_of(plane))) == APPS * BY_DAY)
+    until("every pod ready", lambda: sum(map(is_ready, plane.api.pods())) == APPS * BY_DAY)
     for name in names:
         path = f"/apis/apps/v1/namespaces/default/deployments/{name}"
         plane.api.request("PATCH", path, {"spec": {"replicas": REPLICAS}}, MERGE_PATCH)
-    until("the scale-in", lambda: len(pods_of(plane)) == APPS * REPLICAS)
-
-
-def names_of(plane: ControlPlane) -> set[str]:
-    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
-
-
-def pods_of(plane: ControlPlane) -> list[Manifest]:
-    return plane.api.items("/api/v1/namespaces/default/pods")
+    until("the scale-in", lambda: len(plane.api.pods()) == APPS * REPLICAS)
 
 
 def held(plane: ControlPlane) -> list[str]:
-    rows = plane.api.items("/api/v1/nodes")
-    return [node["metadata"]["name"] for node in rows if HELD_TAINT in map(key_of, node["spec"].get("taints", []))]
-
-
-def key_of(taint: Manifest) -> str:
-    return str(taint["key"])
-
-
-def is_bound(pod: Manifest) -> bool:
-    return bool(pod["spec"].get("nodeName"))
-
-
-def is_ready(pod: Manifest) -> bool:
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in pod["status"].get("conditions", []))
-
-
-def longest_wait(seen: list[Seen], first: set[str]) -> float:
-    """Return the longest time from the making of a pod that replaces another until it has a node, in seconds."""
-    made = dict[str, float]()
-    waits = [0.0]
-    for each in seen:
-        uid = each.thing["metadata"]["uid"]
-        if each.plural == "pods" and uid not in first and not each.gone:
-            began = made.setdefault(uid, each.at)
-            if is_bound(each.thing):
-                made[uid] = float("inf")
-            waits.append(each.at - began)
-    return max(waits)
+    rows = plane.api.nodes()
+    return [row["metadata"]["name"] for row in rows if any(taint["key"] == HELD_TAINT for taint in taints_of(row))]

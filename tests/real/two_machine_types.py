@@ -6,6 +6,7 @@ from random import Random
 from typing import Final
 
 from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.world.pods import is_ready
 from tests.real.control_plane import MERGE_PATCH
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import (
@@ -68,16 +69,16 @@ class NightCluster:
 
     def populate(self, api: Api) -> None:
         """Make it: the nodes are cordoned until every pod is bound to its own, so the scheduler has no part in it."""
-        api.create({**each, "spec": {**each["spec"], "unschedulable": True}} for each in self.nodes)
+        api.create({**node, "spec": {**node["spec"], "unschedulable": True}} for node in self.nodes)
         api.create(self._workloads())
-        until("every pod is there", lambda: len(_pods(api)) == self.pods)
+        until("every pod is there", lambda: len(api.pods()) == self.pods)
         for name, places in self.places.items():
-            own = [pod for pod in _pods(api) if pod["metadata"]["labels"]["app"] == name]
+            own = [pod for pod in api.pods() if pod["metadata"]["labels"]["app"] == name]
             for pod, place in zip(own, places, strict=True):
                 _bind(api, pod["metadata"]["name"], place)
-        until("every pod is Ready", lambda: sum(map(_is_ready, _pods(api))) == self.pods)
+        until("every pod is Ready", lambda: sum(map(is_ready, api.pods())) == self.pods)
         until(
-            "budgets that count them", lambda: all(budget["status"].get("currentHealthy") for budget in _budgets(api))
+            "budgets that count them", lambda: all(budget["status"].get("currentHealthy") for budget in api.budgets())
         )
         for machine in self.nodes:
             api.request("PATCH", f"/api/v1/nodes/{machine['metadata']['name']}", _UNCORDONED, MERGE_PATCH)
@@ -93,7 +94,7 @@ class NightCluster:
 
     def _draw_places(self) -> dict[str, list[str]]:
         """Fill the nodes as the scheduler does by day, the emptiest first, and let some of the pods go."""
-        rooms = [_Room(each["metadata"]["name"], *_allocatable(each)) for each in self.nodes]
+        rooms = [_Room(node["metadata"]["name"], *_allocatable(node)) for node in self.nodes]
         goal = (1 - _DAY) * sum(room.whole for room in rooms)
         placed = []
         while sum(room.cpu for room in rooms) > goal:
@@ -132,16 +133,3 @@ def _bind(api: Api, pod: str, place: str) -> None:
     }
     answer = api.request("POST", f"/api/v1/namespaces/default/pods/{pod}/binding", body)
     assert answer.status == 201, answer
-
-
-def _pods(api: Api) -> list[Manifest]:
-    return api.items("/api/v1/namespaces/default/pods")
-
-
-def _budgets(api: Api) -> list[Manifest]:
-    return api.items("/apis/policy/v1/namespaces/default/poddisruptionbudgets")
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any((condition["type"], condition["status"]) == ("Ready", "True") for condition in conditions)

@@ -63,7 +63,7 @@ class Watch:
             AssertionError: a watch lost the thread, so the record has a hole.
         """
         assert not self._failures, self._failures
-        return sorted(self._seen, key=lambda each: each.revision)
+        return sorted(self._seen, key=lambda change: change.revision)
 
     def _follow(self, plural: str) -> None:
         try:

@@ -79,10 +79,10 @@ def beside(scenario: Scenario) -> Beside:
     before = {pod["metadata"]["uid"] for pod in ebb.cloud.world.store.all("pods")}
     is_rest = ebb.run()
     record = ebb.cloud.world.record
-    evictions = [each for each in record.of("eviction") if not each.get("dry_run")]
-    orders = [each.value for each in ebb.state.all("drains", DrainRecord).values() if each.value is not None]
+    evictions = [entry for entry in record.of("eviction") if not entry.get("dry_run")]
+    orders = [drain.value for drain in ebb.state.all("drains", DrainRecord).values() if drain.value is not None]
     drains = [order for order in orders if order.order.kind is OrderKind.DRAIN]
-    gone = {each["uid"]: each["at"] for each in record.of("change") if _is_deletion(each)}
+    gone = {entry["uid"]: entry["at"] for entry in record.of("change") if _is_deletion(entry)}
     done = [drain for drain in drains if not drain.why and drain.order.node_uid in gone]
     return Beside(
         rest_of(ebb.cloud.world, ebb.begun, is_rest=is_rest),

@@ -123,10 +123,10 @@ class EbbBeside(Installation):
 
 def rest_of(world: World, begun: float, *, is_rest: bool) -> Rest:
     """Return what is left now of a world that was left to itself at `begun`."""
-    nodes = [node_objects.node(_node.decode(msgspec.json.encode(each))) for each in world.store.all("nodes")]
-    gone = [each["at"] for each in world.record.of("change") if (each["kind"], each["verb"]) == ("nodes", "delete")]
+    nodes = [node_objects.node(_node.decode(msgspec.json.encode(node))) for node in world.store.all("nodes")]
+    gone = [entry["at"] for entry in world.record.of("change") if (entry["kind"], entry["verb"]) == ("nodes", "delete")]
     cost = sum(load().of(node).per_hour for node in nodes)
-    evictions = sum(not each.get("dry_run") for each in world.record.of("eviction"))
+    evictions = sum(not entry.get("dry_run") for entry in world.record.of("eviction"))
     return Rest(len(nodes), evictions, max(gone, default=begun) - begun, cost, waiting_in(world), is_rest)
 
 

@@ -42,7 +42,7 @@ def at_night(seed: int) -> Snapshot:
 
 def _spread(whole: Sequence[tuple[float, float]], dice: Random) -> list[tuple[int, float, float]]:
     """Place pods on the node that is then the emptiest, until 90 % is used: place, CPUs and GiB of each."""
-    free, placed = [list(each) for each in whole], list[tuple[int, float, float]]()
+    free, placed = [list(sizes) for sizes in whole], list[tuple[int, float, float]]()
     most = _BY_DAY * sum(cpu for cpu, _ in whole)
     while sum(cpu for _, cpu, _ in placed) < most:
         cpu = dice.choice(_SIZES)
@@ -64,7 +64,7 @@ def _blocking(place: str) -> Pod:
 def committed_shares(**shares: float) -> Commitments:
     """Return commitments for these shares of what all nodes of each family have, at 55 % off."""
     sizes = {
-        family: Capacity(*(each * Fraction(f"{share}") for each in (_WHOLE[family].vcpu, _WHOLE[family].gib)))
+        family: Capacity(*(amount * Fraction(f"{share}") for amount in (_WHOLE[family].vcpu, _WHOLE[family].gib)))
         for family, share in shares.items()
     }
     return Commitments(tuple(Commitment(family, size, None, Fraction("0.55")) for family, size in sizes.items()))

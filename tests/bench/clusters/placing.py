@@ -99,7 +99,7 @@ class Placer:
     def _spread(self, workload: BenchWorkload, place: int) -> bool:
         mine, zone = self._placed[workload.name], self._nodes[place].zone
         if workload.zone_skew:
-            least = min(mine.zones[each] for each in self._zones)
+            least = min(mine.zones[zone] for zone in self._zones)
             if mine.zones[zone] + 1 - least > workload.zone_skew:
                 return False
         if workload.host_skew:

@@ -74,9 +74,9 @@ def draw(pods: int, cpu: int, memory: int, mix: Mix, seed: int) -> tuple[BenchWo
     """Return workloads of about so many pods, that ask together for so many millicores and MiB."""
     roll = Random(seed)  # noqa: S311 - a world that is the same every time
     raw = tuple(_until(pods, _drawn(roll, mix, max(pods // 60, 3))))
-    per_cpu = cpu / sum(each.replicas * each.cpu for each in raw)
-    per_memory = memory / sum(each.replicas * each.memory for each in raw)
-    return tuple(_scaled(each, per_cpu, per_memory) for each in raw)
+    per_cpu = cpu / sum(load.replicas * load.cpu for load in raw)
+    per_memory = memory / sum(load.replicas * load.memory for load in raw)
+    return tuple(_scaled(load, per_cpu, per_memory) for load in raw)
 
 
 def _until(pods: int, workloads: Iterator[BenchWorkload]) -> Iterator[BenchWorkload]:

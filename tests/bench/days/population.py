@@ -143,9 +143,9 @@ def _commitments(dice: Random, mix: str, seen: Snapshot) -> Commitments:
     family = _COMMITTED.get(mix)
     if family is None:
         return NO_COMMITMENTS
-    own = [each for each in seen.nodes if each.machine.startswith(f"{family}-")]
+    own = [node for node in seen.nodes if node.machine.startswith(f"{family}-")]
     share = Fraction(dice.choice((3, 5, 7)), 10)
-    cpus, gib = sum(each.allocatable.cpu for each in own), sum(each.allocatable.memory for each in own)
+    cpus, gib = sum(node.allocatable.cpu for node in own), sum(node.allocatable.memory for node in own)
     size = Capacity(share * cpus / 1000, share * gib / 2**30)
     return Commitments((Commitment(family, size, None, Fraction("0.55")),))
 
@@ -155,7 +155,7 @@ def _cluster(
 ) -> Snapshot:
     now = given["now"]
     nodes = [_node(dice, own, number, now) for own in pools for number in range(max(1, round(size * own.share)))]
-    daemons = [pod(f"agent-{each.name}", on=each.name, kind=_AGENT, created=now - timedelta(9)) for each in nodes]
+    daemons = [pod(f"agent-{node.name}", on=node.name, kind=_AGENT, created=now - timedelta(9)) for node in nodes]
     placer, pods, guards = _Placer(dice, nodes), list[Pod](), list[PodDisruptionBudget]()
     while placer.used < fill * placer.offered:
         kind, replicas = _workload(dice, len(pods), rich=rich)
@@ -210,7 +210,7 @@ class _Placer:
     nodes: Sequence[Node]
 
     def __post_init__(self) -> None:
-        self._whole = {each.name: _offered(each) for each in self.nodes}
+        self._whole = {node.name: _offered(node) for node in self.nodes}
         self._free = {name: list(own) for name, own in self._whole.items()}
 
     @property
@@ -238,9 +238,9 @@ class _Placer:
     def _best(self, kind: PodClass, used: Mapping[str, int]) -> str | None:
         cpu, memory = kind.requests.cpu / 1000, kind.requests.memory / GIB
         names_of = [
-            each.name
-            for each in self.nodes
-            if not each.taints and self._free[each.name][0] >= cpu and self._free[each.name][1] >= memory
+            node.name
+            for node in self.nodes
+            if not node.taints and self._free[node.name][0] >= cpu and self._free[node.name][1] >= memory
         ]
         open_to = [name for name in names_of if not (kind.anti_affinity and used.get(name))]
         return max(open_to, key=lambda name: (-used.get(name, 0), self._share(name), self.dice.random()), default=None)
@@ -282,7 +282,7 @@ def _on_gpus(dice: Random, nodes: Sequence[Node], now: datetime) -> list[Pod]:
         )
         for name in ("model-0", "model-1", "model-2")
     ]
-    own = [each for each in nodes if each.taints and dice.random() < 0.8]
+    own = [node for node in nodes if node.taints and dice.random() < 0.8]
     return [
         pod(f"model-{number}", on=each.name, kind=dice.choice(kinds), created=now - timedelta(days=2))
         for number, each in enumerate(own)

@@ -198,7 +198,7 @@ def _facts(own: Run) -> str:
 
 def _say_all(what: str, kind: str, rows: Sequence[Row], goal: float) -> None:
     found = [row.percent(kind) for row in rows]
-    above, dearer = sum(each > ABOVE for each in found), sum(row.is_dearer(kind) for row in rows)
+    above, dearer = sum(factor > ABOVE for factor in found), sum(row.is_dearer(kind) for row in rows)
     a_node = fmean(row.runs[kind].evictions_a_node for row in rows) / fmean(
         row.runs[ALONE].evictions_a_node for row in rows
     )

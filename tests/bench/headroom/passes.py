@@ -59,7 +59,7 @@ def shrink(cluster: BenchCluster, proof: Proof, profile: Profile, seed: int, ord
     returned: set[str] = set()
     while len(passes) < _MOST_PASSES and (drained := chosen(cluster, proof, returned)):
         seeds = range(seed, seed + orders)
-        tried = [replayed(cluster, drained, each, order) for order in seeds for each in Profile]
+        tried = [replayed(cluster, drained, profile, order) for order in seeds for profile in Profile]
         stranding = sum(any(eviction.target is None for eviction in evictions) for _, evictions in tried)
         cluster, evictions = replayed(cluster, drained, profile, seed)
         returned |= {cluster.nodes[eviction.source].name for eviction in evictions if eviction.target is None}

@@ -49,8 +49,8 @@ def drawn(kind: Kind, fill: float, seed: int = 21) -> Snapshot:
         )
         for machine, count in kind.pools for number in range(count)
     ]  # fmt: skip
-    free = {each.name: [each.allocatable.cpu - 300, each.allocatable.memory - round(0.45 * GIB)] for each in nodes}
-    pods = [pod(f"agent-{each.name}", on=each.name, kind=_DAEMON) for each in nodes]
+    free = {node.name: [node.allocatable.cpu - 300, node.allocatable.memory - round(0.45 * GIB)] for node in nodes}
+    pods = [pod(f"agent-{node.name}", on=node.name, kind=_DAEMON) for node in nodes]
     movers = _filled(kind, nodes, free, dice)
     kept = _scaled_in(movers, nodes, fill, dice)
     blocked = dice.sample(nodes, round(_BLOCKED * len(nodes)))
@@ -71,13 +71,13 @@ def offered(machine: str) -> Resources:
 
 def _filled(kind: Kind, nodes: list[Node], free: dict[str, list[int]], dice: Random) -> list[Pod]:
     """Put pods on the emptiest node until the scarcer resource is full."""
-    whole = [sum(each.allocatable.cpu for each in nodes), sum(each.allocatable.memory for each in nodes)]
+    whole = [sum(node.allocatable.cpu for node in nodes), sum(node.allocatable.memory for node in nodes)]
     taken, pods = [300 * len(nodes), round(0.45 * GIB) * len(nodes)], list[Pod]()
     specs = [_spec(kind, number, dice) for number in range(40)]
     while specs and max(have / most for have, most in zip(taken, whole, strict=True)) < _FULL:
         spec = dice.choice(specs)
         wanted = [spec.requests.cpu, spec.requests.memory]
-        room = [each for each in nodes if all(have >= need for have, need in zip(free[each.name], wanted, strict=True))]
+        room = [node for node in nodes if all(have >= need for have, need in zip(free[node.name], wanted, strict=True))]
         if not room:
             specs.remove(spec)
             continue
@@ -101,7 +101,7 @@ def _spec(kind: Kind, number: int, dice: Random) -> PodClass:
 
 
 def _scaled_in(pods: list[Pod], nodes: list[Node], fill: float, dice: Random) -> list[Pod]:
-    whole = {axis: sum(each.allocatable.get(axis) for each in nodes) for axis in (CPU, MEMORY)}
+    whole = {axis: sum(node.allocatable.get(axis) for node in nodes) for axis in (CPU, MEMORY)}
     taken = {CPU: 300 * len(nodes), MEMORY: round(0.45 * GIB) * len(nodes)}
     kept = list[Pod]()
     for each in dice.sample(pods, len(pods)):

@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 
 _SECONDS = 120.0
 _AT_ONCE = 8
-_CLUSTER_WIDE = frozenset(
-    {"Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "ClusterRole", "ClusterRoleBinding"}
-)
+_CLUSTER_WIDE = frozenset({
+    "Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "ClusterRole", "ClusterRoleBinding",
+    "ComputeClass", "CustomResourceDefinition",
+})  # fmt: skip
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
@@ -36,9 +37,14 @@ class Api:
         self._address = urlsplit(base_url).netloc
 
     def request(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, content: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        content: str = "application/json",
+        user: str = "",
     ) -> Answer:
-        """Send one request and return the answer, whatever its status.
+        """Send one request, as an administrator or in the name of a user, and return the answer, whatever its status.
 
         Raises:
             OSError: the proxy is not there.
@@ -46,11 +52,23 @@ class Api:
         connection = http.client.HTTPConnection(self._address, timeout=_SECONDS)
         try:
             sent = None if body is None else json.dumps(body)
-            connection.request(method, path, sent, {"Content-Type": content, "User-Agent": "ebb-local"})
+            named = {"Impersonate-User": user} if user else {}
+            connection.request(method, path, sent, {"Content-Type": content, "User-Agent": "ebb-local", **named})
             answer = connection.getresponse()
             return Answer(answer.status, _decoded(answer.read()), dict(answer.getheaders()))
         finally:
             connection.close()
+
+    def refusal(
+        self, method: str, path: str, body: Mapping[str, Any], content: str = "application/json", user: str = ""
+    ) -> str:
+        """Send one request and return how it was refused; empty if it was not."""
+        answer = self.request(method, path, body, content, user)
+        return "" if answer.status < http.client.BAD_REQUEST else f"{answer.status} {answer.body.get('message')}"
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Merge into an object; return whether it was granted: it may have changed meanwhile."""
+        return self.refusal("PATCH", path, body, MERGE_PATCH) == ""
 
     def items(self, path: str) -> list[dict[str, Any]]:
         """Return the items of a list.
@@ -62,6 +80,18 @@ class Api:
         if answer.status != http.client.OK:
             raise ApiError(f"GET {path}: {answer.status} {answer.body.get('message')}")
         return list(answer.body["items"])
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return self.items("/api/v1/nodes")
+
+    def pods(self, namespace: str = "default") -> list[dict[str, Any]]:
+        return self.items(f"/api/v1/namespaces/{namespace}/pods")
+
+    def deployments(self, namespace: str = "default") -> list[dict[str, Any]]:
+        return self.items(f"/apis/apps/v1/namespaces/{namespace}/deployments")
+
+    def budgets(self, namespace: str = "default") -> list[dict[str, Any]]:
+        return self.items(f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
 
     def create(self, manifests: Iterable[Mapping[str, Any]]) -> None:
         """Create the objects, several at a time and in no order; those that exist already stay as they are.

@@ -1,4 +1,4 @@
-"""Nodes as GKE makes them, and the workloads and budgets that stand on them, as plain manifests."""
+"""Nodes as GKE makes them, what stands on them, and GKE's own kinds without their rules, as plain manifests."""
 
 import copy
 from collections.abc import Mapping
@@ -10,6 +10,32 @@ _CPU_RESERVED = ((1, 0.06), (1, 0.01), (2, 0.005), (float("inf"), 0.0025))
 _MEMORY_RESERVED = ((4, 0.25), (4, 0.20), (8, 0.10), (112, 0.06), (float("inf"), 0.02))
 _EVICTION_THRESHOLD_MIB = 100
 PODS_PER_NODE = 110
+
+
+def definition(kind: str, group: str, plural: str, version: str = "v1", scope: str = "Namespaced") -> Manifest:
+    """A CustomResourceDefinition that takes objects of any shape."""
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{plural}.{group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
+        },
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "scope": scope,
+            "versions": [{"name": version, "served": True, "storage": True, "schema": schema}],
+        },
+    }
+
+
+CAPACITY_BUFFER = definition("CapacityBuffer", "autoscaling.x-k8s.io", "capacitybuffers", "v1beta1")
+PROVISIONING_REQUEST = definition("ProvisioningRequest", "autoscaling.x-k8s.io", "provisioningrequests")
+"""Of the same group, in a version that buffers do not have."""
+COMPUTE_CLASS = definition("ComputeClass", "cloud.google.com", "computeclasses", scope="Cluster")
+VERTICAL_POD_AUTOSCALER = definition("VerticalPodAutoscaler", "autoscaling.k8s.io", "verticalpodautoscalers")
 
 
 def capacity_buffer(name: str, namespace: str, *, replicas: int, node_selector: Mapping[str, str]) -> list[Manifest]:
