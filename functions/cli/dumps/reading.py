@@ -43,7 +43,8 @@ class DumpPart:
 
         Raises BadDump: a newer one has pods alone, so that it is not known which nodes were there.
         """
-        if again := _printed_again(self.contents, other.contents):
+        again = _printed_again(self.contents, other.contents)
+        if again and other.contents.newest != self.contents.newest:
             if other.contents.newest > self.contents.newest:
                 files = file_names((*self.files, *other.files))
                 raise BadDump(f"{files}: hold two snapshots of {again}, the newer one without nodes; name one of them.")
@@ -137,6 +138,9 @@ def _printed_again(one: DumpContents, other: DumpContents) -> str:
     """Return what two lists hold differently: nodes, or pods of namespaces; lists that share nothing may be pieces."""
     if one.nodes.keys() != other.nodes.keys() and not one.nodes.keys().isdisjoint(other.nodes):
         return "the nodes"
+    on_unknown = {pod.node for pod in other.pods.values() if pod.node} - one.nodes.keys()
+    if one.nodes and one.pods and on_unknown and not other.nodes:
+        return "the pods"
     shared = _namespaces(one) & _namespaces(other)
     mine, theirs = ({key: row for key, row in _places(of).items() if row[0] in shared} for of in (one, other))
     is_again = not mine.keys().isdisjoint(theirs) or (one.nodes and other.nodes)
