@@ -75,7 +75,7 @@ def facts_of(
         if pod.steered:
             yield "deletion cost", _cost(pod, place.workload)
         yield from _going(node, place)
-    yield "seen at", moment(view.taken_at)
+    yield "seen at", moment(view.plan.taken_at)
     if measured is not None:
         yield "uses", f"{usage_text(measured, pod.requests)} (informs only)"
 

@@ -231,7 +231,7 @@ def drop_older_readings(
 ) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
     """Return each cluster once, as it was read last, and a note for each earlier reading."""
     every = [(result, cluster) for result in results for cluster in result.clusters]
-    newest = sorted(every, key=lambda pair: pair[1].view.taken_at, reverse=True)
+    newest = sorted(every, key=lambda pair: pair[1].view.plan.taken_at, reverse=True)
     kept: list[tuple[SourceResult, PlannedCluster]] = []
     notes: list[str] = []
     for result, newer in newest:
@@ -239,6 +239,6 @@ def drop_older_readings(
         if other is None:
             kept.append((result, newer))
         else:
-            names = {"name": newer.view.cluster, "other": other[0].source.name}
-            notes.append(OLDER.format(**names, time=moment(newer.view.taken_at)))
+            names = {"name": newer.view.plan.cluster, "other": other[0].source.name}
+            notes.append(OLDER.format(**names, time=moment(newer.view.plan.taken_at)))
     return kept, tuple(notes)

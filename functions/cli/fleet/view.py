@@ -44,7 +44,7 @@ class FleetRow:
 
     @property
     def cost(self) -> int | None:
-        return self.view.totals.cost if self.view else None
+        return self.view.plan.cost if self.view else None
 
     @property
     def saving_of(self) -> int | None:
@@ -146,7 +146,7 @@ def _headline(rows: Sequence[FleetRow]) -> str:
 
 def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
     view, home = planned.view, planned.home
-    return FleetRow(view.cluster, result.source.name, view, has_policy=planned.has_policy, home=home)
+    return FleetRow(view.plan.cluster, result.source.name, view, has_policy=planned.has_policy, home=home)
 
 
 def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
@@ -165,7 +165,7 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
 
 def name_of_settings(rows: Iterable[FleetRow]) -> str:
     """Return whose settings all plans rest on: of several policies the sum is none of any one."""
-    policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
+    policies = {row.view.plan.policy_hash if row.has_policy else "" for row in rows if row.view}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
 
 

@@ -41,9 +41,9 @@ def of_reason(word: str, blockers: Sequence[Blocker]) -> str:
     return next(given, _REASONS.get(word, ""))
 
 
-def nodes_and_pods(nodes: int, pods: int, pending: int) -> str:
-    text = f"{count(nodes, 'node')} with {count(pods, 'pod')}"
-    return f"{text} ({pending:,} pending)" if pending else text
+def nodes_and_pods(plan: Plan) -> str:
+    text = f"{count(len(plan.decisions), 'node')} with {count(plan.pods, 'pod')}"
+    return f"{text} ({plan.pending:,} pending)" if plan.pending else text
 
 
 def saving(plan: Plan) -> str:

@@ -15,7 +15,7 @@ from functions.cli.input.options import Sort
 from functions.cli.output.format import NodeNames, monthly, monthly_parts, percent
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.scenarios import ScenarioRow
-from functions.cli.plan.sentences import LegendEntry, WordKind
+from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind
 from functions.cli.plan.view import NodeView, PlanView, RemovedBy, Shown
 from shared.core.planning.plan import Verdict
 
@@ -86,12 +86,11 @@ class _Figure:
 def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
     """Yield the columns besides name, nodes and bars, without those that have nothing of any pool."""
     could, rest = view.potential is not None, view.scenarios is not None
-    go, paid = not (could or rest), view.totals.cost > 0
+    go, paid = not (could or rest), view.plan.cost > 0
+    others = (Verdict.IN_FLIGHT, Verdict.WAITING, Verdict.KEEP)
     rows = (
         ("order", _counts(pools, *GOING), _GREEN, go, ""),
-        ("in flight", _counts(pools, Verdict.IN_FLIGHT), "cyan", False, ""),
-        ("waiting", _counts(pools, Verdict.WAITING), "yellow", False, ""),
-        ("keep", _counts(pools, Verdict.KEEP), "", False, ""),
+        *((VERDICTS[verdict], _counts(pools, verdict), STYLES[verdict], False, "") for verdict in others),
         ("cost/mo", _money(pools, lambda pool: pool.cost), "", paid, ""),
         ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go and paid, ""),
         ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone in steady state"),

@@ -82,8 +82,8 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     scenarios = sum_scenarios(counted)
     if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    summary = headline(scenarios, whose, max(view.taken_at for view in whole), parts_of(counted))
-    others = sum(view.totals.nodes for view in whole) - scenarios.now.nodes
+    summary = headline(scenarios, whose, max(view.plan.taken_at for view in whole), parts_of(counted))
+    others = sum(len(view.nodes) for view in whole) - scenarios.now.nodes
     unpriced = f" Not counted: {count(others, 'node')} without a price." if others else ""
     partial = "" if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. "
     return f"{partial}{summary}{unpriced}"
@@ -100,12 +100,12 @@ def totals_as_markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]
 
 def views_with_prices(views: Sequence[PlanView]) -> Sequence[PlanView]:
     """Return those whose machines have prices, or all if none has: nodes and money of a sentence are of the same."""
-    return [view for view in views if view.totals.cost] or views
+    return [view for view in views if view.plan.cost] or views
 
 
 def cluster_table(views: Sequence[PlanView]) -> Table:
     marked = next((view.mark for view in views if view.partial), "")
-    rows = [(f"{view.cluster}{view.mark}", *figures([view])) for view in views]
+    rows = [(f"{view.plan.cluster}{view.mark}", *figures([view])) for view in views]
     whole = (f"all{marked}", *figures(views))
     name = Column(f"{len(views)} clusters", wraps=True)
     styles = (*[""] * len(rows), BOLD)
@@ -119,7 +119,7 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
-    nodes, now = f"{sum(view.totals.nodes for view in views):,}", _month([*map(paid_now, views)])
+    nodes, now = f"{sum(len(view.nodes) for view in views):,}", _month([*map(paid_now, views)])
     scenarios = sum_scenarios(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
@@ -133,7 +133,7 @@ def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
 
 def paid_now(view: PlanView) -> int:
     """Return what is paid for the cluster now, in micro-dollars an hour: the bill where capacity is committed."""
-    return paid_cost(view.scenarios.values.now) if view.scenarios else view.totals.cost
+    return paid_cost(view.scenarios.values.now) if view.scenarios else view.plan.cost
 
 
 def meaning(views: Sequence[PlanView]) -> str:

@@ -1,7 +1,5 @@
 """What is true of the rows of a fleet together."""
 
-from dataclasses import replace
-
 import pytest
 
 from functions.cli.fleet.cluster_reading import SourceResult
@@ -15,7 +13,7 @@ from tests.cli.plan.plans import busy, plan
 
 
 def row(policy: str) -> FleetRow:
-    view = replace(plan_view.view_of(plan(busy("n1"))), policy_hash=policy)
+    view = plan_view.view_of(plan(busy("n1"), policy_hash=policy))
     return FleetRow("c", "c", view, has_policy=bool(policy))
 
 

@@ -1,13 +1,13 @@
 import pytest
 
-from functions.cli.plan.view import view_of
+from functions.cli.plan.view import verdict_groups, view_of
 from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plan.plans import blocked, busy, decision, in_flight, of_every_kind, order, ordered, plan, waiting
 
 
 def test_what_goes_comes_first_and_what_stays_last() -> None:
-    assert [part.title for part in view_of(of_every_kind()).groups] == [
+    assert [part.title for part in verdict_groups(view_of(of_every_kind()))] == [
         "would order (1)",
         "waiting (1)",
         "in flight (1)",
@@ -17,18 +17,18 @@ def test_what_goes_comes_first_and_what_stays_last() -> None:
 
 def test_each_node_has_exactly_one_row() -> None:
     given = of_every_kind()
-    rows = [row.name for part in view_of(given).groups for row in part.nodes]
+    rows = [row.name for part in verdict_groups(view_of(given)) for row in part.nodes]
     assert sorted(rows) == sorted(each.name for each in given.decisions)
 
 
 def test_orders_stand_as_they_were_taken() -> None:
     given = plan(ordered("n1"), ordered("n2"), orders=[order("n2"), order("n1")])
-    assert [row.name for row in view_of(given).groups[0].nodes] == ["n2", "n1"]
+    assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n2", "n1"]
 
 
 def test_kept_nodes_stand_by_pool_and_reason() -> None:
     given = plan(busy("n1", pool="b"), busy("n2"), decision("n3", Verdict.KEEP, Blocker(Unremovable.BUDGET)))
-    assert [row.name for row in view_of(given).groups[0].nodes] == ["n3", "n2", "n1"]
+    assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n3", "n2", "n1"]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
     ],
 )
 def test_when(expected: str, given: NodeDecision) -> None:
-    shown = view_of(plan(given, orders=[order("n")])).groups
+    shown = list(verdict_groups(view_of(plan(given, orders=[order("n")]))))
     assert shown[0].nodes[0].when == expected
 
 
@@ -65,7 +65,7 @@ def test_when(expected: str, given: NodeDecision) -> None:
     ],
 )
 def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], given: NodeDecision) -> None:
-    assert view_of(plan(given)).groups[0].nodes[0].about == expected
+    assert next(verdict_groups(view_of(plan(given)))).nodes[0].about == expected
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], 
     ],
 )
 def test_a_row_shows_the_reason_of(expected: str, given: NodeDecision) -> None:
-    assert view_of(plan(given)).groups[0].nodes[0].reason == expected
+    assert next(verdict_groups(view_of(plan(given)))).nodes[0].reason == expected
