@@ -198,7 +198,7 @@ def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanni
     with no_search_for_cycles():
         view = plan_cluster(inputs, planning.options, POLICY if policy else DEFAULTS)
     signs = reading.dump.signs if reading.dump else _signs_of(inputs.snapshot)
-    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, signs, policy is not None, use)
+    return PlannedCluster(view.summed_up, home, signs, policy is not None, use)
 
 
 def _signs_of(snapshot: "Snapshot") -> "ClusterSigns":

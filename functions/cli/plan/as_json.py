@@ -11,10 +11,10 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, choose_nodes
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
-from shared.core.planning.plan import AtRest, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker
@@ -39,7 +39,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
         "commitments": [] if view.committed is None else [_commitment(row) for row in view.committed.rows],
         "later": [] if view.committed is None else [_later(addition) for addition in view.committed.later],
-        "totals": _totals(view.plan),
+        "totals": _totals(view.totals),
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
         "nodes": [node(shown) for shown in choose_nodes(view, request)],
@@ -102,18 +102,17 @@ def _later(addition: LaterAddition) -> dict[str, Any]:
     }
 
 
-def _totals(plan: Plan) -> dict[str, Any]:
-    marked = [decision for decision in plan.decisions if decision.marked_since is not None]
+def _totals(totals: Totals) -> dict[str, Any]:
     return {
-        "nodes": len(plan.decisions),
-        "pods": plan.pods,
-        "pending_pods": plan.pending,
-        "orders": len(plan.orders),
-        "marked": len(marked),
-        "removable": sum(bool(decision.removable_at and decision.removable_at <= plan.taken_at) for decision in marked),
-        "cost_per_hour": money(dollars(plan.cost)),
-        "saving_per_hour": money(dollars(plan.saving)),
-        "saving_per_month": money(dollars_a_month(plan.saving)),
+        "nodes": totals.nodes,
+        "pods": totals.pods,
+        "pending_pods": totals.pending,
+        "orders": totals.orders,
+        "marked": totals.marked,
+        "removable": totals.removable,
+        "cost_per_hour": money(dollars(totals.cost)),
+        "saving_per_hour": money(dollars(totals.saving)),
+        "saving_per_month": money(dollars_a_month(totals.saving)),
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
@@ -102,6 +102,27 @@ def _place(decision: NodeDecision) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Totals:
+    """`pending`: pods without a node; `marked`: nodes with a mark; `removable`: those whose mark is old enough."""
+
+    nodes: int
+    pods: int
+    pending: int
+    orders: int
+    marked: int
+    removable: int
+    cost: int
+    saving: int
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        marked = [node for node in plan.decisions if node.marked_since is not None]
+        removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
+        sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
+        return cls(len(plan.decisions), plan.pods, plan.pending, *sums)
+
+
+@dataclass(frozen=True, slots=True)
 class ScenariosView:
     """The scenarios as values, and as a person reads them."""
 
@@ -126,6 +147,7 @@ class PlanView:
     """A plan as it is shown; `notes` are its assumptions and limits."""
 
     plan: Plan
+    totals: Totals
     nodes: tuple[NodeView, ...]
     pools: tuple[PoolSummary, ...]
     whole: PoolSummary
@@ -147,6 +169,12 @@ class PlanView:
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
     """By pool: how the autoscaler takes its nodes away."""
+
+    @property
+    def summed_up(self) -> Self:
+        """The same without its nodes, for who shows many plans in one."""
+        plan = replace(self.plan, decisions=(), orders=(), marks={}, savings=None)
+        return replace(self, plan=plan, nodes=())
 
     @property
     def mark(self) -> str:
@@ -171,6 +199,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
     could_go = frozenset(potential.nodes if potential else ())
     return PlanView(
         plan,
+        Totals.of(plan),
         tuple(_node_views(plan, could_go)),
         pools=pool_summaries(plan.decisions, could_go),
         whole=whole_cluster(plan.decisions, could_go),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from functions.cli.analysis.simulated_days.patterns import pods_for
 from functions.cli.dumps.files import name_of
 from functions.cli.errors import near
 from functions.cli.input.files import read_bytes
@@ -110,7 +109,7 @@ class PodSize:
     def replicas(self, cell: str, place: str) -> int:
         """Return how many replicas a cell asks for; requests are carried by pods of the size of those there."""
         if self.unit != REPLICAS:
-            return pods_for(_amount(self.unit, cell, place), self.asks)
+            return -(-_amount(self.unit, cell, place) // self.asks)
         if cell.isascii() and cell.isdigit():
             return int(cell) if len(cell) <= _DIGITS else 10**_DIGITS
         raise BadInput(f"{place}: {cell!r} is no number of replicas; write a whole number from 0.")

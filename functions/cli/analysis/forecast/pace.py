@@ -54,7 +54,7 @@ class LetGo:
 
 
 class UnderWay(NamedTuple):
-    """A drain: when it has ended, or its use of the budgets, of which node."""
+    """A drain, or its use of the budgets; the one that ends first sorts first."""
 
     ends: datetime
     uid: str
@@ -100,24 +100,22 @@ class Pace:
 
     def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
         """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
-        shut = {drain.node.name: word for drain in drains if (word := self._shut_for_good(drain))}
-        self.never.update(shut)
-        waiting = [drain for drain in drains if drain.node.name not in shut]
-        never = [drain for drain in drains if drain.node.name in shut]
+        never = {drain.node.name: word for drain in drains if (word := self._shut_for_good(drain))}
+        waiting = [drain for drain in drains if drain.node.name not in never]
         while waiting:
             begun, held = self._pass(waiting)
             waiting = [drain for drain in waiting if drain.node.name not in begun]
             later = self._next(waiting) if waiting else until
             if later is None:
-                names = (drain.node.name for drain in waiting)
-                self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
-                return _let_go(drains, [*waiting, *never], never=[*waiting, *never])
-            if later >= until:
+                names = [drain.node.name for drain in waiting]
+                never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
+            if later is None or later >= until:
                 break
-            first = next(iter(held.values()))
-            self.held_up[first] += int((later - self.now).total_seconds())
+            self.held_up[next(iter(held.values()))] += int((later - self.now).total_seconds())
             self._move_to(later)
-        return _let_go(drains, [*waiting, *never], never=never)
+        self.never.update(never)
+        left = {drain.node.name for drain in waiting} | never.keys()
+        return LetGo(frozenset(drain.node.name for drain in drains) - left, frozenset(never))
 
     def _shut_for_good(self, drain: PacedDrain) -> Reason | None:
         """Return what keeps the pool's nodes up to the horizon of the forecast, however little is under way."""
@@ -174,7 +172,7 @@ class Pace:
         self._idle = 0 if begun else self._idle + 1
         if self._idle > MOST_IDLE:
             return None
-        times = [*self._moments, *(drain.ripe for drain in waiting), *(row[0] for row in self._under_way[:1])]
+        times = [*self._moments, *(drain.ripe for drain in waiting), *(row.ends for row in self._under_way[:1])]
         times += [now + self._interval] if begun else []
         times += [self._changes] if self._changes is not None else []
         later = min((time for time in times if time > now), default=None)
@@ -200,16 +198,10 @@ class Pace:
         if self._last_begin == self.now:  # in whatever round: all that began now is one pass for the gap
             state = structs.replace(state, last_scale_down=self.now + CLAIMED_AFTER)
         pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
-        while self._under_way and self._under_way[0][0] <= later:
+        while self._under_way and self._under_way[0].ends <= later:
             ended = heapq.heappop(self._under_way)
             pools[ended.pool] = _without_drains(pools[ended.pool], ended)
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools, state=state)
-
-
-def _let_go(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:
-    left = frozenset(drain.node.name for drain in waiting)
-    begun = frozenset(drain.node.name for drain in drains) - left
-    return LetGo(begun, frozenset(drain.node.name for drain in never))
 
 
 def _without_drains(pool: PoolCounts, ended: UnderWay) -> PoolCounts:

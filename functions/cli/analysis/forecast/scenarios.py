@@ -123,18 +123,17 @@ def scenarios_of(
 
 def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
     """Return the same of a steady state that is known."""
-    situation, snapshot = base.situation, base.situation.snapshot
-    rest, size = base.rest, base.size
-    changes = find_relaxations(base)
-    found = try_relaxations(base, changes, size.tried, min(size.tried, len(changes.tried)) * size.onward, progress)
+    snapshot, rest, effort, changes = base.situation.snapshot, base.rest, base.effort, find_relaxations(base)
+    rounds = min(effort.tried, len(changes.tried)) * effort.onward
+    found = try_relaxations(base, changes, effort.tried, rounds, progress)
     idle = (freed.held for freed in found.freed if not freed.saving)
     bill, alone = base.bill, left_alone(base.start)
-    least = bound(snapshot, bill, situation.state)
+    least = bound(snapshot, bill, base.situation.state)
     return Scenarios(
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
         alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
-        relaxed=tuple(_relaxed_scenario(freed, base, bill) for freed in found.freed[:MOST_RELAXED] if freed.saving),
+        relaxed=tuple(_relaxed_scenario(freed, base) for freed in found.freed[:MOST_RELAXED] if freed.saving),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost, bill=least.bill),
         by=rest.by,
         held_up=rest.held_up,
@@ -160,19 +159,13 @@ def _later(base: PolicyAtRest, alone: Rest) -> "tuple[LaterAddition, ...]":
 
 def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     nodes = rest.snapshot.nodes
-    return Scenario(
-        kind,
-        len(nodes),
-        bill.prices.of_all(nodes),
-        rest.evictions,
-        rest.gone,
-        is_rest=rest.is_rest,
-        bill=None if bill.is_list else bill.of_all(nodes),
-    )
+    paid = None if bill.is_list else bill.of_all(nodes)
+    cost = bill.prices.of_all(nodes)
+    return Scenario(kind, len(nodes), cost, rest.evictions, rest.gone, is_rest=rest.is_rest, bill=paid)
 
 
-def _relaxed_scenario(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
-    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, bill)
+def _relaxed_scenario(freed: Freed, base: PolicyAtRest) -> Scenario:
+    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, base.bill)
     return replace(
         anyway,
         nodes=anyway.nodes - freed.nodes,

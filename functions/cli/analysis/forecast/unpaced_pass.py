@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
-from operator import is_
+from operator import attrgetter, is_
 from typing import Final
 
 from functions.cli.analysis.forecast.pace import PacedDrain
@@ -40,7 +40,7 @@ class Workings:
 
     def __init__(self, keeps: int = KEPT, *, scales_down: bool = True) -> None:
         self.arrays_of = SnapshotMemo(ClusterArrays, _are_alike, keeps)
-        self.unneeded = SnapshotMemo(self._find_unneeded if scales_down else _nothing, is_, keeps)
+        self.unneeded = SnapshotMemo(self._find_unneeded if scales_down else lambda _: (), is_, keeps)
         """What the autoscaler would announce to remove, in order."""
         self._keeps = keeps
         self._first: Situation | None = None
@@ -56,17 +56,10 @@ class Workings:
         return nodes_unneeded(snapshot, context, self.arrays_of)
 
 
-def _nothing(_: Snapshot) -> tuple[str, ...]:
-    return ()
-
-
 def _are_alike(one: Snapshot, other: Snapshot) -> bool:
     """Whether the same can be placed at the same nodes: they differ neither in these nor in what arrays are made of."""
-    return one.pods is other.pods and one.nodes == other.nodes and _besides(one) == _besides(other)
-
-
-def _besides(snapshot: Snapshot) -> tuple[object, ...]:
-    return snapshot.taken_at, snapshot.pools, snapshot.namespaces, snapshot.storage, snapshot.buffers
+    besides = attrgetter("taken_at", "pools", "namespaces", "storage", "buffers")
+    return one.pods is other.pods and one.nodes == other.nodes and bool(besides(one) == besides(other))
 
 
 class UnpacedPass:
@@ -94,7 +87,7 @@ class UnpacedPass:
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds since the last round."""
 
-    def __call__(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
+    def plan_drains(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
         """Return the drains of one round, in order."""
         plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
         self.decisions, self.wave = plan.decisions, plan.wave
@@ -105,9 +98,8 @@ class UnpacedPass:
 
     def _pace_drain(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
         watched = moves + (MIN_WATCHDOG if moves else NO_TIME)
-        return PacedDrain(
-            node, reason, self._earliest_removal(node, reason), watched, moves + _deletion(snapshot, node)
-        )
+        deleted = moves + snapshot.scale_down(node).unneeded + DELETION  # the autoscaler waits with an empty node, too
+        return PacedDrain(node, reason, self._earliest_removal(node, reason), watched, deleted)
 
     def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Return what is left of the wave: it is kept until its last node is gone."""
@@ -179,8 +171,3 @@ def _pool_without_pacing(pool: PoolPolicy) -> PoolPolicy:
         budgets=(),
         windows=None,
     )
-
-
-def _deletion(snapshot: Snapshot, node: Node) -> timedelta:
-    """Return how long it takes until the autoscaler has deleted a node that is empty."""
-    return snapshot.scale_down(node).unneeded + DELETION

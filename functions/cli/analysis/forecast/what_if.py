@@ -9,6 +9,7 @@ tried first, each for one round; those that free most are followed on.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
@@ -255,7 +256,7 @@ def no_progress(_done: int, _of_all: int) -> None:
 
 def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
     """Return what single relaxations free beyond a steady state; `most` are tried."""
-    found = try_relaxations(base, find_relaxations(base), most, base.size.in_all, progress)
+    found = try_relaxations(base, find_relaxations(base), most, base.effort.in_all, progress)
     return replace(found, recommended=_try_recommended(base))
 
 
@@ -265,7 +266,7 @@ def _try_recommended(base: PolicyAtRest) -> AsRecommended | None:
     workloads = find_oversized(base.rest.snapshot, base.prices)
     if not workloads:
         return None
-    rounds = min(max(base.size.in_all // _PART, base.size.onward), MOST_ROUNDS)
+    rounds = min(max(base.effort.in_all // _PART, base.effort.onward), MOST_ROUNDS)
     found = base.onward(base.situation.policy, as_recommended(base.rest.snapshot), rounds)
     return AsRecommended(workloads, *_count_gain(base, found), found.is_rest)
 
@@ -290,7 +291,7 @@ def try_relaxations(
         if held.from_now and whole:
             whole -= 1
             again = base.from_now(held.relaxation.apply(base.situation).policy)
-            onward = max(onward, _freed_by(base, held, again), key=_saving)
+            onward = max(onward, _freed_by(base, held, again), key=attrgetter("saving"))
         first.append(onward)
         progress(number, len(tried))
     freed = _follow(base, first, rounds, progress)
@@ -299,19 +300,15 @@ def try_relaxations(
 
 def _follow(base: PolicyAtRest, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
     """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-    going_on, done = sum(not freed.is_rest for freed in first), 0
-    for freed in sorted(first, key=_saving, reverse=True):
+    most, done = len(first) + sum(not freed.is_rest for freed in first), len(first)
+    for freed in sorted(first, key=attrgetter("saving"), reverse=True):
         if freed.is_rest or rounds <= freed.rounds:
             yield freed
             continue
         again = _freed_within(base, freed.held, min(rounds, MOST_ROUNDS))
         rounds, done = rounds - again.rounds, done + 1
-        progress(len(first) + done, len(first) + going_on)
-        yield max(again, freed, key=_saving)
-
-
-def _saving(freed: Freed) -> int:
-    return freed.saving
+        progress(done, most)
+        yield max(again, freed, key=attrgetter("saving"))
 
 
 def _rank(freed: Freed) -> tuple[Any, ...]:

@@ -73,7 +73,7 @@ class Ebb:
             world.snapshot(), drains.state, drains.records, self._policy, world.now,
             world.deletion_begun, world.bought_for,
         )  # fmt: skip
-        opened = found.breakers
+        opened = found.breakers  # as things stood before the repairs
         for repair in find_repairs(found):
             self._repair(repair)
         drains.write(with_breakers(drains.state, opened, world.now))
@@ -125,16 +125,13 @@ class Ebb:
     def _write_soft_taints(self, nodes: Iterable[Node]) -> None:
         found = soft_taints(nodes, self._drains.state, self._wave)
         for node in (*found.hold, *found.let_go):
-            self._world.change_node(
-                _with_soft_taint(self._world.nodes[node.name], held=node in found.hold), detail=True
-            )
-
-    def _one_of_each_pool(self) -> Iterable[Node]:
-        return {node.pool: node for node in self._world.nodes.values()}.values()
+            others = tuple(taint for taint in self._world.nodes[node.name].taints if taint.key != names.HELD_TAINT)
+            taints = (*others, SOFT_TAINT) if node in found.hold else others
+            self._world.change_node(replace(self._world.nodes[node.name], taints=taints), detail=True)
 
     def _changes(self, counts: NodeCounts) -> Iterator[datetime]:
         """Yield when time alone may change what a pass decides."""
-        yield from moments(counts, self._one_of_each_pool())
+        yield from moments(counts, {node.pool: node for node in self._world.nodes.values()}.values())
         changed = self._schedules.next_change(self._world.now)
         if changed is not None:
             yield changed
@@ -142,22 +139,14 @@ class Ebb:
             yield self._wave.deadline
         for node in self._world.nodes.values():
             yield node.created + self._policy.pool(node.pool).minimum_node_age
-        yield from self._marks_ripen()
-        yield from self._pods_come_of_age()
+        yield from self._ages()
 
-    def _marks_ripen(self) -> Iterator[datetime]:
+    def _ages(self) -> Iterator[datetime]:
+        """Yield when marks and pods are old enough."""
         for pool, marks in self._marks.items():
             after = self._policy.pool(pool).consolidate_after
             if after is not None:
                 yield from (mark.since + after for mark in marks.marks.values())
-
-    def _pods_come_of_age(self) -> Iterator[datetime]:
         ages = {self._policy.pool(pool).minimum_pod_age for pool in self._world.origin.nodes_by_pool} - {timedelta(0)}
         for age in ages:
             yield from (pod.created + age for pod in self._world.pods.values() if pod.created is not None)
-
-
-def _with_soft_taint(node: Node, *, held: bool) -> Node:
-    """Return the node with the soft taint of a wave, or without."""
-    others = tuple(taint for taint in node.taints if taint.key != names.HELD_TAINT)
-    return replace(node, taints=(*others, SOFT_TAINT) if held else others)

@@ -74,14 +74,9 @@ class Curve:
         """Return how much of the range is wanted at a time, from 0 to 1."""
         local = at.astimezone(self.zone)
         hour = Fraction(local.hour * 60 + local.minute, 60)
-        share = (
-            Fraction(next(_interpolate(one, two, hour) for one, two in pairwise(self.points) if hour <= two[0])) / 100
-        )
+        (begun, low), (until, high) = next(pair for pair in pairwise(self.points) if hour <= pair[1][0])
+        share = (low + (high - low) * (hour - begun) / (until - begun)) / 100
         return share * self.weekend / 100 if local.weekday() >= _SATURDAY else share
-
-
-def _interpolate(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Fraction:
-    return one[1] + (two[1] - one[1]) * (hour - one[0]) / (two[0] - one[0])
 
 
 def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts: timedelta) -> Demand:
@@ -101,11 +96,6 @@ def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timede
         return rows[(local.weekday() * 24 + local.hour) % len(rows)]
 
     return by_steps({key: partial(wanted, rows) for key, rows in hours.items()}, begins, lasts)
-
-
-def pods_for(total: int, each: int) -> int:
-    """Return how many pods carry so much when each of them asks for a part."""
-    return -(-total // each)
 
 
 def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
@@ -200,11 +190,11 @@ def runs_of(job: CronJob, begins: datetime, lasts: timedelta, usual: timedelta) 
     times = tuple(hits(job.schedule, begins, begins + lasts))
     if job.suspended or job.pods < 1 or job.lasts(usual) <= timedelta():
         return ()
-    runs = _each(times, job.lasts(usual), job.overlap)
+    runs = _durations(times, job.lasts(usual), job.overlap)
     return tuple(JobRun(at, job.spec, job.pods, takes) for at, takes in runs)
 
 
-def _each(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iterator[tuple[datetime, timedelta]]:
+def _durations(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iterator[tuple[datetime, timedelta]]:
     """Yield when runs begin and how long they take."""
     if overlap is Overlap.REPLACE:
         yield from ((one, min(takes, two - one)) for one, two in pairwise(times))

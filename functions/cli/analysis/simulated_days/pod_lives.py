@@ -113,12 +113,9 @@ def _ready(world: World, key: str) -> None:
     world.details += 1
     old = world.replaces.get(key)
     if old is not None:
-        world.agenda.note(world.now + _min_ready(world, old.spec), lambda: _finish_surge(world, key))
-
-
-def _min_ready(world: World, spec: PodClass) -> timedelta:
-    workload = world.controlled.workload(spec.workload)
-    return workload.deployment.min_ready if workload and workload.deployment else timedelta(0)
+        workload = world.controlled.workload(old.spec.workload)
+        after = workload.deployment.min_ready if workload and workload.deployment else timedelta(0)
+        world.agenda.note(world.now + after, lambda: _finish_surge(world, key))
 
 
 def _finish_surge(world: World, key: str) -> None:
@@ -145,7 +142,8 @@ class ReplicaControl:
     def __init__(self, world: World) -> None:
         self._world = world
         self._watched: set[str] = set()
-        self._template = {key: min(pods.values(), key=lambda pod: pod.key).spec for key, pods in _rows(world)}
+        known = world.controlled.living.items()
+        self._template = {key: min(pods.items())[1].spec for key, pods in known if key and pods}
 
     def knows(self, controller: str) -> bool:
         """Whether there is a pod that shows what another one would be."""
@@ -204,10 +202,6 @@ class ReplicaControl:
             self._look(living[successor], lasts)
         else:
             self._want_more(pod.spec.workload, -1)
-
-
-def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
-    return [(key, pods) for key, pods in world.controlled.living.items() if key and pods]
 
 
 def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
+from functions.cli.analysis.forecast.pace import CLAIMED_AFTER
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment, PodMove
 from shared.core.cluster.node import Node
@@ -17,7 +18,7 @@ from shared.core.planning.autoscaler import DELETION
 from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Commitments
-from shared.core.records.state import ClusterState
+from shared.core.records.state import INTERVAL, ClusterState
 
 
 class Agenda:
@@ -65,9 +66,9 @@ class Delays:
     """From the order of a machine until pods can start on it."""
     ready: timedelta = timedelta(seconds=10)
     """From a pod's binding until it is Ready."""
-    interval: timedelta = timedelta(minutes=5)
+    interval: timedelta = INTERVAL
     """Between two passes of Ebb."""
-    claim: timedelta = timedelta(seconds=10)
+    claim: timedelta = CLAIMED_AFTER
     """From the pass to the claim and the cordon."""
     deletion: timedelta = DELETION
     longest_end: timedelta = timedelta(hours=1)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.cli.analysis.simulated_days.patterns import Curve, Range, ReplicaChange, by_curve, by_hours, pods_for
+from functions.cli.analysis.simulated_days.patterns import Curve, Range, ReplicaChange, by_curve, by_hours
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -42,19 +42,6 @@ def test_hours_of_a_week_begin_on_monday() -> None:
     demand = by_hours({"a": [number // 24 for number in range(168)]}, MONDAY + 2 * DAY, 2 * DAY)
 
     assert [(wish.at, wish.replicas) for wish in demand.changes] == [(MONDAY + 2 * DAY, 2), (MONDAY + 3 * DAY, 3)]
-
-
-@pytest.mark.parametrize(
-    ("expected", "total", "each"),
-    [
-        pytest.param(0, 0, 500, id="nothing needs no pod"),
-        pytest.param(4, 2000, 500, id="whole pods"),
-        pytest.param(5, 2001, 500, id="what is left over needs one more"),
-        pytest.param(1, 1, 500, id="a little needs one"),
-    ],
-)
-def test_requests_are_carried_by_so_many_pods(expected: int, total: int, each: int) -> None:
-    assert pods_for(total, each) == expected
 
 
 def test_a_flat_day_has_no_ramp() -> None:
