@@ -169,10 +169,7 @@ class Landing:
 
 
 def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:
-    """Return where each movable pod of a node would go under the first strategy, in the order of their names.
-
-    The simulation stays as it is. Raises KeyError where no node has that name.
-    """
+    """Return where each movable pod of a node would go, in the order of their names; the simulation stays as it is."""
     packing, targets = _empty_node(simulation, name)
     node = simulation.arrays.index[name]
     return tuple(_landing(packing, pod, node, targets) for pod in simulation.arrays.movable(node))

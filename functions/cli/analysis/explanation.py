@@ -89,7 +89,6 @@ class NodeExplanation:
     takes: DrainTime
     closed: tuple[Closed, ...]
     worth: NodeWorth | None = None
-    """None where nothing is committed: the node saves its price."""
 
 
 class Explainer:
@@ -105,7 +104,7 @@ class Explainer:
         self._explained: dict[str, NodeExplanation] = {}
 
     def node(self, name: str) -> NodeExplanation:
-        """Return all about a node, found out once. Raises KeyError where no node has that name."""
+        """Return all about a node; raises KeyError where no node has that name."""
         if name not in self._explained:
             self._explained[name] = self._explain(name)
         return self._explained[name]

@@ -27,10 +27,7 @@ GATE_OF: Final[Mapping[Reason, Gate]] = {gate.reason: gate for gate in GATES}
 
 
 def opens_at(gate: Gate, proposed: ProposedDrain, ahead: timedelta = LOOK_AHEAD) -> datetime | None:
-    """Return when a closed gate opens if nothing changes but the time; None where no clock opens it.
-
-    Schedules are read so far ahead.
-    """
+    """Return when a closed gate opens if nothing changes but the time; None where no clock opens it in that time."""
     times = (time for time, _ in groupby(merge(*_streams(gate, proposed, ahead))) if time > proposed.now)
     return next((time for time in islice(times, MOST_CHANGES) if gate.rule(_at(time, proposed)) is None), None)
 

@@ -45,8 +45,6 @@ class Oversized:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """A kind of pods with what is recommended for it."""
-
     target: str
     autoscalers: tuple[VerticalAutoscaler, ...]
     before: ContainerRequests
@@ -59,7 +57,6 @@ class Resized:
 
 
 def find_resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
-    """Return the kinds of pods with a node that request more than is recommended, each with that."""
     by_target: dict[str, list[VerticalAutoscaler]] = {}
     for autoscaler in snapshot.autoscalers.found:
         by_target.setdefault(autoscaler.target, []).append(autoscaler)

@@ -24,10 +24,7 @@ SCHEMA: Final = 1
 
 
 def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]:
-    """Return the plan as JSON values; `potential` is null unless it was asked for.
-
-    What was asked for chooses among `nodes` alone; everything else is of the whole plan.
-    """
+    """Return the plan as JSON; what was asked for chooses among `nodes` alone."""
     return {
         "schema": SCHEMA,
         "cluster": view.plan.cluster or None,

@@ -131,7 +131,6 @@ def _holds_money(entries: Iterable[LegendEntry]) -> bool:
 
 
 def plan_as_markdown(view: PlanView, request: AskedNodes) -> str:
-    """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
         listed = list_nodes(view, request)

@@ -26,10 +26,7 @@ OF_BILL: Final = (
 
 
 def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
-    """Return a row for each scenario, with list prices next to the bill where capacity is committed.
-
-    Where the names need room, the last title stands below, and a year of the bill gives way.
-    """
+    """Return a row for each scenario; where names need room a title stands below, and a year of the bill gives way."""
     is_bill, priced = any(row.listed for row in rows), any(row.month != _NONE for row in rows)
     money = ("list", "bill", "bill a year", "saved") if is_bill else ("a month", "a year", "saved")
     columns = (Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", *money)))
@@ -53,7 +50,6 @@ FILE_BARS: Final = (10,)
 NO_BARS: Final = (0,)
 _GAPS: Final = (2, 1)
 _LEAST_POOL: Final = 16
-"""So much of a pool's name stays."""
 _SHORT: Final = {"memory": "mem", "in flight": "flight", "waiting": "wait", "could go": "could"}
 _GREEN: Final = "bold green"
 _NONE: Final = "-"
@@ -118,7 +114,6 @@ def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -
 def _pool_tables(
     pools: Sequence[PoolSummary], figures: Sequence[_Figure], bars: Sequence[int], *, plain: bool
 ) -> Iterator[Table]:
-    """Yield layouts, the one with most in it first."""
 
     def made(own: Sequence[_Figure], bar: int, gap: int, longest: int, *, short: bool) -> Table:
         names = tuple(name if len(name) <= longest else f"{name[: longest - 1]}…" for name in map(name_of, pools))

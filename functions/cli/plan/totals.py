@@ -31,7 +31,6 @@ OF_BILLS: Final = "Money is the bill where capacity is committed, and the list p
 
 
 def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
-    """Return the plan's JSON of one cluster as it is, or that of several with their sum."""
     if len(documents) == 1:
         return documents[0]
     return {"schema": SCHEMA, "clusters": list(documents), **sums(documents, views)}
@@ -137,7 +136,6 @@ def paid_now(view: PlanView) -> int:
 
 
 def meaning(views: Sequence[PlanView]) -> str:
-    """Return what the titles of `FIGURES` leave open."""
     return f"{MEANING} {OF_BILLS}" if any(view.committed for view in views) else MEANING
 
 

@@ -49,7 +49,6 @@ class NodeView:
     could_go: bool
     order: PlannedOrder | None
     removed_by: RemovedBy | None = None
-    """None where the steady state is not known."""
 
     @property
     def name(self) -> str:
@@ -124,17 +123,12 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class ScenariosView:
-    """The scenarios as values, and as a person reads them."""
-
     values: Scenarios
     rows: tuple[ScenarioRow, ...]
-    """What Ebb adds, then a row for each scenario."""
     question: str
     """Why the autoscaler may not have removed what it could; empty if it could remove nothing."""
     steady: str
-    """By when the steady state is reached; empty if no node goes."""
     notes: tuple[str, ...]
-    """What the rows leave open."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -162,9 +156,7 @@ class PlanView:
     scenarios: ScenariosView | None = None
     """None if the dump lacks pods, or if it was not asked for."""
     prices: Prices | None = None
-    """What all money rests on."""
     priced: PricedNodes | None = None
-    """And how these nodes are priced by it."""
     committed: "Committed | None" = None
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
@@ -249,7 +241,6 @@ def _removed_by(node: NodeDecision, scenarios: Scenarios) -> RemovedBy:
 
 
 _FULL: Final = Fraction(10**6)
-"""What a node without a ratio is sorted as: last."""
 _KEYS: Final[Mapping[Sort, Callable[[NodeView], Any]]] = {
     Sort.NAME: lambda node: node.name,
     Sort.COST: lambda node: (-node.decision.cost, node.name),
@@ -296,7 +287,6 @@ class Shown:
 
 
 def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
-    """Return the nodes that were asked for; `top` counts in each verdict."""
     groups = [VerdictGroup(group.verdict, _choose_nodes(group.nodes, request)) for group in verdict_groups(view)]
     kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
     more = sum(len(group.nodes) - len(group.nodes[: request.top]) for group in groups)
@@ -314,11 +304,7 @@ def _choose_nodes(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeV
 
 
 def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
-    """Check that each pool that was asked for is one of a cluster's.
-
-    Raises:
-        BadInput: no cluster has a pool of that name.
-    """
+    """Raise BadInput for a pool that no cluster has."""
     known = {node.decision.pool for view in views for node in view.nodes}
     for pool in pools:
         if pool not in known:

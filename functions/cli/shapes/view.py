@@ -50,7 +50,6 @@ def notes_of(found: Advice, snapshots: int) -> tuple[str, ...]:
 
 
 def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, Any]:
-    """Return what json.dumps takes."""
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
@@ -128,15 +127,10 @@ def _row(pool: PoolAdvice) -> Sequence[str]:
 
 _NO_NAME: Final = re.compile(r"[^a-z0-9-]+")
 _LONGEST_NAME: Final = 40
-"""What GKE allows in the name of a node pool."""
 
 
 def commands(found: Advice) -> Iterator[str]:
-    """Yield what makes the whole change: all new pools for new machine types, then the drain of all nodes that go.
-
-    All new pools come first: pods of one pool may be planned onto the new nodes of another. So a pool that only loses
-    nodes is drained, too.
-    """
+    """Yield what makes the change: all new pools first, as pods of one pool may move to new nodes of another."""
     taken = {pool.pool for pool in found.pools}
     for pool in found.pools:
         for machine, nodes in pool.types.items():

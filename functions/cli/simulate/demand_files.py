@@ -21,17 +21,12 @@ HEAD: Final = f"{WORKLOAD},0,1,2,…,23"
 DAY, WEEK = 24, 168
 MOST: Final = 100_000
 _DIGITS: Final = 12
-"""Of a number that a message repeats."""
 _NEAR: Final = 0.8
 """All names share their namespaces and kinds: only the last part is compared, and a short word has none to spare."""
 
 
 def read_hours(path: Path, snapshot: Snapshot) -> Mapping[str, Sequence[int]]:
-    """Return replicas by hour, by the controller that pods name.
-
-    Raises:
-        BadInput: the file cannot be read, or a line cannot be used.
-    """
+    """Return replicas by hour, by the controller that pods name; raise BadInput for a line that cannot be used."""
     lines = _text(path).splitlines()
     _check(path, lines)
     rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if row and not row[0].startswith("#")]
@@ -101,8 +96,6 @@ def _bound_replicas(replicas: int, place: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PodSize:
-    """The unit of a line, and how much one pod asks for."""
-
     unit: str = REPLICAS
     asks: int = 1
 

@@ -18,7 +18,6 @@ from shared.core.cluster.workloads import Workload
 
 NAME: Final = "one pool of e2-standard-8"
 BEGINS: Final = datetime(2026, 3, 2, tzinfo=UTC)
-"""A Monday."""
 _POOL, _MACHINE = "web", "e2-standard-8"
 _ZONES: Final = ("europe-west4-a", "europe-west4-b", "europe-west4-c")
 _CPU, _MEMORY = 7910, 27 << 30
@@ -42,7 +41,6 @@ class _Room:
 
 
 def made_up(nodes: int, seed: int, at: datetime | None) -> Snapshot:
-    """Return the cluster at its busiest."""
     now = at or BEGINS
     rows = [_node(number, now) for number in range(nodes)]
     room = _Room([_CPU - 100] * nodes, [_MEMORY - (200 << 20)] * nodes)

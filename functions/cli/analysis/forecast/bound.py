@@ -57,7 +57,6 @@ class Bound:
 
 
 def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
-    """Return what any plan leaves at least."""
     rows = [_Row.of(node, snapshot) for node in snapshot.nodes]
     leaving = departing_nodes(snapshot, state)
     fixed = np.array([row.stays and row.node.name not in leaving for row in rows], np.bool_)
@@ -112,7 +111,6 @@ class _NodePart:
         return cls(where, room, requested, fixed, count)
 
     def least(self, prices: _Floats) -> float:
-        """Return what the nodes that remain cost at least, given what each node costs."""
         costs = prices[self.where]
         by_room = _least(costs, self.room, self.requested, self.fixed)
         return max(by_room, _cheapest(costs, self.fixed, self.count))
@@ -195,7 +193,7 @@ def _least(costs: _Floats, room: _Floats, demand: _Floats, fixed: NDArray[np.boo
 
 
 def _cheapest(costs: _Floats, fixed: NDArray[np.bool_], count: int) -> float:
-    """Return what so many nodes cost at least: those that stay, and the cheapest of the others."""
+    """Those that stay, and the cheapest of the others."""
     others = np.sort(costs[~fixed])[: max(count - int(fixed.sum()), 0)]
     return float(costs[fixed].sum() + others.sum())
 

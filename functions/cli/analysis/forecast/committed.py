@@ -22,7 +22,6 @@ class UsedPart:
     """The used part of a commitment, and what the rest costs in micro-dollars an hour."""
 
     used: Capacity | None
-    """None of a flexible commitment."""
     idle: int
 
 
@@ -60,7 +59,6 @@ class Committed:
     region: str
     later: tuple[LaterAddition, ...] = ()
     use_elsewhere_is_known: bool = True
-    """Whether it is known what other machines of the region use."""
 
 
 def committed_of(
@@ -76,7 +74,6 @@ def committed_of(
 
 
 def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None) -> tuple[CommittedRow, ...]:
-    """Return each commitment in force with its use by the nodes of now, and by those of a steady state if known."""
     before = tuple(_rows(bill, now))
     if rest is None:
         return before

@@ -78,7 +78,6 @@ class Pace:
         self.held_up: Counter[Reason] = Counter()
         """How many seconds each reason kept the node that was next."""
         self.never: dict[str, Reason] = {}
-        """What keeps a node for good, by its name."""
         self.begins: dict[str, datetime] = {}
         """When each drain begins, by the name of its node."""
         self.ended: datetime | None = None
@@ -181,11 +180,9 @@ class Pace:
         return self._pass_at(later)
 
     def _pass_at(self, time: datetime) -> datetime:
-        """Return when the next pass is at that time or after it."""
         return self._begun + -(-(time - self._begun) // self._interval) * self._interval
 
     def wait_until(self, later: datetime) -> None:
-        """Let time pass up to the first pass at or after it, if that has not come yet."""
         if later > self.now:
             self._move_to(self._pass_at(later))
 

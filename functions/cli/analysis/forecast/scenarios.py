@@ -52,14 +52,9 @@ class Scenario:
     gone: int = 0
     """Nodes removed until then, those that were on their way out among them."""
     change: Relaxation | None = None
-    """Of a relaxation."""
     is_rest: bool = True
-    """Whether it was followed until no more nodes go."""
     bill: int | None = None
-    """What is paid for it with commitments, fees included, in micro-dollars an hour; None where nothing is committed.
-
-    `cost` is the list price of its nodes.
-    """
+    """What is paid with commitments, fees included; None where nothing is committed. `cost` is the list price."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,6 @@ class Scenarios:
     approximate: bool
     """Whether the cluster is so large that the forecast ended before its steady state."""
     gone: frozenset[str] = frozenset()
-    """The nodes that are gone in steady state, by name."""
     begun: Snapshot | None = field(default=None, compare=False)
     """The snapshot of now, with what is pending where the scheduler would put it."""
     left: Snapshot | None = field(default=None, compare=False)
@@ -122,7 +116,6 @@ def scenarios_of(
 
 
 def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
-    """Return the same of a steady state that is known."""
     snapshot, rest, effort, changes = base.situation.snapshot, base.rest, base.effort, find_relaxations(base)
     rounds = min(effort.tried, len(changes.tried)) * effort.onward
     found = try_relaxations(base, changes, effort.tried, rounds, progress)

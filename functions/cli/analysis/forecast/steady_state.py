@@ -58,12 +58,9 @@ class Rest:
     by: datetime | None = None
     """When the last node of the policy's is deleted; None where none goes."""
     held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
-    """How many seconds each reason kept the node that was next."""
     never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
-    """How many nodes a limit keeps that does not open within half a year."""
     is_rest: bool = True
     rounds: int = 0
-    """How many it took."""
     workings: Workings = field(default_factory=Workings, compare=False, repr=False)
 
     @property
@@ -117,12 +114,10 @@ def beginning(situation: Situation, workings: Workings) -> Rest:
 
 
 def removed_nodes(order: tuple[str, ...], left: Snapshot) -> Reached:
-    """Return the nodes that went until a rest, with where their pods lie then."""
     return Reached(order, {pod.key: pod.node for pod in left.pods})
 
 
 def left_alone(start: Rest) -> Rest:
-    """Return what the autoscaler would leave by itself."""
     rest, workings, rounds = start, start.workings, 0
     for step in rounds_alone(start.snapshot, workings.unneeded, MOST_ROUNDS, workings.arrays_of):
         rest, rounds = rest.after(step), rounds + 1
@@ -175,14 +170,12 @@ class _Turns:
         return self.free + -(-nodes // slices) * ONE_REMOVAL
 
     def take(self, names: tuple[str, ...], until: datetime) -> tuple[str, ...]:
-        """Return those that it removes by then."""
         taken = names[: max(0, (until - self.free) // ONE_REMOVAL)]
         self.free += len(taken) * ONE_REMOVAL
         return taken
 
 
 def pace_of(situation: Situation) -> Pace:
-    """Return the clock of the situation, which begins now."""
     counts = situation.counts(situation.snapshot.nodes)
     interval, gates = (second_pass_delay(INTERVAL), WAVE_GATES) if situation.policy.wave else (INTERVAL, GATES)
     return Pace(counts, interval, _under_way(counts, situation.snapshot), gates)
@@ -241,7 +234,6 @@ class PolicyAtRest:
 
     @cached_property
     def bill(self) -> Bill:
-        """What sets of the cluster's nodes cost."""
         situation = self.situation
         return Bill.of(self.prices, situation.policy.commitments, situation.snapshot.nodes, situation.now)
 
@@ -251,10 +243,7 @@ class PolicyAtRest:
         return self.bill.of_all(self.situation.snapshot.nodes) - self.bill.of_all(self.rest.snapshot.nodes)
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
-        """Return what follows from the steady state with another policy, or another snapshot.
-
-        `rounds` limits how long it is followed; 0 = as long as a relaxation of `ebb plan`.
-        """
+        """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""
         changed = Situation(snapshot, self.situation.state, policy)
         effort = replace(self.effort, share=1.0, slices=1, rounds=rounds or self.effort.onward)
         start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
@@ -262,7 +251,6 @@ class PolicyAtRest:
         return under_policy(start, passes, pace_of(changed), effort)
 
     def from_now(self, policy: Policy) -> Rest:
-        """Return what another policy leaves, from the beginning."""
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
         passes = UnpacedPass(changed, self.marks, self.prices, self.effort.share, self.rest.workings)
         return under_policy(self.start, passes, pace_of(changed), self.effort)

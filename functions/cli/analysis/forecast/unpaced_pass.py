@@ -83,12 +83,10 @@ class UnpacedPass:
         self._prices, self._share, self._workings = prices, share, workings
         self._kept: dict[str, Backoff] = {}
         self.decisions: tuple[NodeDecision, ...] = ()
-        """Of the last round."""
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds since the last round."""
 
     def plan_drains(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
-        """Return the drains of one round, in order."""
         plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
         self.decisions, self.wave = plan.decisions, plan.wave
         times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
@@ -118,11 +116,9 @@ class UnpacedPass:
 
     @property
     def has_kept(self) -> bool:
-        """Whether there are nodes that it asks for no more."""
         return bool(self._kept)
 
     def keep(self, nodes: Iterable[Node]) -> None:
-        """Ask for these nodes no more."""
         for node in nodes:
             self._kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
 

@@ -51,10 +51,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class FoundRelaxations:
-    """What might free a node, what holds most money first.
-
-    Settings of the policy are there for what they keep now and in steady state, others for the latter.
-    """
+    """What might free a node, what holds most money first; settings of the policy for now and the steady state."""
 
     tried: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
@@ -208,7 +205,6 @@ class Freed:
     is_rest: bool = True
     """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
     rounds: int = 1
-    """For how many rounds it was followed."""
     evictions: int = 0
     """Until then, those of the base among them."""
     listed: int = 0
@@ -227,7 +223,6 @@ class AsRecommended:
     nodes: int
     saving: int
     is_rest: bool
-    """As of `Freed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +236,7 @@ class WhyNot:
     """Those that cannot free anything, by the bound."""
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
-    """As of `FoundRelaxations`."""
     recommended: AsRecommended | None = None
-    """None where no workload requests more than is recommended for it."""
 
 
 DoneOf = Callable[[int, int], None]
@@ -326,7 +319,6 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
 
 
 def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
-    """Return what a relaxation frees within so many rounds from the steady state on."""
     changed = held.relaxation.apply(base.standing)
     return _freed_by(base, held, base.onward(changed.policy, changed.snapshot, rounds))
 

@@ -35,14 +35,12 @@ class PoolAdvice:
     machine: str
     before: int
     kept: int
-    """Nodes of today that stay."""
     new: Mapping[NewGroup, int]
     saving: int
     moved: int
     blocked: int
     """How many of the nodes that stay no drain may empty."""
     gone: tuple[str, ...] = ()
-    """The nodes that go."""
     unknown: tuple[str, ...] = ()
 
     @property
@@ -108,10 +106,7 @@ def advise(
     marks: Mapping[str, PoolMarks] = NO_MARKS,
     progress: DoneOf = no_progress,
 ) -> Advice:
-    """Return which machine types the pools should have.
-
-    Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
-    """
+    """Return which machine types the pools should have, for the fullest of several situations, so that all fit."""
     most = _most_offered(situation.snapshot for situation in situations)
     fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
     steady = bill.of_all(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)

@@ -57,13 +57,11 @@ class PoolOffer:
 
     @property
     def machine(self) -> str:
-        """The machine type that most of its nodes have."""
         found = Counter(node.machine for node in self.nodes)
         return min(found, key=lambda name: (-found[name], name))
 
     @property
     def zones(self) -> Mapping[str, int]:
-        """By zone how many nodes it has."""
         return dict(sorted(Counter(node.zone for node in self.nodes).items()))
 
 
@@ -145,10 +143,7 @@ def _why_not(family: str, own: str, snapshot: Snapshot) -> str:
 def _of_fitting_size(
     known: Iterable[MachineType], own: MachineType, plain: PoolOffer, snapshot: Snapshot
 ) -> list[MachineType]:
-    """Return those that carry an eighth at most of what the pool's pods request, or no more than the pool's own type.
-
-    The pool's pods are all that it would admit: those of other pools may move to it.
-    """
+    """Return those that carry an eighth at most of what pods request that it admits, or as much as its own type."""
     counts = Counter(pod.spec for pod in snapshot.pods if not pod.spec.stays and not pod.phase.finished)
     requested = {CPU: 0, MEMORY: 0}
     for spec, count in counts.items():
@@ -159,7 +154,6 @@ def _of_fitting_size(
 
 
 def _share(machine: MachineType, requested: Mapping[str, int]) -> Fraction:
-    """Return which share of what is requested the machine could carry at most."""
     cpu, memory = machine.size.vcpu * 1000, machine.size.gib * GIB
     return min(Fraction(cpu) / max(requested[CPU], 1), Fraction(memory) / max(requested[MEMORY], 1))
 
@@ -187,7 +181,6 @@ class NewNodes:
         self._types = {kind.name: kind for offer in self.offered for kind in offer.types}
 
     def node(self, group: NewGroup, number: int) -> Node:
-        """Return one new node of the group, empty and Ready."""
         like, machine = self._like[group.pool, group.zone], self._types[group.machine]
         name = f"new-{group.pool}-{machine.name}-{group.zone}-{number:03d}"
         labels = {**like.labels, **_labels_of(machine, like), names.HOSTNAME_LABEL: name}

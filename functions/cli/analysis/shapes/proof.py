@@ -25,7 +25,6 @@ from shared.core.rules.unmodelled import could_take
 _ROUNDS: Final = 100
 """Nodes added before those that are left count as pods that fit nowhere."""
 MeantPlaces = Mapping[PodClass, Sequence[str]]
-"""By class the nodes that its pods are meant for."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,6 @@ class Prover:
     new_nodes: NewNodes
     choices: Sequence[NewGroup]
     fill: int
-    """In percent."""
 
     def prove_world(
         self, seen: Snapshot, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces

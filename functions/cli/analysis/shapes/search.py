@@ -18,7 +18,6 @@ from shared.core.cluster.pod import PodClass
 from shared.core.placement.cluster_arrays import ClusterArrays
 
 TRIALS: Final = 2_400
-"""Exchanges tried."""
 STEPS: Final = 180_000
 """Pods and nodes tried before no further exchange is."""
 _SIZES: Final = (1, 2, 3, 2, 4, 2, 1, 3, 8, 2)
@@ -38,8 +37,6 @@ _NO_ROOM: Final = 1e-9
 
 
 class ShapeSearch:
-    """One search on one exchange."""
-
     def __init__(
         self, exchange: Exchange, candidates: Sequence[int], worth: Floats, offered: Sequence[PoolOffer]
     ) -> None:
@@ -107,7 +104,6 @@ class ShapeSearch:
         return list(dict.fromkeys(max((rows[place] for place in three), key=self._waste) for three in named))
 
     def _of_one_kind(self, rows: Sequence[int]) -> list[int]:
-        """Return nodes of one pool and machine type."""
         kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
         return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
 
@@ -180,10 +176,7 @@ class ShapeSearch:
         return [kind for kind in dict.fromkeys(kinds) for _ in range(left[kind])]
 
     def _offers(self, useless: Collection[NewGroup]) -> Iterator[tuple[NewGroup, int]]:
-        """Yield a new node of each pool and machine type, in the zone that has fewest nodes for its share.
-
-        A zone whose nodes are `useless` to these pods gives way to the next.
-        """
+        """Yield a new node of each pool and machine type, in the zone with fewest for its share not `useless` yet."""
         exchange = self.exchange
         for offer in self._offered:
             fullness = {zone: exchange.worth.counts[offer.pool, zone] / share for zone, share in offer.zones.items()}
@@ -201,7 +194,6 @@ class Pods:
     """Pods without a place, by class, as arrays: which of them empty nodes should carry."""
 
     def __init__(self, arrays: ClusterArrays, counts: Mapping[int, int], worth: Floats) -> None:
-        """`worth` is what a pod is worth, by class."""
         self._kinds = list(counts)
         needs = arrays.requests[:, self._kinds]
         self._axes = np.flatnonzero(needs.any(axis=1))
@@ -236,7 +228,6 @@ class Pods:
         return carried, carried @ self._values
 
     def by_class(self, row: Floats) -> dict[int, int]:
-        """Return by class how many pods one node should carry."""
         return {self._kinds[kind]: int(row[kind]) for kind in np.flatnonzero(row)}
 
 

@@ -42,8 +42,6 @@ PACKING_LOOP: Final = Loop(scan=_FIVE, recheck=timedelta(seconds=20), after_drai
 
 
 class ScaleDown:
-    """Everything that makes nodes fewer."""
-
     def __init__(self, world: World, loop: Loop, throw: int = 0) -> None:
         """`throw`: the first place that is searched for room, which also throws the dice."""
         self._world, self._loop = world, loop
@@ -58,7 +56,6 @@ class ScaleDown:
         self._last = ScaleDownScan(next_place=throw)
 
     def step(self) -> None:
-        """One look."""
         world = self._world
         self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
         rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
@@ -97,7 +94,6 @@ class ScaleDown:
         return min([*([] if any(self._leaving.values()) else ripe), *parked], default=None)
 
     def _waits(self, name: str) -> timedelta:
-        """How long a node must have been unneeded."""
         return self._world.origin.scale_down(self._world.nodes[name]).unneeded
 
     def _movers(self, name: str) -> list[Pod]:
@@ -171,8 +167,6 @@ CALM: Final = 10
 
 
 class ScalingLoop:
-    """Buys first, then removes."""
-
     def __init__(self, world: World, templates: NodeTemplates, throw: int = 0) -> None:
         self._world, self._begun = world, world.now
         self._loop = LOOP if profile_of(world.origin) is BALANCED else PACKING_LOOP

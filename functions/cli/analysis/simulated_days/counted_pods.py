@@ -37,7 +37,6 @@ class ControlledPods:
         return self.living.get(controller, {})
 
     def want(self, controller: str, replicas: int) -> None:
-        """Let a controller want so many pods from now on."""
         self._wanted[controller] = replicas
         self._counted.pop(controller, None)
 
@@ -56,7 +55,6 @@ class ControlledPods:
         self._counted.clear()
 
     def lacks(self, controller: str) -> bool:
-        """Whether a controller has fewer pods than it wants."""
         return bool(controller) and len(self.of(controller)) < self.count_wanted(controller)
 
     def restart(self, deployment: str, stamp: str) -> None:
@@ -105,7 +103,6 @@ class BudgetCounts:
         self._classes: dict[int, list[PodClass]] = {}
 
     def count(self, pod: Pod, number: int) -> None:
-        """A pod has come (1), or is on its way out (-1)."""
         if pod.spec not in self._living:
             for budget in self.of(pod.spec):
                 self._classes.setdefault(budget, []).append(pod.spec)

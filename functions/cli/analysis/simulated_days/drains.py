@@ -98,16 +98,13 @@ class Drains:
         self._world, self._policy = world, policy
         self.state = ClusterState()
         self.under_way: dict[str, DrainUnderWay] = {}
-        """By node."""
         self._orders = 0
 
     @property
     def records(self) -> dict[str, DrainRecord]:
-        """The drains' records, by order id."""
         return {name.order_id: name.record for name in self.under_way.values()}
 
     def write(self, after: ClusterState) -> None:
-        """Write the cluster's document."""
         self._world.onlooker.note_memory(self._world, self.state, after)
         self.state = after
 
@@ -303,7 +300,6 @@ class Drains:
         self._once_counted(drain, partial(self._settle, drain, why))
 
     def settle_removed(self, drain: DrainUnderWay) -> None:
-        """End the drain of a node that is gone."""
         self._once_counted(drain, partial(self._settle, drain, None))
 
     def _settle(self, drain: DrainUnderWay, why: ReturnReason | None) -> None:

@@ -33,8 +33,6 @@ from shared.core.rules.situation import Situation
 
 
 class Ebb:
-    """Ebb under one policy."""
-
     def __init__(self, world: World, policy: Policy, prices: Prices) -> None:
         self._world, self._policy, self._prices = world, policy, prices
         self._drains = Drains(world, policy)
@@ -47,7 +45,6 @@ class Ebb:
         self._again: datetime | None = None
 
     def begin(self) -> None:
-        """Let the first pass be made now, and all others follow it."""
         self._world.agenda.note(self._world.now, self._pass)
 
     def _pass(self) -> None:

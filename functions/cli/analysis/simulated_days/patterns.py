@@ -53,8 +53,6 @@ _SATURDAY: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the most replicas of a workload."""
-
     least: int
     most: int
 
@@ -177,16 +175,11 @@ class CronJob:
         return usual if self.limit is None else min(usual, self.limit)
 
     def owns(self, spec: PodClass) -> bool:
-        """Whether a pod is of a Job of this."""
         return cron_job_of(spec) == f"{self.namespace}/CronJob/{self.name}"
 
 
 def runs_of(job: CronJob, begins: datetime, lasts: timedelta, usual: timedelta) -> tuple[JobRun, ...]:
-    """Return the runs that begin in a stretch of time, each as long as usual; a snapshot has those of its own moment.
-
-    Raises:
-        BadInput: the schedule or its time zone cannot be read.
-    """
+    """Return the runs that begin in a stretch of time; raise BadInput for a schedule that cannot be read."""
     times = tuple(hits(job.schedule, begins, begins + lasts))
     if job.suspended or job.pods < 1 or job.lasts(usual) <= timedelta():
         return ()
@@ -210,11 +203,7 @@ def _durations(times: Sequence[datetime], takes: timedelta, overlap: Overlap) ->
 def with_cron_jobs(
     demand: Demand, jobs: Sequence[CronJob], snapshot: Snapshot, lasts: timedelta, usual: timedelta
 ) -> Demand:
-    """Return the demand with their runs; what runs of them in the snapshot ends after the same time.
-
-    Raises:
-        BadInput: a schedule or its time zone cannot be read.
-    """
+    """Return the demand with their runs; what runs of them in the snapshot ends after the same time."""
     runs = [run for job in jobs for run in runs_of(job, snapshot.taken_at, lasts, usual)]
     ends = {
         pod.spec.workload: ReplicaChange(snapshot.taken_at + job.lasts(usual), pod.spec.workload, 0)

@@ -31,7 +31,6 @@ def create(world: World, spec: PodClass, *, move: PodMove | None = None, node: s
 
 
 def bind(world: World, key: str, node: str) -> None:
-    """The scheduler has found a place."""
     since = world.pending.pop(key)
     world.measures.waits.append(PodWait(since, world.now - since, world.moved_by(key)))
     pod = structs.replace(world.pods[key], node=node, unschedulable_since=None, started=world.now)
@@ -137,8 +136,6 @@ def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:
 
 
 class ReplicaControl:
-    """Makes workloads larger and smaller."""
-
     def __init__(self, world: World) -> None:
         self._world = world
         self._watched: set[str] = set()
@@ -150,7 +147,6 @@ class ReplicaControl:
         return controller in self._template
 
     def scale(self, controller: str, wanted: int) -> None:
-        """Let the controller want so many replicas from now on."""
         world = self._world
         world.controlled.want(controller, wanted)
         living = world.controlled.of(controller)

@@ -73,7 +73,6 @@ def queue_order(pod: Pod) -> tuple[int, float, str]:
 
 
 NodeGroup = tuple[str, str]
-"""A pool and a zone."""
 _PINS: Final = "metadata.name"
 
 
@@ -95,7 +94,6 @@ class NodeTemplates:
 
     @property
     def groups(self) -> tuple[NodeGroup, ...]:
-        """Pools with their zones, as the snapshot shows them."""
         return tuple(sorted(self._like))
 
     def node(self, group: NodeGroup, name: str, created: datetime) -> Node:
@@ -125,14 +123,11 @@ def _pin_daemon(spec: PodClass, node: str) -> PodClass:
 
 
 class ScaleUp:
-    """Everything that makes nodes more."""
-
     def __init__(self, world: World, templates: NodeTemplates) -> None:
         self._world, self._templates = world, templates
         self._choose_machine = 0
 
     def step(self) -> None:
-        """Buy what the waiting pods need."""
         world = self._world
         pending = (world.pods[key] for key in world.pending)
         waiting = [pod for pod in pending if pod.unschedulable_since is not None and not is_expendable(pod.spec)]
@@ -195,7 +190,6 @@ class _ScaleUpLook:
         self._pools = _by_cost({group: world.prices.of(node).per_hour for group, node in self._like.items()})
         self._known: dict[tuple[PodClass, NodeGroup], bool] = {}
         self.served: set[PodClass] = set()
-        """The classes of the pods that a machine was bought for."""
 
     def needed_for(self, pods: Sequence[Pod]) -> list[NodeGroup]:
         """Return the pools and zones of the machines that these pods need."""

@@ -22,8 +22,6 @@ from shared.core.records.state import INTERVAL, ClusterState
 
 
 class Agenda:
-    """Actions by time."""
-
     def __init__(self) -> None:
         self._rows: list[tuple[datetime, int, Callable[[], None]]] = []
         self._numbers = count()
@@ -67,7 +65,6 @@ class Delays:
     ready: timedelta = timedelta(seconds=10)
     """From a pod's binding until it is Ready."""
     interval: timedelta = INTERVAL
-    """Between two passes of Ebb."""
     claim: timedelta = CLAIMED_AFTER
     """From the pass to the claim and the cordon."""
     deletion: timedelta = DELETION
@@ -83,7 +80,6 @@ class World:
     """One simulated cluster. `revision` grows with all that scheduler or autoscaler could see."""
 
     origin: Snapshot
-    """The cluster as the days begin."""
     prices: Prices
     delays: Delays
     now: datetime
@@ -97,7 +93,6 @@ class World:
     on: dict[str, dict[str, Pod]] = field(default_factory=dict)
     """By node, the pods that are bound to it, by key."""
     pending: dict[str, datetime] = field(default_factory=dict)
-    """Pods without a node, and since when."""
     moves: dict[str, PodMove] = field(default_factory=dict)
     """By pod that takes the place of one that was evicted."""
     replaces: dict[str, Pod] = field(default_factory=dict)
@@ -159,7 +154,6 @@ class World:
     # pods
 
     def new_name(self, spec: PodClass) -> str:
-        """Return a name that no pod has had."""
         stem = spec.owner.name if spec.owner else "pod"
         return f"{stem}-s{next(self._serial):06d}"
 
@@ -199,7 +193,6 @@ class World:
         return self.moves[key].by if key in self.moves else None
 
     def delete_pod(self, pod: Pod) -> None:
-        """Remove a pod, if it is still there."""
         known = self.pods.pop(pod.key, None)
         if known is None:
             return
@@ -222,7 +215,6 @@ class World:
     # what others see
 
     def snapshot(self) -> Snapshot:
-        """Return the cluster as it is now."""
         mark = (self.revision, self.details, self.now)
         if self._snapshot is None or self._snapshot[0] != mark:
             self._snapshot = mark, self._snapshot_of_now()
