@@ -1,19 +1,25 @@
+"""The plan as JSON, and its whole page: as they stand in golden files, a change is seen before a user sees it."""
+
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from functions.cli.analysis.forecast.committed import LaterAddition
+from functions.cli.plan import page
 from functions.cli.plan.as_json import document
-from functions.cli.plan.view import view_of
+from functions.cli.plan.view import EVERY_NODE, view_of
 from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import Plan, Potential
+from tests.cli.explain.explained import explanation, show_node
 from tests.cli.plan.plans import DOLLAR, ENDS, of_every_kind, order, ordered, plan, some_committed, waiting
 
 GOLDEN = Path(__file__).with_name("plan.golden.json")
@@ -275,3 +281,19 @@ def test_whether_only_empty_nodes_go_is_not_shown_of_a_class_that_is_not_known()
 def test_times_are_utc_with_z() -> None:
     given = plan(taken_at=datetime(2026, 1, 31, 9, 0, tzinfo=UTC))
     assert document(view_of(given))["taken_at"] == "2026-01-31T09:00:00Z"
+
+
+GOLDEN_PAGE = Path(__file__).with_name("plan.golden.txt")
+
+
+def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
+    pages = StringIO()
+    console = Console(file=pages, width=100, height=60, force_terminal=True, color_system=None)
+
+    page.show(console, view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy.")))
+    console.print()
+    page.show(console, view_of(of_every_kind()), EVERY_NODE)
+    for node in view_of(of_every_kind()).nodes:
+        show_node(console, view_of(of_every_kind()), explanation(node.decision))
+
+    assert [line.rstrip() for line in pages.getvalue().splitlines()] == GOLDEN_PAGE.read_text().splitlines()

@@ -2,22 +2,29 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any, Final
 
 import pytest
 
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, ReplicaChange, by_curve, swinging
+from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.run import Days, simulate
+from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy import Limit, Policy
+from shared.core.policy import DrainSettings, Limit, Policy
 from shared.core.policy.parsing import parse
+from shared.core.reasons import ReturnReason
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pdb, pod, pod_class
+from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
+from tests.cli.analysis.simulated_days.recorded import Recorded
+from tests.cli.analysis.simulated_days.time_passing import let_pass
 
 DAY = timedelta(days=1)
 EAGER = parse(b"""
@@ -131,3 +138,127 @@ def test_passes_at_which_nothing_changed_are_not_planned_again() -> None:
 
     assert told.passes == 288
     assert told.planned < 10
+
+
+FULL = pod("full", on="n2", cpu=3, owner="ReplicaSet/full")
+
+
+def run_world(*pods: Any, lasts: timedelta, **pool: Any) -> World:
+    """n1 with these pods beside a full node, without an autoscaler."""
+    world = World(cluster([node("n1"), node("n2")], [FULL, *pods]), load(), DELAYS, NOW)
+    Ebb(world, policy(**pool), load()).begin()
+    let_pass(world, NOW + lasts)
+    return world
+
+
+def test_a_node_that_nobody_deletes_is_returned_by_the_watchdog() -> None:
+    world = run_world(lasts=DrainSettings().watchdog + 2 * DELAYS.interval)
+
+    assert (world.measures.returned[ReturnReason.WATCHDOG.value], world.nodes["n1"].unschedulable) == (1, False)
+
+
+def test_a_node_that_an_earlier_drain_left_cordoned_is_returned() -> None:
+    orphan = node("n1", unschedulable=True, taints=(our_taint(),))
+    world = World(cluster([orphan], []), load(), DELAYS, NOW)
+    Ebb(world, policy(), load()).begin()
+    let_pass(world, NOW)
+
+    assert (world.nodes["n1"].unschedulable, world.nodes["n1"].taints) == (False, ())
+
+
+def test_a_breaker_opens_where_a_node_was_bought_for_a_moved_pod() -> None:
+    recorded, moving = Recorded(), pod("p", on="n1", grace_seconds=0)
+    world = World(cluster([node("n1"), node("n2")], [FULL, moving]), load(), DELAYS, NOW, onlooker=recorded)
+    Ebb(world, policy(), load()).begin()
+
+    def buy_for_what_waits() -> None:
+        for key in tuple(world.pending):
+            world.bought_for[key] = world.now
+            bind(world, key, "n2")
+
+    let_pass(world, NOW + DELAYS.interval, buy_for_what_waits)
+
+    assert recorded.entries[-1]["after"].breakers.keys() == {"a"}
+
+
+def test_the_pods_of_the_node_that_goes_next_carry_a_deletion_cost() -> None:
+    replicas = pod("p", on="n1"), pod("q", on="n2")
+    world = run_world(*replicas, lasts=timedelta(0), steer_scale_in=True, consolidate_after=timedelta(hours=1))
+
+    assert {each.name for each in world.pods.values() if each.steered} == {"p"}
+
+
+NODES: Final = 16
+
+
+def rules(wave: str = "") -> Policy:
+    """One drain at a time."""
+    return parse(
+        f"""
+dryRun: false
+cluster:
+  minimumNodes: 1
+  minimumNonTaintedNodes: 1
+  timeSinceLastAddition: 0s
+  disruption: {{budgets: [{{nodes: 1}}]}}
+  {wave}
+defaults:
+  minimumNodeAge: 0s
+  excessNodesThreshold: 0
+  scaleDownRequiredUnderutilizedNodeCount: 1
+  scaleDownCPURequestRatioLimit: 1
+  scaleDownMemoryRequestRatioLimit: 1
+nodePools: {{a: {{enabled: true}}}}
+""".encode()
+    )
+
+
+def half_empty() -> Snapshot:
+    """Each node is a little too full for the autoscaler, each pod the only one of its workload."""
+    rows = [(f"n{number:02}", f"w{number}-{place}") for number in range(NODES) for place in range(6)]
+    pods = [pod(f"p-{each}", on=on, cpu=0.37, owner=f"ReplicaSet/{each}") for on, each in rows]
+    return cluster([node(f"n{number:02}") for number in range(NODES)], pods)
+
+
+class Held(Onlooker):
+    """Which nodes carry the soft taint, after each change."""
+
+    def __init__(self) -> None:
+        self.at: list[tuple[timedelta, frozenset[str]]] = []
+        self._now: frozenset[str] = frozenset()
+
+    def node(self, world: World, before: Node | None, after: Node | None) -> None:
+        changed = after or before
+        assert changed is not None
+        self._now = self._now | {after.name} if after is not None and after.held else self._now - {changed.name}
+        self.at.append((world.now - NOW, self._now))
+
+
+def play_wave(wave: str = "", held: Held | None = None) -> PlayedTotals:
+    days = Days(half_empty(), load(), Demand(), timedelta(hours=4))
+    return simulate(days, rules(wave), held or Held())
+
+
+@pytest.mark.parametrize("wave", ["", "wave: {nodes: 50%, deadline: 4h}"])
+def test_no_pod_that_a_wave_moves_is_moved_again(wave: str) -> None:
+    found = play_wave(wave)
+
+    assert found.end_nodes < NODES
+    assert (found.twice, found.returned) == (0, 0)
+
+
+def test_the_nodes_of_a_wave_are_held_until_its_deadline() -> None:
+    held = Held()
+    play_wave("wave: {nodes: 30%, deadline: 20m}", held)
+
+    by = dict(held.at)
+    assert by[DELAYS.interval] == {"n01", "n02", "n03", "n04"}
+    assert by[timedelta(minutes=25)] == {"n01"}, "the one that is being drained"
+
+
+def test_a_cluster_in_its_steady_state_holds_no_node() -> None:
+    held = Held()
+    told = play_wave("wave: {nodes: 50%, deadline: 4h}", held)
+
+    assert told.drains > 1
+    assert held.at[-1][1] == frozenset()
