@@ -8,7 +8,7 @@ Must agree with `Packing.taking`: a node that no rule excludes may take the pod.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -195,13 +195,10 @@ def _empty_node(simulation: Simulation, name: str) -> tuple[Packing, dict[int, l
     packing.close([node])
     kinds = [kind for pod in arrays.movable(node) if not arrays.lasting_findings(kind := arrays.kind_of[pod.spec])]
     packing.reserve(packing.strategy.order(arrays, kinds), node)
-    return packing, {
-        kind: [placement.target for placement in placed]
-        for kind, placed in groupby(
-            sorted(packing.log[begun:], key=lambda placement: (placement.kind, placement.source, placement.target)),
-            key=lambda placement: placement.kind,
-        )
-    }
+    targets: dict[int, list[int]] = {}
+    for placement in sorted(packing.log[begun:], key=attrgetter("kind", "source", "target")):
+        targets.setdefault(placement.kind, []).append(placement.target)
+    return packing, targets
 
 
 def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[int]]) -> Landing:
@@ -214,8 +211,5 @@ def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[i
     target = left.pop(0)
     runner_up = packing.without(kind, target, partial(packing.best_other_than, kind, target))
     around = packing.without(kind, target, partial(choice, packing, kind, node))
-    return Landing(pod, arrays.nodes[target].name, _name(packing, runner_up), around)
-
-
-def _name(packing: Packing, node: int) -> str:
-    return "" if node == OUTSIDE else packing.arrays.nodes[node].name
+    second = "" if runner_up == OUTSIDE else arrays.nodes[runner_up].name
+    return Landing(pod, arrays.nodes[target].name, second, around)

@@ -1,7 +1,7 @@
 """What `ebb shapes` shows: sentences, a row for each pool, and the commands that make the change."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -175,7 +175,7 @@ def _kept_from(like: Node) -> Iterator[str]:
     """Yield the flags for what people gave the pool: labels, taints, minimum CPU platform, Spot."""
     own = {key: value for key, value in sorted(like.labels.items()) if key in _GIVEN or not _is_googles(key)}
     if own:
-        yield f"--node-labels={_list_labels(own)}"
+        yield f"--node-labels={','.join(f'{key}={value}' for key, value in own.items())}"
     if like.taints:
         yield f"--node-taints={','.join(f'{taint.key}={taint.value}:{taint.effect}' for taint in like.taints)}"
     platform = like.labels.get(MIN_PLATFORM_LABEL)
@@ -188,7 +188,3 @@ def _kept_from(like: Node) -> Iterator[str]:
 def _is_googles(key: str) -> bool:
     domain = key.partition("/")[0] if "/" in key else ""
     return domain.endswith(("kubernetes.io", "google.com", "gke.io", "projectcalico.org", "k8s.io"))
-
-
-def _list_labels(labels: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in labels.items())

@@ -85,13 +85,11 @@ def _hours(cells: Sequence[str], place: str, size: "PodSize") -> Sequence[int]:
     if len(cells) not in {DAY, WEEK}:
         raise BadInput(f"{place}: {len(cells)} hours; write {DAY} of a day, or {WEEK} of a week from Monday.")
     places = (f"{place}: hour {hour}" for hour in range(len(cells)))
-    return [_bound_replicas(size.replicas(cell.strip(), at), at) for cell, at in zip(cells, places, strict=True)]
-
-
-def _bound_replicas(replicas: int, place: str) -> int:
-    if replicas > MOST:
-        raise BadInput(f"{place}: {replicas:,} replicas are more than the {MOST:,} that can be played.")
-    return replicas
+    found = [(size.replicas(cell.strip(), at), at) for cell, at in zip(cells, places, strict=True)]
+    for replicas, at in found:
+        if replicas > MOST:
+            raise BadInput(f"{at}: {replicas:,} replicas are more than the {MOST:,} that can be played.")
+    return [replicas for replicas, _ in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,14 +151,9 @@ def plot(view: DaysView) -> list[str]:
     rows = {name: view.points(run, _WIDTH) for name, run in zip(view.names, view.runs, strict=True)}
     least, most = min(map(min, rows.values())), max(map(max, rows.values()))
     width = max(map(len, rows))
-    lines = [
-        f"{name:>{width}}  {''.join(_level(nodes, least, most) for nodes in points)}" for name, points in rows.items()
-    ]
+    bars = [_LEVELS[step * (len(_LEVELS) - 1) // max(most - least, 1)] for step in range(most - least + 1)]
+    lines = [f"{name:>{width}}  {''.join(bars[nodes - least] for nodes in points)}" for name, points in rows.items()]
     return [f"Nodes over time, from {least} to {most}:", *lines]
-
-
-def _level(nodes: int, least: int, most: int) -> str:
-    return _LEVELS[(nodes - least) * (len(_LEVELS) - 1) // max(most - least, 1)]
 
 
 def page(view: DaysView) -> str:

@@ -21,7 +21,7 @@ from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.records.state import INTERVAL
 from shared.core.rules.budgets import Calendar
-from shared.core.rules.counts import NodeCounts, PoolCounts
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import ProposedDrain
 from shared.core.rules.gates import CLAIM_GATES, GATES, Closes, Gate
 
@@ -122,12 +122,10 @@ class Pace:
         if key not in self._shut:
             proposed = ProposedDrain(self._at_first.idle, drain.node, drain.reason)
             wide = (gate for gate in CLAIM_GATES if gate.closes is not Closes.NODE and gate.rule(proposed))
-            self._shut[key] = next((gate.reason for gate in wide if not self._opens(gate, proposed)), None)
+            opens = ((gate, opens_at(gate, proposed, HORIZON)) for gate in wide)
+            never = (gate.reason for gate, at in opens if at is None or at > self._begun + HORIZON)
+            self._shut[key] = next(never, None)
         return self._shut[key]
-
-    def _opens(self, gate: Gate, proposed: ProposedDrain) -> bool:
-        opens = opens_at(gate, proposed, HORIZON)
-        return opens is not None and opens <= self._begun + HORIZON
 
     def _pass(self, waiting: Sequence[PacedDrain]) -> tuple[frozenset[str], dict[str, Reason]]:
         """Return who goes in this pass, and what keeps the others as far as it was asked."""
@@ -197,15 +195,11 @@ class Pace:
         pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
         while self._under_way and self._under_way[0].ends <= later:
             ended = heapq.heappop(self._under_way)
-            pools[ended.pool] = _without_drains(pools[ended.pool], ended)
+            pool = pools[ended.pool] = replace(pools[ended.pool], in_use=pools[ended.pool].in_use - {ended.uid})
+            if ended.is_deleted:
+                left = pool.in_flight - {ended.uid}
+                pools[ended.pool] = replace(pool, nodes=pool.nodes - ended.counted, in_flight=left)
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools, state=state)
-
-
-def _without_drains(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
-    freed = replace(pool, in_use=pool.in_use - {ended.uid})
-    if not ended.is_deleted:
-        return freed
-    return replace(freed, nodes=pool.nodes - ended.counted, in_flight=pool.in_flight - {ended.uid})
 
 
 FAR: Final = timedelta(days=400)

@@ -216,10 +216,12 @@ class NewNodes:
         for group, count in wanted.items():
             like = self._like[group.pool, group.zone]
             attaching = self.snapshot.storage.csi_nodes.get(like.name)
+            own = self.snapshot.pods_by_node[like.name]
+            static = [pod for pod in own if is_mirror(pod.spec) and not pod.phase.finished]
             for number in range(count):
                 new = self.node(group, number)
                 nodes.append(new)
-                pods += [_copy_pod(pod, new) for pod in self.snapshot.pods_by_node[like.name] if _is_static(pod)]
+                pods += [_copy_pod(pod, new) for pod in static]
                 if attaching:
                     csi[new.name] = _attaching(attaching, group.machine)
         return replace(
@@ -250,10 +252,6 @@ def _attaching(like: CSINode, machine: str) -> CSINode:
     if machine not in SHARED_CORE:
         return like
     return replace(like, limits={driver: min(most, _SHARED_CORE_DISKS) for driver, most in like.limits.items()})
-
-
-def _is_static(pod: Pod) -> bool:
-    return is_mirror(pod.spec) and not pod.phase.finished
 
 
 def _copy_pod(pod: Pod, node: Node) -> Pod:

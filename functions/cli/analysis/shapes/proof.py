@@ -81,7 +81,9 @@ class Prover:
         start.hold_back(headroom(arrays, self.fill))
         waiting = [pod for pod in arrays.pending if not pod.node and not pod.spec.stays]
         places = {
-            arrays.kind_of[spec]: _indices(arrays, nodes) for spec, nodes in meant.items() if spec in arrays.kind_of
+            arrays.kind_of[spec]: [arrays.index[name] for name in nodes if name in arrays.index]
+            for spec, nodes in meant.items()
+            if spec in arrays.kind_of
         }
         packing = GuidedPacking(start, places)
         packing.reserve(PACKED.order(arrays, [arrays.kind_of[pod.spec] for pod in waiting]), OUTSIDE)
@@ -107,10 +109,6 @@ def _without_others(seen: Snapshot, kept: Collection[str]) -> Snapshot:
         if pod.key in movers or not pod.node or pod.node in kept
     ]
     return replace(seen, nodes=tuple(node for node in seen.nodes if node.name in kept), pods=tuple(pods))
-
-
-def _indices(arrays: ClusterArrays, nodes: Sequence[str]) -> list[int]:
-    return [arrays.index[name] for name in nodes if name in arrays.index]
 
 
 def _places_by_pod(pods: Sequence[Pod], packing: Packing) -> dict[str, str]:

@@ -98,14 +98,11 @@ class ShapeSearch:
         if not rows:
             return []
         if self._trials % _OF_ONE_KIND == 1:
-            return self._of_one_kind(rows)
+            kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
+            return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
         count = _SIZES[self._trials % len(_SIZES)]
         named = self._dice.integers(len(rows), size=(count, 3)).tolist()
         return list(dict.fromkeys(max((rows[place] for place in three), key=self._waste) for three in named))
-
-    def _of_one_kind(self, rows: Sequence[int]) -> list[int]:
-        kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
-        return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
 
     def _restore_nodes(self) -> list[int]:
         """Put one or two nodes back that went, with all that was on them, and take new ones away for them."""

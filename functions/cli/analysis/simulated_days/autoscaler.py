@@ -130,7 +130,8 @@ class ScaleDown:
             if not world.budgets.refusing(pod):
                 evict(world, pod, Actor.AUTOSCALER)
         if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
-            self._await(name)
+            ends = max((pod.deleting for pod in world.on[name].values() if pod.deleting), default=world.now)
+            world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
         elif world.now < until:
             world.agenda.note(world.now + self._loop.retry, lambda: self._evict(name, until))
         else:
@@ -144,12 +145,6 @@ class ScaleDown:
         world.change_node(replace(world.nodes[name], unschedulable=False, taints=tuple(taints)))
         self._not_before = world.now + self._loop.after_failure
         self._parked[name] = world.now + self._loop.recheck, world.revision
-
-    def _await(self, name: str) -> None:
-        """Let the machine be deleted once its pods have ended."""
-        world = self._world
-        ends = max((pod.deleting for pod in world.on[name].values() if pod.deleting), default=world.now)
-        world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
 
     def _delete(self, name: str) -> None:
         world, drained = self._world, self._leaving.pop(name)
@@ -181,7 +176,8 @@ class ScalingLoop:
         due = self._news_at() if self._seen != self._world.revision else self._down.due_at()
         if due is None:
             return
-        turn = self._turn_at(max(due, now))
+        # the first turn of the loop after that time
+        turn = self._begun + ((max(due, now) - self._begun) // self._loop.scan + 1) * self._loop.scan
         if self._next is None or turn < self._next:
             self._next = turn
             self._world.agenda.note(turn, lambda: self._look(turn))
@@ -191,10 +187,6 @@ class ScalingLoop:
         now = self._world.now
         calm = now if self._world.pending else max(now, self._last + self._calm)
         return min(calm, self._down.due_at() or calm)
-
-    def _turn_at(self, due: datetime) -> datetime:
-        """Return the first turn of the loop after that time."""
-        return self._begun + ((due - self._begun) // self._loop.scan + 1) * self._loop.scan
 
     def _look(self, turn: datetime) -> None:
         if self._next != turn:

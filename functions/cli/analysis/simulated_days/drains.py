@@ -19,7 +19,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NO_SCHEDULE, Taint
-from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import (
     claim_to_be,
     exceeded_limits,
@@ -268,7 +268,8 @@ class Drains:
         return PodProgress(uid=pod.uid, answer=answer, detail=detail, owner=pod.spec.workload, at=self._world.now)
 
     def _restart(self, drain: DrainUnderWay, observed: Observation, step: Restart) -> timedelta:
-        found = self._deployment(step.pods[0].spec.workload)
+        workload = self._world.controlled.workload(step.pods[0].spec.workload)
+        found = workload.deployment if workload else None
         if found is None or why_not_restart(found, step.pods):
             return LOOK_EVERY
         restart = structs.replace(asked_of(found, self._world.now), written=True)
@@ -278,10 +279,6 @@ class Drains:
         for pod in step.pods:
             surge(self._world, pod)
         return NO_TIME
-
-    def _deployment(self, controller: str) -> Deployment | None:
-        workload = self._world.controlled.workload(controller)
-        return workload.deployment if workload else None
 
     # the end
 

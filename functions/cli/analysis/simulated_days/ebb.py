@@ -59,7 +59,7 @@ class Ebb:
         world.measures.passes += 1
         if drains.state.claims or drains.state.backoffs or not world.measures.planned:
             self._heal()
-        if self._is_news():
+        if self._mark_of_now() != self._seen or (self._again is not None and world.now >= self._again):
             self._plan()
         drains.state = structs.replace(drains.state, last_pass=world.now)
 
@@ -85,9 +85,6 @@ class Ebb:
             self._drains.look(drain)
         elif repair.why is not None and repair.not_before is None:  # what may end by itself does: nobody preempts here
             self._drains.return_node(drain, repair.why, repair.detail)
-
-    def _is_news(self) -> bool:
-        return self._mark_of_now() != self._seen or (self._again is not None and self._world.now >= self._again)
 
     def _mark_of_now(self) -> tuple[object, ...]:
         state, world = self._drains.state, self._world

@@ -252,12 +252,10 @@ class World:
             disruption_budgets=tuple(self.budgets.now()),
             workloads=self.controlled.workloads(),
         )
-        return found.with_pods_by_node({name: self._pods_on(name) for name in names})
-
-    def _pods_on(self, node: str) -> NodePods:
-        if node not in self._pods_of:
-            self._pods_of[node] = NodePods(pod for _, pod in sorted(self.on[node].items()))
-        return self._pods_of[node]
+        for name in names:
+            if name not in self._pods_of:
+                self._pods_of[name] = NodePods(pod for _, pod in sorted(self.on[name].items()))
+        return found.with_pods_by_node({name: self._pods_of[name] for name in names})
 
     def note_change(self, node: str, *, detail: bool = False) -> None:
         """Note that something is new; while pods wait, everything may be news to them."""
