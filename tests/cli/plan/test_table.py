@@ -61,26 +61,6 @@ def test_every_node_has_a_line_with_its_whole_reason(width: int, nodes: int) -> 
         assert sum(name[-4:] in line and "cpu_above_limit" in line for line in lines) == 1
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    assert max(map(len, _shown(of_every_kind(), width).splitlines())) <= width
-
-
-@pytest.mark.parametrize(
-    "expected",
-    [
-        pytest.param("6 nodes with 120 pods", id="nodes and pods"),
-        pytest.param("6 nodes with 120 pods for $438 a month ($0.60 an hour)", id="what the cluster costs"),
-        pytest.param("$73 a month by 1 order (dry run: nothing is ordered)", id="what would be saved"),
-        pytest.param("local_storage", id="what the pods show"),
-        pytest.param("shop/cart-0, shop/cart-1 (volume cache)", id="which pods show it"),
-        pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
-    ],
-)
-def test_the_table_shows(expected: str) -> None:
-    assert expected in _shown(of_every_kind(), 120)
-
-
 def test_the_potential_is_shown_above_and_marked_at_each_node() -> None:
     shown = _shown(plan(waiting("n1"), busy("n2")), 120, Potential(("n1",), 100_000, ()))
     assert "$73 a month by 1 node, 50% of the cost" in shown

@@ -28,21 +28,6 @@ from tests.cli.plan.plans import (
 from tests.cli.running import run_ebb
 
 
-def test_what_goes_comes_first_and_what_stays_last() -> None:
-    assert [part.title for part in verdict_groups(view_of(of_every_kind()))] == [
-        "would order (1)",
-        "waiting (1)",
-        "in flight (1)",
-        "keep (3)",
-    ]
-
-
-def test_each_node_has_exactly_one_row() -> None:
-    given = of_every_kind()
-    rows = [row.name for part in verdict_groups(view_of(given)) for row in part.nodes]
-    assert sorted(rows) == sorted(each.name for each in given.decisions)
-
-
 def test_orders_stand_as_they_were_taken() -> None:
     given = plan(ordered("n1"), ordered("n2"), orders=[order("n2"), order("n1")])
     assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n2", "n1"]

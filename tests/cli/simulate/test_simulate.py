@@ -150,7 +150,7 @@ def test_a_dump_from_a_pipe_has_its_horizontal_pod_autoscalers_too(tmp_path: Pat
     found = CliRunner().invoke(app, ["simulate", "--dump", "-", "-o", "json"], input=path.read_bytes())
 
     assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
-    assert found.stdout.count('"name"') == 2
+    assert json.loads(found.stdout)["runs"][0]["least_nodes"] < 12
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,6 @@ def test_an_autoscaler_that_cannot_be_followed_is_shown(
 
     assert any("limits of HorizontalPodAutoscalers (1 workload)" in line for line in lines)
     assert expected in lines
-
-
-def test_limits_of_horizontal_pod_autoscalers_in_a_dump_are_followed(tmp_path: Path) -> None:
-    path = with_more(tmp_path / "cluster.json", hpa("web"))
-    found = told("simulate", "--dump", str(path), "-o", "json")
-
-    assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
-    assert json.loads(found.stdout)["runs"][0]["least_nodes"] < 12
 
 
 def cron_job(
