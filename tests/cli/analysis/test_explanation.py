@@ -53,7 +53,7 @@ def test_pods_land_where_there_is_room_after_the_orders_before_them() -> None:
     """The empty n1 goes first, so that n2's pod lands on n3."""
     pods = [pod("p", on="n2", cpu=1), pod("q", on="n3", cpu=3.5)]
     found = _explained("n2", cluster([node("n1"), node("n2"), node("n3", cpu=8)], pods))
-    assert [each.landing.node for each in found.pods] == ["n3"]
+    assert [place.landing.node for place in found.pods] == ["n3"]
 
 
 def test_a_refusal_names_the_pod_that_has_no_place() -> None:
@@ -63,13 +63,13 @@ def test_a_refusal_names_the_pod_that_has_no_place() -> None:
 
 def test_gates_are_shown_before_the_mark_is_ripe() -> None:
     found = _explained("n1", cluster([node("n1"), node("n2")]), policy(windows=()))
-    assert [each.blocker.reason for each in found.closed] == [Unremovable.OUTSIDE_WINDOWS]
+    assert [gate.blocker.reason for gate in found.closed] == [Unremovable.OUTSIDE_WINDOWS]
 
 
 def test_pods_of_a_drain_in_flight_are_shown_with_the_place_that_is_kept_for_them() -> None:
     picture = cluster([node("n1"), node("n2")], [pod("p", on="n1")])
     found = _explained("n1", picture, claims={"uid-n1": claim("n1")})
-    assert [each.landing.node for each in found.pods] == ["n2"]
+    assert [place.landing.node for place in found.pods] == ["n2"]
     assert found.closed == ()
 
 
@@ -184,7 +184,7 @@ def test_the_runner_up_is_asked_for_without_the_pod_itself() -> None:
 
 def test_nobody_shows_where_a_pod_goes_that_is_not_modelled() -> None:
     (found,) = landings(Simulation.of(cluster([node("n1"), node("n2")], [pod("p", on="n1", scheduler="own")])), "n1")
-    assert (found.node, [each.reason for each in found.fixed]) == ("", [PodBlock.FOREIGN_SCHEDULER])
+    assert (found.node, [finding.reason for finding in found.fixed]) == ("", [PodBlock.FOREIGN_SCHEDULER])
 
 
 def test_a_node_without_movable_pods_has_no_landings() -> None:

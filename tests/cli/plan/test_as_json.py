@@ -84,7 +84,7 @@ def test_the_commitments_have_their_keys(used: list[float], idle: list[float], l
     assert [first["used_vcpu"], first["used_vcpu_at_rest"]] == used
     assert [first["idle_per_hour"], first["idle_at_rest_per_hour"]] == idle
     assert (flexible["family"], flexible["vcpu"], flexible["until"]) == ("flexible", None, None)
-    assert [each["added_per_hour"] for each in shown["later"]] == [1.0] * later
+    assert [addition["added_per_hour"] for addition in shown["later"]] == [1.0] * later
 
 
 @pytest.mark.parametrize(

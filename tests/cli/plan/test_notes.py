@@ -187,14 +187,14 @@ def test_a_pod_that_cannot_surge_shows_why_it_stays() -> None:
 Object = dict[str, Any]
 
 
-def is_web(each: Object) -> bool:
-    return bool(each["kind"] == "Pod" and each["metadata"]["labels"]["app"] == "web")
+def is_web(thing: Object) -> bool:
+    return bool(thing["kind"] == "Pod" and thing["metadata"]["labels"]["app"] == "web")
 
 
-def unbound(each: Object) -> Object:
+def unbound(thing: Object) -> Object:
     said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": dumps.NEWEST}
-    spec = {key: value for key, value in each["spec"].items() if key != "nodeName"}
-    return {**each, "spec": spec, "status": {"phase": "Pending", "conditions": [said]}}
+    spec = {key: value for key, value in thing["spec"].items() if key != "nodeName"}
+    return {**thing, "spec": spec, "status": {"phase": "Pending", "conditions": [said]}}
 
 
 def written(path: Path, objects: list[Object]) -> Path:
@@ -216,7 +216,7 @@ def test_pods_that_become_pending_raise_no_saving_and_lower_no_bound(tmp_path: P
         for pods in (0, 13)
     ]
 
-    running, waiting = ({each["rung"]: each["nodes"] for each in plan["ladder"]} for plan in plans)
+    running, waiting = ({row["rung"]: row["nodes"] for row in plan["ladder"]} for plan in plans)
 
     assert (plans[0]["totals"]["pending_pods"], plans[1]["totals"]["pending_pods"]) == (0, 13)
     assert waiting["policy_at_rest"] >= running["policy_at_rest"]

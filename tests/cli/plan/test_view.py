@@ -205,6 +205,6 @@ def test_plan_explain_and_report_give_each_node_the_same_reason(objects: list[di
     run_ebb("report", "--dump", dump, "--output", "json", "--out", page)
 
     reasons = {node["name"]: (node["verdict"], node["reason"]) for node in plan["nodes"]}
-    assert {each["name"]: (each["verdict"], each["reason"]) for each in explained} == reasons
+    assert {node["name"]: (node["verdict"], node["reason"]) for node in explained} == reasons
     assert json.loads(page.read_text())["nodes"] == plan["nodes"]
-    assert [each["name"] for each in explained if each["refusal"] and each["verdict"] == "waiting"] == []
+    assert [node["name"] for node in explained if node["refusal"] and node["verdict"] == "waiting"] == []

@@ -64,7 +64,7 @@ def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> No
     drained = [line for line in found["commands"] if line.startswith("kubectl drain ")]
     assert new
     assert len(created) == len(new)
-    assert all(any(f"--machine-type={each['machine_type']}" in line for line in created) for _, each in new)
+    assert all(any(f"--machine-type={row['machine_type']}" in line for line in created) for _, row in new)
     assert not any(flag in line for line in drained for flag in ("--delete-emptydir-data", "--force"))
     assert sum(line.count("gke-prod-") for line in drained) == _going(found)
 

@@ -74,7 +74,7 @@ def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] 
 
     assert [title for title in figures if title in {"money", "list", "bill"}] == titles
     assert figures["saved"] == saved
-    assert [each["bill"] for each in document(view)["runs"]] == list(paid)
+    assert [run["bill"] for run in document(view)["runs"]] == list(paid)
 
 
 def test_equal_seeds_give_equal_days() -> None:

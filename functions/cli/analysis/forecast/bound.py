@@ -82,9 +82,9 @@ def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Float
 
     @cache
     def of(weights: tuple[float, ...]) -> int:
-        each = bill.weigh_axes(weights)
-        costs = prices - amounts[:, 0] + amounts[:, 1:] @ np.array(each.rates)
-        return floor(least(costs) - each.covered) - 1 + bill.fees  # the bill is rounded down
+        weighed = bill.weigh_axes(weights)
+        costs = prices - amounts[:, 0] + amounts[:, 1:] @ np.array(weighed.rates)
+        return floor(least(costs) - weighed.covered) - 1 + bill.fees  # the bill is rounded down
 
     axes = amounts.shape[1] - 1
     best = max(((share,) * axes for share in _SHARES), key=of)

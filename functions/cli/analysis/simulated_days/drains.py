@@ -171,7 +171,9 @@ class Drains:
             node=world.nodes.get(drain.node),
             claim=self.state.claims.get(uid),
             pods=pods,
-            disruption_budgets=tuple(world.budgets.now({each for pod in pods for each in world.budgets.of(pod.spec)})),
+            disruption_budgets=tuple(
+                world.budgets.now({number for pod in pods for number in world.budgets.of(pod.spec)})
+            ),
             workloads=self._workloads(controllers),
             workloads_at=world.now,
             other_claims=other_claims(self.state.claims, uid),
@@ -185,7 +187,7 @@ class Drains:
 
     def _workloads(self, controllers: set[str]) -> dict[str, Workload]:
         found = ((controller, self._world.controlled.workload(controller)) for controller in sorted(controllers))
-        return {key: each for key, each in found if each is not None}
+        return {key: workload for key, workload in found if workload is not None}
 
     def _waiting(self) -> tuple[Pod, ...]:
         return tuple(self._world.pods[key] for key in self._world.pending)
@@ -198,7 +200,7 @@ class Drains:
 
     def _with_others(self, drain: DrainUnderWay, observed: Observation) -> Observation:
         drains = tuple(OtherDrain(name.since, name.record) for name in self.under_way.values() if name is not drain)
-        theirs = self._workloads({controller for each in drains for controller in each.record.before})
+        theirs = self._workloads({controller for drain in drains for controller in drain.record.before})
         others = OtherDrains(drains, tuple(self.state.backoffs.values()), self._world.snapshot())
         return replace(observed, others=others, workloads={**theirs, **observed.workloads})
 
@@ -264,7 +266,7 @@ class Drains:
         else:
             most = timedelta(seconds=grace_seconds(pod, drain.record.max_grace))
             evict(self._world, pod, Actor.EBB, most)
-        detail = ", ".join(each.key for each in refusing)
+        detail = ", ".join(budget.key for budget in refusing)
         return PodProgress(uid=pod.uid, answer=answer, detail=detail, owner=pod.spec.workload, at=self._world.now)
 
     def _restart(self, drain: DrainUnderWay, observed: Observation, step: Restart) -> timedelta:

@@ -66,8 +66,8 @@ def reaped(snapshot: Snapshot, *, spare: bool = True, delay: timedelta | None = 
     """The same where the ComputeClass of node `n` (and of the spare one) lets only empty nodes go."""
     names = {"n", "spare"} if spare else {"n"}
     nodes = (
-        replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "web"}) if each.name in names else each
-        for each in snapshot.nodes
+        replace(one, labels={**one.labels, COMPUTE_CLASS_LABEL: "web"}) if one.name in names else one
+        for one in snapshot.nodes
     )
     classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0), delay=delay)})
     return replace(snapshot, nodes=tuple(nodes), compute_classes=classes)
@@ -196,4 +196,4 @@ def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
 
 
 def names(nodes: Iterable[Node]) -> list[str]:
-    return [each.name for each in nodes]
+    return [own.name for own in nodes]

@@ -28,7 +28,7 @@ def paced(rules: Policy, state: ClusterState | None = None) -> Pace:
 
 
 def drains(count: int, ripe: datetime = NOW, lasts: timedelta = 4 * MINUTE) -> list[PacedDrain]:
-    return [PacedDrain(each, DrainReason.UNDERUTILIZED, ripe, 2 * MINUTE, lasts) for each in NODES[:count]]
+    return [PacedDrain(own, DrainReason.UNDERUTILIZED, ripe, 2 * MINUTE, lasts) for own in NODES[:count]]
 
 
 def ends(rules: Policy, count: int, **given: Any) -> timedelta | None:
@@ -106,7 +106,7 @@ def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
     nodes = [node("a1"), node("b1", pool="b")]
     rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
     pace = pace_of(Situation(cluster(nodes), ClusterState(), rules))
-    told = pace.let_go([PacedDrain(each, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for each in nodes], FAR)
+    told = pace.let_go([PacedDrain(own, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for own in nodes], FAR)
     assert told == LetGo(frozenset({"b1"}), frozenset({"a1"}))
     assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
 
@@ -173,7 +173,7 @@ def test_a_pool_that_is_closed_holds_no_other_pool_up() -> None:
     rules = policy(windows=())
     pace = pace_of(Situation(cluster(both), ClusterState(), with_pool(rules, "b")))
 
-    told = pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE, MINUTE) for each in both], FAR)
+    told = pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, MINUTE) for own in both], FAR)
     assert told == LetGo(frozenset({"n1"}), frozenset({"n0"}))
 
 
@@ -235,7 +235,7 @@ def test_every_pass_that_a_reason_holds_the_next_node_up_counts() -> None:
 def test_a_pool_that_has_had_its_turn_leaves_the_others_theirs() -> None:
     nodes = [node("a0"), node("a1"), node("b0", pool="b")]
     pace = pace_of(Situation(cluster(nodes), ClusterState(), with_pool(policy(), "b")))
-    pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for each in nodes], FAR)
+    pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for own in nodes], FAR)
 
     assert pace.begins == {"a0": NOW, "a1": NOW + 5 * MINUTE, "b0": NOW}
 

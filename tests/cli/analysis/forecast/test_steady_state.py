@@ -89,7 +89,7 @@ def test_the_next_pass_does_not_wait_for_all_that_the_autoscaler_has_announced()
     local = (Volume("v", "emptyDir"),)
     pods = [
         pod("full", on="home", cpu=40, owner="ReplicaSet/full"),
-        *(pod(f"p{each.name}", on=each.name, cpu=2.1) for each in own),
+        *(pod(f"p{one.name}", on=one.name, cpu=2.1) for one in own),
         *(
             pod(f"p{other.name}", on=other.name, cpu=0.5, owner=f"ReplicaSet/{other.name}", volumes=local)
             for other in others
@@ -103,7 +103,7 @@ def test_the_next_pass_does_not_wait_for_all_that_the_autoscaler_has_announced()
 def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> None:
     """There is room for the pod of one of them; the dearer one is in a pool whose window never opens."""
     nodes = [node("a1", machine="n2-standard-4"), node("b1", pool="b"), node("full", cpu=8, pool="c")]
-    pods = [pod(f"p{each.name}", on=each.name, cpu=2.1, owner=f"ReplicaSet/{each.name}") for each in nodes[:2]]
+    pods = [pod(f"p{one.name}", on=one.name, cpu=2.1, owner=f"ReplicaSet/{one.name}") for one in nodes[:2]]
     rules = policy(windows=())
     rules = replace(rules, pools={**rules.pools, "b": policy("b").pools["b"]})
     seen = cluster(nodes, [*pods, pod("large", on="full", cpu=5.5, owner="ReplicaSet/large")])
@@ -168,7 +168,7 @@ def forecast_all(snapshot: Snapshot) -> Scenarios:
 
 
 def places(snapshot: Snapshot) -> dict[str, str]:
-    return {each.name: each.node for each in snapshot.pods}
+    return {one.name: one.node for one in snapshot.pods}
 
 
 def two_nodes(*more: Pod) -> Snapshot:
@@ -228,12 +228,12 @@ def figures(snapshot: Snapshot) -> list[int]:
 def test_demand_that_waits_makes_no_saving_larger(nodes: int, mix: Mix, seed: int) -> None:
     """The same cluster is read without some pods, and with these pending."""
     whole = picture_of(generated(nodes, mix, seed=seed))
-    moving = [each for name in whole.node_by_name for each in movable(whole.pods_by_node[name], NOW)]
-    chosen = {each.key for each in moving[:: max(1, len(moving) * 2 // (3 * nodes))]}
-    absent = replace(whole, pods=tuple(each for each in whole.pods if each.key not in chosen))
+    moving = [one for name in whole.node_by_name for one in movable(whole.pods_by_node[name], NOW)]
+    chosen = {one.key for one in moving[:: max(1, len(moving) * 2 // (3 * nodes))]}
+    absent = replace(whole, pods=tuple(one for one in whole.pods if one.key not in chosen))
     unbound = {"node": "", "phase": Phase.PENDING, "ready": False, "unschedulable_since": NOW}
     waits = replace(
-        whole, pods=tuple(structs.replace(each, **unbound) if each.key in chosen else each for each in whole.pods)
+        whole, pods=tuple(structs.replace(one, **unbound) if one.key in chosen else one for one in whole.pods)
     )
 
     assert all(map(int.__ge__, figures(waits), figures(absent)))

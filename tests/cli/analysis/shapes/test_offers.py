@@ -28,7 +28,7 @@ def pool_of(count: int = 10, machine: str = "n2-standard-8", **changes: Any) -> 
 
 def filled(nodes: list[Node], *more: Any) -> Snapshot:
     """Every node carries 6 vCPUs and 24 GiB of its pool's pods."""
-    pods = [pod(f"p-{each.name}", on=each.name, cpu=6, memory=24, tolerations=()) for each in nodes]
+    pods = [pod(f"p-{one.name}", on=one.name, cpu=6, memory=24, tolerations=()) for one in nodes]
     return cluster(nodes, [*pods, *more])
 
 
@@ -81,7 +81,7 @@ def test_some_pools_keep_their_type_and_it_is_named_why(changes: Any, expected: 
     nodes = [node(f"n{place}", **{"machine": machine, **changes}) for place in range(4)]
     found = offer(nodes, "e2")
     assert types(found) == expected
-    assert [word in each for each in found.unknown] == [True]
+    assert [word in note for note in found.unknown] == [True]
 
 
 @pytest.mark.parametrize("label", [names.SPOT_LABELS[0], "cloud.google.com/requested-min-cpu-platform"])
@@ -94,13 +94,13 @@ def test_spot_and_a_minimum_cpu_platform_keep_the_family_even_if_others_are_aske
 def test_other_families_come_only_when_asked_for_and_never_with_other_processors() -> None:
     found = offer(pool_of(), "n2d", "t2a")
     assert {type_.family for type_ in found.types} == {"n2", "n2d"}
-    assert [each.split()[0] for each in found.unknown] == ["n2d", "t2a"]
+    assert [note.split()[0] for note in found.unknown] == ["n2d", "t2a"]
 
 
 def test_families_of_other_disks_are_left_out_where_pods_have_volumes() -> None:
     """N4 attaches Hyperdisk alone."""
     free, disks = pod("x", on="n0"), pod("x", on="n0", volumes=(Volume("data", CLAIM, "data"),))
-    plain, kept = (offers(filled(pool_of(), each), PRICES, ("n4",))[0] for each in (free, disks))
+    plain, kept = (offers(filled(pool_of(), amount), PRICES, ("n4",))[0] for amount in (free, disks))
     assert ({type_.family for type_ in plain.types}, {type_.family for type_ in kept.types}) == ({"n2", "n4"}, {"n2"})
     assert "volumes" in kept.unknown[0]
 
@@ -140,7 +140,7 @@ def test_static_pods_and_limits_of_disks_come_with_new_nodes() -> None:
     seen = filled(nodes, proxy)
     seen = cluster(nodes, seen.pods, storage=storage(limits=limits))
     world = NewNodes(seen, offers(seen, PRICES)).added_to(seen, {NewGroup("a", "n2-standard-8", "z"): 2})
-    new = [each.name for each in world.nodes if each.name.startswith("new-")]
+    new = [one.name for one in world.nodes if one.name.startswith("new-")]
     assert [world.pods_by_node[name].booked for name in new] == [resources(cpu=0.1, memory=0.1)] * 2
     assert [world.storage.csi_nodes[name].limits for name in new] == [limits["n0"].limits] * 2
 
@@ -224,7 +224,7 @@ def cheapest(given: Problem) -> float:
         cost = kept * given.kept[0] + first * given.costs[0] + second * given.costs[1]
         room = [*([given.free[0]] if kept else []), *[given.room[0]] * first, *[given.room[1]] * second]
         pods = [kind for kind, count in enumerate(given.pods - kept * given.own[0]) for _ in range(int(count))]
-        if cost < best and fits(given, pods, [list(each) for each in room]):
+        if cost < best and fits(given, pods, [list(free) for free in room]):
             best = cost
     return best
 

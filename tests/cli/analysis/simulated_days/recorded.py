@@ -82,8 +82,8 @@ def _budgets(world: World, pod: Pod) -> list[Entry]:
     rows: list[Entry] = []
     for budget in world.origin.disruption_budgets:
         if budget.matches(pod.spec):
-            meant = [each for each in world.pods.values() if each.deleting is None and budget.matches(each.spec)]
-            left = sum(each.ready for each in meant if each.key != pod.key)
+            meant = [other for other in world.pods.values() if other.deleting is None and budget.matches(other.spec)]
+            left = sum(other.ready for other in meant if other.key != pod.key)
             desired = budget.must_stay(len(meant))
             rows.append({"broken": pod.ready and left < desired, "healthy_after": left, "desired": desired})
     return rows

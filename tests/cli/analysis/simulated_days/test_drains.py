@@ -57,7 +57,7 @@ def play(world: World, until: datetime) -> None:
 
 
 def leaving(pods: Iterable[Pod]) -> set[str]:
-    return {each.name for each in pods if each.deleting is not None}
+    return {one.name for one in pods if one.deleting is not None}
 
 
 @pytest.mark.parametrize(

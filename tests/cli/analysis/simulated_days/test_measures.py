@@ -121,7 +121,7 @@ def test_the_bill_of_clusters_drawn_anew_is_never_higher() -> None:
     numbers = Random(SEED).sample(range(1000, 100_000), 24 if DEEP else 1)  # noqa: S311 - drawn again by its seed
     rows = [played(number, SMALL) for number in numbers]
 
-    assert [(each.name, kind, each.percent(kind)) for each in rows for kind in KINDS if each.is_dearer(kind)] == []
+    assert [(row.name, kind, row.percent(kind)) for row in rows for kind in KINDS if row.is_dearer(kind)] == []
 
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)

@@ -32,8 +32,8 @@ def world(**changes: Any) -> World:
 
 def test_a_pod_takes_its_grace_to_end_and_no_longer_than_the_longest_end() -> None:
     short, long = world(grace_seconds=30), world(grace_seconds=9 * 3600)
-    for each in (short, long):
-        end(each, each.pods["default/a"])
+    for played in (short, long):
+        end(played, played.pods["default/a"])
 
     assert short.pods["default/a"].deleting == NOW + timedelta(seconds=30)
     assert long.pods["default/a"].deleting == NOW + DELAYS.longest_end
@@ -68,7 +68,7 @@ def test_a_pod_that_is_ending_from_the_beginning_counts_for_no_budget() -> None:
     pods = [pod("a", on="n1"), pod("b", on="n1", deleting=NOW)]
     seen = World(cluster([node("n1")], pods, disruption_budgets=(pdb("web", app="web"),)), load(), DELAYS, NOW)
 
-    assert [(each.expected_pods, each.current_healthy) for each in seen.budgets.now()] == [(1, 1)]
+    assert [(budget.expected_pods, budget.current_healthy) for budget in seen.budgets.now()] == [(1, 1)]
 
 
 WEB = "default/ReplicaSet/web"
@@ -98,7 +98,7 @@ def test_of_two_pods_the_one_of_the_lower_cost_is_dropped(expected: str, other: 
 
     ReplicaControl(world).scale(WEB, 1)
 
-    assert [each.name for each in world.pods.values() if each.deleting is not None] == [expected]
+    assert [one.name for one in world.pods.values() if one.deleting is not None] == [expected]
 
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
@@ -218,7 +218,7 @@ def pods_of_a_run(*, evicted_at: int | None = None, bound_after: int = 0) -> dic
         for key in list(world.pending) if minute >= bound_after else []:
             bind(world, key, "n0")
         if minute == evicted_at:
-            evict(world, min(world.pods.values(), key=lambda each: each.key), Actor.EBB)
+            evict(world, min(world.pods.values(), key=lambda one: one.key), Actor.EBB)
         there[minute] = len(world.pods)
     return there
 

@@ -185,7 +185,7 @@ def test_the_pods_of_the_node_that_goes_next_carry_a_deletion_cost() -> None:
     replicas = pod("p", on="n1"), pod("q", on="n2")
     world = run_world(*replicas, lasts=timedelta(0), steer_scale_in=True, consolidate_after=timedelta(hours=1))
 
-    assert {each.name for each in world.pods.values() if each.steered} == {"p"}
+    assert {one.name for one in world.pods.values() if one.steered} == {"p"}
 
 
 NODES: Final = 16
@@ -216,7 +216,7 @@ nodePools: {{a: {{enabled: true}}}}
 def half_empty() -> Snapshot:
     """Each node is a little too full for the autoscaler, each pod the only one of its workload."""
     rows = [(f"n{number:02}", f"w{number}-{place}") for number in range(NODES) for place in range(6)]
-    pods = [pod(f"p-{each}", on=on, cpu=0.37, owner=f"ReplicaSet/{each}") for on, each in rows]
+    pods = [pod(f"p-{name}", on=on, cpu=0.37, owner=f"ReplicaSet/{name}") for on, name in rows]
     return cluster([node(f"n{number:02}") for number in range(NODES)], pods)
 
 

@@ -37,7 +37,7 @@ LARGE = pod_class(cpu=3)
 def played(*pods: Any, booting: Sequence[Node] = (), **pools: NodePool) -> World:
     """One step of the autoscaler for these pods, beside a full node of each pool."""
     nodes = [node("n1", **DEAR), node("n2", **CHEAP)]
-    full = [pod(f"full{each.name}", on=each.name, cpu=3.9) for each in nodes]
+    full = [pod(f"full{one.name}", on=one.name, cpu=3.9) for one in nodes]
     known = {"a": NodePool("a"), "b": NodePool("b"), **pools}
     seen = cluster([*nodes, *booting], [*full, *pods], pools=known)
     world = World(seen, load(), DELAYS, NOW)
@@ -116,7 +116,7 @@ def test_a_pool_grows_in_its_zone_with_the_fewest_nodes() -> None:
     before = {"n1", "n2", "z0", "z1", "z2"}
     world = played(*full, *(pod(f"p{n}", cpu=3, **WAITS) for n in range(3)), booting=others)
 
-    assert [each.zone for name, each in world.nodes.items() if name not in before] == ["x", "z", "x"]
+    assert [one.zone for name, one in world.nodes.items() if name not in before] == ["x", "z", "x"]
 
 
 def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_booted() -> None:
@@ -155,7 +155,7 @@ class Autoscaler:
 
     def _leaving(self) -> Iterator[str]:
         nodes = self.world.nodes.values()
-        return (each.name for each in nodes if each.has_taint(names.AUTOSCALER_DELETING_TAINT))
+        return (one.name for one in nodes if one.has_taint(names.AUTOSCALER_DELETING_TAINT))
 
 
 def test_a_node_stays_until_it_has_been_unneeded_for_the_profiles_time() -> None:
