@@ -1,7 +1,6 @@
 """Where the pods of a node would land if it were drained next, and which rules keep a pod off which nodes.
 
-Each rule is checked by itself, so that a node counts with every rule that excludes it; `alone` are those that would be
-open without the one rule. A proof takes all pods or none; this shows which have a place and which have none.
+A node counts with every rule that excludes it; a proof takes all pods or none, this shows which have a place.
 Must agree with `Packing.taking`: a node that no rule excludes may take the pod.
 """
 

@@ -1,7 +1,4 @@
-"""What is known of one node, pod or workload: the plan's decision, what keeps it, and what a node is worth.
-
-It uses the pass's own rules and simulation, after the orders that the plan has before it.
-"""
+"""What is known of one node, pod or workload, by the pass's own rules after the orders that the plan has before it."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""When a closed gate opens by itself, and which budget or window closes it: what a person asks next.
-
-A gate's row names its clock. Only what the clock settles has a time; what waits for drains or for a person has none.
-"""
+"""When a gate's clock opens it by itself, and which budget or window closes it: what a person asks next."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""The table of relaxations: what takes a reason away, each a row; the scenarios and why-not read it.
-
-A relaxation alters what it is about (a template, a budget, a node, a pool, the cluster) and nothing else.
-"""
+"""The table of relaxations: what takes a reason away, each a row that alters what it is about and nothing else."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

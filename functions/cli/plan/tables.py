@@ -1,7 +1,6 @@
 """The tables of a plan: scenarios, pools, nodes, and the reasons by what their nodes cost.
 
-A narrow terminal loses bars and spare columns of pools; of nodes the verdict (it heads its group), the beginning that
-all names share, that within a pool, then words of the blocker.
+A narrow terminal loses bars and spare columns of pools; of nodes the verdict, shared beginnings, then causes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""A made-up cluster for who has no dump at hand: one pool in three zones, Deployments of several sizes, a DaemonSet.
-
-The same nodes and seed give the same cluster.
-"""
+"""A made-up cluster for who has no dump at hand; the same nodes and seed give the same."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,8 +1,7 @@
 """When drains would start: the gates of the real passes, asked again and again on a simulated clock.
 
-Passes at which nothing can have changed are left out: schedules, freezes, rates, gaps and back-offs know when something
-opens or closes by itself. What stood in the way of the node that was next is counted by its reason. A gate that neither
-time nor the end of a drain opens is known from the start, and the nodes behind it never go.
+Passes at which nothing can have changed are left out. What stood in the way of the node that was next is counted by its
+reason. A gate that neither time nor the end of a drain opens is known from the start: nodes behind it never go.
 """
 
 import heapq

@@ -1,8 +1,7 @@
 """What is left when no more nodes go: by the autoscaler alone, and by a policy's passes with it.
 
-Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced, one node
-after another. `pace` has when nodes would go, and which never. Then the scheduler has placed the pods, and
-the next round begins from there (docs/decisions/forecast.md).
+Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced. `pace` has
+when nodes would go. The next round begins where the scheduler has placed the pods (docs/decisions/forecast.md).
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
-"""A real pass without its pace: all marks are old, nothing is frozen, and as many nodes may go as have room.
+"""A real pass without its pace: what only time keeps is open, what a policy limits for good is not.
 
-What only time keeps is open, what a policy limits for good is not (its limits, its minimums, what it keeps of pods).
-`Workings` keeps what rounds find out once, all by value: of another snapshot, or under rules that differ, it is found
-again. So nothing has to be thrown away, and forecasts that share their workings end like those that do not.
+`Workings` keeps what rounds find out once, all by value: nothing has to be thrown away, and forecasts that share their
+workings end like those that do not.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -1,9 +1,7 @@
 """Which single relaxation frees most: found where it is all that keeps a node, made by itself, followed from there.
 
-The base is the steady state of `ebb plan`; a relaxation counts for what the same forecast adds with it. A setting that
-keeps nodes now, and not alone in steady state, is also tried from now, as `ebb plan` with that setting. What time
-opens by itself (a window, an age, a gap) is left out. Counts bound the work: the relaxations that hold most money are
-tried first, each for one round; those that free most are followed on.
+It counts for what the forecast adds with it. A setting that keeps nodes now is tried from now, too; what time opens by
+itself is left out. Those that hold most money are tried first, for one round; those that free most are followed on.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
 """READ FIRST here. Which machine types the pools should have for the requests that are there, and what that saves.
 
-Nodes that no drain may empty stay as they are; all others may go for new nodes of machine types on offer (`offers`).
-What the search finds (`search`) is proved in the end (`proof`). Several snapshots of one cluster must all fit: the
-fullest is planned for, and what the pods of the others need more is added.
+Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `proof` proves. Of
+several snapshots the fullest is planned for, and what the pods of the others need more is added.
 """
 
 from collections import Counter

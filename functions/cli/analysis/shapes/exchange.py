@@ -1,7 +1,6 @@
 """Nodes that are there go, new ones come, and the pods are placed again: every change is a count that can be undone.
 
-All new nodes stand in the arrays from the start, held like nodes that were taken; buying one opens it. What lies on
-nodes that stay never moves. `Worth` knows at each moment what the nodes cost and how many pods have moved.
+All new nodes stand in the arrays from the start, held like taken ones. What lies on nodes that stay never moves.
 """
 
 from collections import Counter

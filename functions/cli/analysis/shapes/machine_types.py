@@ -1,7 +1,7 @@
-"""The predefined machine types of Compute Engine that GKE offers, and what GKE leaves allocatable of one.
+"""The machine types that GKE offers, and what it leaves allocatable of one.
 
-Sources: cloud.google.com/compute/docs/general-purpose-machines and compute-optimized-machines (sizes of each family),
-cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations of CPU and memory).
+Sources: cloud.google.com/compute/docs (general-purpose-machines, compute-optimized-machines),
+cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,7 @@
 """What each pool may be made of: machine types, and new nodes of them as the pool would get them.
 
-A new node is a live node of the pool and zone with another machine: labels, taints, kubelet, disks and the number of
-pods stay. Where a live node has the machine type, what it offers counts; elsewhere GKE's formula, less what firmware
-and kernel take of the pool's own nodes. Static pods are on each new node, as on the one that it is like.
+A new node is a live node of the pool and zone with another machine. Where a live node has that type, what it offers
+counts; elsewhere GKE's formula, less what firmware and kernel take of the pool's own nodes.
 """
 
 from collections import Counter

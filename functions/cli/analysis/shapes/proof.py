@@ -1,7 +1,6 @@
-"""The world that is proposed, with every pod in it: what stays, what is new, and where each pod lies that has moved.
+"""The proposed world with every pod: made from the start, without the nodes that go, and placed by the simulation.
 
-The world is made from the start, without the nodes that go, and every pod that has no node yet is placed by the
-simulation. Where one finds no place, a node is added that takes it.
+Where a pod finds no place, a node is added that takes it.
 """
 
 from collections import Counter, defaultdict

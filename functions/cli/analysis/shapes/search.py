@@ -1,8 +1,7 @@
 """Which nodes should stay, and which new ones should come: greedy starts, then exchanges that improve the best.
 
-A step takes a few nodes away and places their pods again: first in what is free, then on new nodes, each time the kind
-of node that carries most worth for its price. What is worse is undone. The dice have a fixed seed and a number of steps
-limits the search, so that equal input gives equal advice.
+A step takes a few nodes away and places their pods again, in what is free, then on new nodes that carry most for their
+price. Fixed dice and a number of steps limit it, so that equal input gives equal advice.
 """
 
 from collections import Counter

@@ -1,7 +1,6 @@
 """The drains of a simulated Ebb: the drainer's own rules, from the claim to the end, on the simulated cluster.
 
-`next_step` sees what the drainer would have read in that moment, and its steps are carried out on the world. Calls take
-no time and do not fail, so what guards against that is left out: messages, leases, reads that are seconds old.
+Calls take no time and do not fail: what guards against that (messages, leases, reads seconds old) is left out.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """The passes of a simulated Ebb: heal, plan, order, by the very planner, rules and gates of the real one.
 
-A pass at which nothing can have changed since the last one that ordered nothing is not planned again: neither the
-cluster, nor what is remembered, nor what time alone opens.
+A pass at which nothing can have changed since the last one that ordered nothing is not planned again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

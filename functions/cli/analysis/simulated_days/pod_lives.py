@@ -1,8 +1,4 @@
-"""The lives of pods of a simulated cluster: made as many as are wanted, bound, Ready, moved, restarted, ended.
-
-A ReplicaSet removes pods in the order of kube-controller-manager (pkg/controller, ActivePodsWithRanks): those without a
-node, those that are not Ready, the cheapest, those with most others of their kind on their node, the youngest.
-"""
+"""The lives of pods of a simulated cluster: made as many as are wanted, bound, Ready, moved, restarted, ended."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -201,6 +197,9 @@ class ReplicaControl:
 
 
 def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
-    """Sort what is removed first to the front; the youngest before the older."""
+    """Sort what is removed first to the front: without a node, not Ready, cheapest, most neighbours, youngest.
+
+    Source: kube-controller-manager, pkg/controller (ActivePodsWithRanks).
+    """
     age = (now - (pod.created or now)).total_seconds()
     return bool(pod.node), pod.ready, deletion_cost(pod), -neighbours[pod.node], age, pod.key

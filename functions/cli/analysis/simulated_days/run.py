@@ -1,8 +1,4 @@
-"""READ FIRST here. One stretch of time of one cluster: with its autoscaler alone, or with Ebb.
-
-What happens next is taken from an agenda; after each moment the scheduler and the autoscaler see what is new. Equal
-input gives equal days.
-"""
+"""READ FIRST here. One stretch of time of one cluster, by its autoscaler alone or with Ebb: equal input, equal days."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
