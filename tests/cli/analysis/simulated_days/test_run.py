@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from time import process_time
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,8 @@ from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun
 from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
+from functions.cli.input.inputs import EVERY_POOL
+from functions.cli.simulate.synthetic import made_up
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -23,8 +26,8 @@ from shared.core.reasons import ReturnReason
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
-from tests.cli.analysis.simulated_days.recorded import Recorded
-from tests.cli.analysis.simulated_days.time_passing import let_pass
+from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
+from tests.machine_speed import slowness
 
 DAY = timedelta(days=1)
 EAGER = parse(b"""
@@ -262,3 +265,20 @@ def test_a_cluster_in_its_steady_state_holds_no_node() -> None:
 
     assert told.drains > 1
     assert held.at[-1][1] == frozenset()
+
+
+WEEK = timedelta(days=7)
+MOST = 60.0
+"""Seconds of CPU for a run on a machine that is not busy; the runs of one command are played at the same time."""
+
+
+@pytest.mark.deep
+def test_a_week_of_two_hundred_nodes_with_ebb_takes_less_than_a_minute() -> None:
+    picture = made_up(200, 1, None)
+    demand = by_curve(swinging(picture, 60), Curve(), picture.taken_at, WEEK)
+    begun = process_time()
+    told = simulate(Days(picture, load(), demand, WEEK), EVERY_POOL)
+
+    spent = process_time() - begun
+    assert spent < MOST * slowness()
+    assert told.drains > 0

@@ -18,7 +18,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.planning.autoscaler import soonest
 from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
-from tests.cli.analysis.simulated_days.time_passing import let_pass
+from tests.cli.analysis.simulated_days.recorded import let_pass
 
 DEAR: dict[str, Any] = {"pool": "a", "machine": "n2-standard-4"}
 CHEAP: dict[str, Any] = {"pool": "b", "machine": "e2-standard-4"}

@@ -17,7 +17,7 @@ from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from tests.builders import NOW, cluster, node, pdb, pod
-from tests.cli.analysis.simulated_days.time_passing import let_pass
+from tests.cli.analysis.simulated_days.recorded import let_pass
 
 MINUTE = timedelta(minutes=1)
 
