@@ -162,7 +162,7 @@ def page(view: DaysView) -> str:
 
 
 SCHEMA: Final = 1
-_APART: Final = frozenset({"cost", "bill", "series", "hours", "passes", "planned"})
+_APART: Final = frozenset({"cost", "bill", "series", "hours"})
 
 
 def document(view: DaysView) -> dict[str, Any]:

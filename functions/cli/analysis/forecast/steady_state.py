@@ -274,5 +274,5 @@ def find_steady_state(
     start, known = beginning(situation, workings or Workings()), None if assume_marked else marks
     passes = UnpacedPass(situation, known, prices, effort.share, start.workings)
     rest = under_policy(start, passes, pace_of(situation), effort)
-    settled = rest.is_rest and not passes.has_kept
+    settled = rest.is_rest and not passes.kept
     return PolicyAtRest(situation, start, rest, passes.decisions, prices, effort, settled, known)

@@ -80,13 +80,14 @@ class UnpacedPass:
         self._marked = marks is None
         self._since = {uid: mark.since for pool in (marks or {}).values() for uid, mark in pool.marks.items()}
         self._prices, self._share, self._workings = prices, share, workings
-        self._kept: dict[str, Backoff] = {}
+        self.kept: dict[str, Backoff] = {}
+        """What was tried in vain, by uid: it is asked for no more."""
         self.decisions: tuple[NodeDecision, ...] = ()
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds since the last round."""
 
     def plan_drains(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
-        plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
+        plan = self._plan(snapshot, self.kept, self._left(snapshot) or None)
         self.decisions, self.wave = plan.decisions, plan.wave
         times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
@@ -101,7 +102,7 @@ class UnpacedPass:
     def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Return what is left of the wave: it is kept until its last node is gone."""
         there = snapshot.node_by_name
-        return tuple(name for name in self.wave if name in there and there[name].uid not in self._kept)
+        return tuple(name for name in self.wave if name in there and there[name].uid not in self.kept)
 
     def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff], wave: tuple[str, ...] | None = None) -> Plan:
         long_ago = self._now - _LONG
@@ -113,17 +114,13 @@ class UnpacedPass:
         situation, arrays_of = self._workings.situation(snapshot, state, self._open), self._workings.arrays_of
         return make_plan(situation, marks, self._prices, brake=lambda: True, wave=wave, arrays_of=arrays_of)
 
-    @property
-    def has_kept(self) -> bool:
-        return bool(self._kept)
-
     def keep(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            self._kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
+            self.kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
 
     def together(self, snapshot: Snapshot, names: Collection[str]) -> tuple[str, ...]:
         """Return which of these nodes would be gone in the end, were nothing shut."""
-        kept = {uid: backoff for uid, backoff in self._kept.items() if backoff.node not in names}
+        kept = {uid: backoff for uid, backoff in self.kept.items() if backoff.node not in names}
         plan = self._plan(snapshot, kept)
         ordered = (order.node for order in plan.orders)
         found = dict.fromkeys((*ordered, *(plan.at_rest.nodes if plan.at_rest else ())))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
@@ -73,7 +73,7 @@ class ControlledPods:
         if known is None and controller.split("/")[1:2] not in [[kind] for kind in _COUNTED]:
             return None
         living, before = self.of(controller), known or Workload()
-        counts = {
+        counts: dict[str, Any] = {
             "wanted": self.count_wanted(controller),
             "created": len(living),
             "available": sum(pod.ready for pod in living.values()),

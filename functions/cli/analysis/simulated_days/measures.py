@@ -92,8 +92,6 @@ class PlayedTotals:
     least_nodes: int
     most_nodes: int
     series: Sequence[Moment] = ()
-    passes: int = 0
-    planned: int = 0
     bill: float | None = None
     """What is paid for the whole stretch with commitments; None where nothing is committed."""
 
@@ -134,8 +132,6 @@ def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) 
         least_nodes=min(nodes, default=0),
         most_nodes=max(nodes, default=0),
         series=tuple(measures.series),
-        passes=measures.passes,
-        planned=measures.planned,
         bill=_bill(rows),
     )
 
