@@ -183,7 +183,7 @@ def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:
     rest = left_alone(beginning(Situation(cluster(nodes, pods), ClusterState(), Policy()), Workings()))
 
     assert (len(rest.snapshot.nodes), rest.gone, rest.is_rest) == (2, 4, True)
-    assert {each.node for each in rest.snapshot.pods} == {each.name for each in rest.snapshot.nodes}
+    assert {one.node for one in rest.snapshot.pods} == {one.name for one in rest.snapshot.nodes}
 
 
 def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
