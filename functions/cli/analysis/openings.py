@@ -49,7 +49,7 @@ def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datet
         yield hit + schedule.duration
 
 
-def moments(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
+def opening_times(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
     """Yield when time alone may open a gate that has no schedule, past times among them; ask one node of a pool."""
     for node in nodes:
         yield from chain.from_iterable(times_of(gate, ProposedDrain(counts, node, DrainReason.EMPTY)) for gate in GATES)

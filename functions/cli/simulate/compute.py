@@ -25,7 +25,7 @@ from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.simulate.patterns import JOBS_NOT_READ, Hours, add_cron_jobs, demand_of
-from functions.cli.simulate.synthetic import NAME, made_up
+from functions.cli.simulate.synthetic import NAME, make_cluster
 from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
@@ -114,7 +114,7 @@ def _inputs(request: SimulateRequest) -> Inputs:
         if request.sources.has_cluster:
             raise BadInput("--synthetic: a generated cluster replaces the real one; leave out the other.")
         snapshot, prices = (
-            made_up(request.synthetic, request.seed, request.sources.at),
+            make_cluster(request.synthetic, request.seed, request.sources.at),
             load_prices(request.sources.prices),
         )
         notes = (f"The cluster is generated: {NAME}, seed {request.seed}.", *price_notes(snapshot, prices))

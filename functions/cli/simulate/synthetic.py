@@ -37,7 +37,7 @@ class _Room:
     replicas: Counter[str] = field(default_factory=Counter)
 
 
-def made_up(nodes: int, seed: int, at: datetime | None) -> Snapshot:
+def make_cluster(nodes: int, seed: int, at: datetime | None) -> Snapshot:
     now = at or BEGINS
     rows = [_node(number, now) for number in range(nodes)]
     room = _Room([_CPU - 100] * nodes, [_MEMORY - (200 << 20)] * nodes)

@@ -105,7 +105,7 @@ _EFFORTS: Final = (
 )
 
 
-def beginning(situation: Situation, workings: Workings) -> Rest:
+def remove_departing(situation: Situation, workings: Workings) -> Rest:
     """Return the cluster as it stands once what is on its way out has left."""
     leaving = departing_nodes(situation.snapshot, situation.state)
     rest = Rest(with_announced(situation.snapshot, ()), workings=workings)
@@ -271,7 +271,7 @@ def find_steady_state(
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
     effort = next(effort for effort in _EFFORTS if things <= effort.most)
-    start, known = beginning(situation, workings or Workings()), None if assume_marked else marks
+    start, known = remove_departing(situation, workings or Workings()), None if assume_marked else marks
     passes = UnpacedPass(situation, known, prices, effort.share, start.workings)
     rest = under_policy(start, passes, pace_of(situation), effort)
     settled = rest.is_rest and not passes.kept

@@ -11,7 +11,7 @@ from functools import partial
 from msgspec import structs
 
 from functions.cli.analysis.forecast.pace import Schedules
-from functions.cli.analysis.openings import moments
+from functions.cli.analysis.openings import opening_times
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
@@ -124,7 +124,7 @@ class Ebb:
 
     def _changes(self, counts: NodeCounts) -> Iterator[datetime]:
         """Yield when time alone may change what a pass decides."""
-        yield from moments(counts, {node.pool: node for node in self._world.nodes.values()}.values())
+        yield from opening_times(counts, {node.pool: node for node in self._world.nodes.values()}.values())
         changed = self._schedules.next_change(self._world.now)
         if changed is not None:
             yield changed

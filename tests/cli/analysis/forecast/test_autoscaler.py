@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.steady_state import beginning, left_alone
+from functions.cli.analysis.forecast.steady_state import left_alone, remove_departing
 from functions.cli.analysis.forecast.unpaced_pass import Workings
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import (
@@ -87,7 +87,7 @@ def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: 
     snapshot = reaped(replace(one_node(*pods), profile=profile))
 
     assert ("n" in found(snapshot)) is takes
-    assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()), Workings())).gone == takes
+    assert left_alone(remove_departing(Situation(snapshot, ClusterState(), Policy()), Workings())).gone == takes
 
 
 def test_a_pool_next_to_a_reapers_is_taken_as_its_profile_has_it() -> None:
@@ -180,7 +180,7 @@ def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:
     nodes = [node(f"n{number}") for number in range(6)]
     pods = [pod(f"p{number}", on=f"n{number}", cpu=1.2) for number in range(6)]
 
-    rest = left_alone(beginning(Situation(cluster(nodes, pods), ClusterState(), Policy()), Workings()))
+    rest = left_alone(remove_departing(Situation(cluster(nodes, pods), ClusterState(), Policy()), Workings()))
 
     assert (len(rest.snapshot.nodes), rest.gone, rest.is_rest) == (2, 4, True)
     assert {one.node for one in rest.snapshot.pods} == {one.name for one in rest.snapshot.nodes}
@@ -190,7 +190,7 @@ def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
     leaving = replace(node("n1"), taints=(our_taint(),))
     spare, big = full("n2")
 
-    rest = beginning(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
+    rest = remove_departing(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
 
     assert names(rest.snapshot.nodes) == ["n2"]
 

@@ -15,7 +15,7 @@ from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
 from functions.cli.input.inputs import EVERY_POOL
-from functions.cli.simulate.synthetic import made_up
+from functions.cli.simulate.synthetic import make_cluster
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -274,7 +274,7 @@ MOST = 60.0
 
 @pytest.mark.deep
 def test_a_week_of_two_hundred_nodes_with_ebb_takes_less_than_a_minute() -> None:
-    picture = made_up(200, 1, None)
+    picture = make_cluster(200, 1, None)
     demand = by_curve(swinging(picture, 60), Curve(), picture.taken_at, WEEK)
     begun = process_time()
     told = simulate(Days(picture, load(), demand, WEEK), EVERY_POOL)
