@@ -1,4 +1,1 @@
-"""What only people ask: why a node stays, which change lets it go, the steady state, and simulated days.
-
-Pure like `shared.core`, whose plans, proofs and rules it uses.
-"""
+"""What only people ask; pure like `shared.core`, whose plans, proofs and rules it uses."""

@@ -1,14 +1,13 @@
 """Where the pods of a node would land if it were drained next, and which rules keep a pod off which nodes.
 
-Each rule is checked by itself, so that a node counts with every rule that excludes it; `alone` are those that would be
-open without the one rule. A proof takes all pods or none; this shows which have a place and which have none.
+A node counts with every rule that excludes it; a proof takes all pods or none, this shows which have a place.
 Must agree with `Packing.taking`: a node that no rule excludes may take the pod.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -169,10 +168,7 @@ class Landing:
 
 
 def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:
-    """Return where each movable pod of a node would go under the first strategy, in the order of their names.
-
-    The simulation stays as it is. Raises KeyError where no node has that name.
-    """
+    """Return where each movable pod of a node would go, in the order of their names; the simulation stays as it is."""
     packing, targets = _empty_node(simulation, name)
     node = simulation.arrays.index[name]
     return tuple(_landing(packing, pod, node, targets) for pod in simulation.arrays.movable(node))
@@ -198,13 +194,10 @@ def _empty_node(simulation: Simulation, name: str) -> tuple[Packing, dict[int, l
     packing.close([node])
     kinds = [kind for pod in arrays.movable(node) if not arrays.lasting_findings(kind := arrays.kind_of[pod.spec])]
     packing.reserve(packing.strategy.order(arrays, kinds), node)
-    return packing, {
-        kind: [placement.target for placement in placed]
-        for kind, placed in groupby(
-            sorted(packing.log[begun:], key=lambda placement: (placement.kind, placement.source, placement.target)),
-            key=lambda placement: placement.kind,
-        )
-    }
+    targets: dict[int, list[int]] = {}
+    for placement in sorted(packing.log[begun:], key=attrgetter("kind", "source", "target")):
+        targets.setdefault(placement.kind, []).append(placement.target)
+    return packing, targets
 
 
 def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[int]]) -> Landing:
@@ -217,8 +210,5 @@ def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[i
     target = left.pop(0)
     runner_up = packing.without(kind, target, partial(packing.best_other_than, kind, target))
     around = packing.without(kind, target, partial(choice, packing, kind, node))
-    return Landing(pod, arrays.nodes[target].name, _name(packing, runner_up), around)
-
-
-def _name(packing: Packing, node: int) -> str:
-    return "" if node == OUTSIDE else packing.arrays.nodes[node].name
+    second = "" if runner_up == OUTSIDE else arrays.nodes[runner_up].name
+    return Landing(pod, arrays.nodes[target].name, second, around)

@@ -1,7 +1,4 @@
-"""What is known of one node, pod or workload: the plan's decision, what keeps it, and what a node is worth.
-
-It uses the pass's own rules and simulation, after the orders that the plan has before it.
-"""
+"""What is known of one node, pod or workload, by the pass's own rules after the orders that the plan has before it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,7 +86,6 @@ class NodeExplanation:
     takes: DrainTime
     closed: tuple[Closed, ...]
     worth: NodeWorth | None = None
-    """None where nothing is committed: the node saves its price."""
 
 
 class Explainer:
@@ -105,7 +101,7 @@ class Explainer:
         self._explained: dict[str, NodeExplanation] = {}
 
     def node(self, name: str) -> NodeExplanation:
-        """Return all about a node, found out once. Raises KeyError where no node has that name."""
+        """Return all about a node; raises KeyError where no node has that name."""
         if name not in self._explained:
             self._explained[name] = self._explain(name)
         return self._explained[name]
@@ -137,7 +133,9 @@ class Explainer:
     def _places(self, name: str) -> tuple[tuple[PodPlace, ...], str]:
         simulation = self._before(name)
         if self._decisions[name].verdict is Verdict.IN_FLIGHT:
-            return self._in_flight(simulation, name), ""
+            kept = {move.pod: move.node for move in simulation.assignments.reservations()}
+            pods = movable(self._situation.snapshot.pods_by_node[name], self._situation.now)
+            return tuple(self._place(Landing(pod, kept.get(pod.key, "")), name) for pod in pods), ""
         found = landings(simulation, name)
         refused = simulation.refuses(name)
         refusal = refused.sentence if refused else ""
@@ -151,19 +149,11 @@ class Explainer:
             simulation.try_remove(order.node)
         return simulation
 
-    def _in_flight(self, simulation: Simulation, name: str) -> tuple[PodPlace, ...]:
-        kept = {move.pod: move.node for move in simulation.assignments.reservations()}
-        pods = movable(self._situation.snapshot.pods_by_node[name], self._situation.now)
-        return tuple(self._place(Landing(pod, kept.get(pod.key, "")), name) for pod in pods)
-
     def _place(self, landing: Landing, name: str) -> PodPlace:
         context = self._situation.drain_context(self._situation.snapshot.node_by_name[name].pool)
         spec = landing.pod.spec
-        apart = (
-            blocker
-            for blocker in restart_together(self._situation.moving(name), context)
-            if blocker.object == landing.pod.key
-        )
-        found, workload = (*judge(landing.pod, context), *apart), context.workload_of(spec)
+        apart = restart_together(self._situation.moving(name), context)
+        own = (blocker for blocker in apart if blocker.object == landing.pod.key)
+        found, workload = (*judge(landing.pod, context), *own), context.workload_of(spec)
         restarts = workload.name if is_surged(spec, context) and not found else ""
         return PodPlace(landing, found, context.budgets_of(spec), workload, restarts)

@@ -1,7 +1,4 @@
-"""When a closed gate opens by itself, and which budget or window closes it: what a person asks next.
-
-A gate's row names its clock. Only what the clock settles has a time; what waits for drains or for a person has none.
-"""
+"""When a gate's clock opens it by itself, and which budget or window closes it: what a person asks next."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,10 +24,7 @@ GATE_OF: Final[Mapping[Reason, Gate]] = {gate.reason: gate for gate in GATES}
 
 
 def opens_at(gate: Gate, proposed: ProposedDrain, ahead: timedelta = LOOK_AHEAD) -> datetime | None:
-    """Return when a closed gate opens if nothing changes but the time; None where no clock opens it.
-
-    Schedules are read so far ahead.
-    """
+    """Return when a closed gate opens if nothing changes but the time; None where no clock opens it in that time."""
     times = (time for time, _ in groupby(merge(*_streams(gate, proposed, ahead))) if time > proposed.now)
     return next((time for time in islice(times, MOST_CHANGES) if gate.rule(_at(time, proposed)) is None), None)
 
@@ -55,7 +49,7 @@ def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datet
         yield hit + schedule.duration
 
 
-def moments(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
+def opening_times(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
     """Yield when time alone may open a gate that has no schedule, past times among them; ask one node of a pool."""
     for node in nodes:
         yield from chain.from_iterable(times_of(gate, ProposedDrain(counts, node, DrainReason.EMPTY)) for gate in GATES)

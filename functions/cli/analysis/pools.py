@@ -70,9 +70,7 @@ class PoolSummary:
     memory_ratio: Fraction | None
     cost: int
     verdicts: Mapping[Verdict, int]
-    """Only those that occur."""
     saving: int
-    """By this pass's orders."""
     could_go: int
     could_save: int
     """Both of the nodes that could go at all; they include those of the orders."""
@@ -84,10 +82,7 @@ class PoolSummary:
 def pool_summaries(
     decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
 ) -> tuple[PoolSummary, ...]:
-    """Return one summary for each pool, by its name; a node outside any pool counts in the pool without a name.
-
-    `could_go` and `at_rest` name the nodes that could go at all, and those that are gone in steady state.
-    """
+    """Return a summary of each pool, by its name; given are the nodes that could go, and those gone in steady state."""
     rows: dict[str, list[NodeDecision]] = {}
     for node in filter(_is_counted, decisions):
         rows.setdefault(node.pool, []).append(node)

@@ -1,9 +1,7 @@
 """Workloads that request more than their VerticalPodAutoscalers recommend, and the cluster if they did not.
 
-The targets count, in mode Off, too; the recommender holds them within minAllowed and maxAllowed. Containers without
-one keep their requests. A workload is named from a tenth less CPU or memory on, as the autoscaler's own updater acts.
-Then all that is recommended for it counts, also what is more. Limits are left as they are.
-Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/updater (pod-update-threshold 0.1).
+The targets count, in mode Off, too. A workload is named from a tenth less CPU or memory on; then all that is
+recommended for it counts (kubernetes/autoscaler, vertical-pod-autoscaler/pkg/updater, pod-update-threshold 0.1).
 """
 
 from collections import Counter
@@ -45,8 +43,6 @@ class Oversized:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """A kind of pods with what is recommended for it."""
-
     target: str
     autoscalers: tuple[VerticalAutoscaler, ...]
     before: ContainerRequests
@@ -59,7 +55,6 @@ class Resized:
 
 
 def find_resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
-    """Return the kinds of pods with a node that request more than is recommended, each with that."""
     by_target: dict[str, list[VerticalAutoscaler]] = {}
     for autoscaler in snapshot.autoscalers.found:
         by_target.setdefault(autoscaler.target, []).append(autoscaler)

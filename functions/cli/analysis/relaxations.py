@@ -1,7 +1,4 @@
-"""The table of relaxations: what takes a reason away, each a row; the scenarios and why-not read it.
-
-A relaxation alters what it is about (a template, a budget, a node, a pool, the cluster) and nothing else.
-"""
+"""The table of relaxations: what takes a reason away, each a row that alters what it is about and nothing else."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -32,7 +29,6 @@ class Scope(StrEnum):
     NAMESPACE = "namespace"
     NODE = "node"
     TAINT = "taint"
-    """A key of the nodes of one pool."""
     POOL = "pool"
     CLUSTER = "cluster"
 
@@ -79,7 +75,6 @@ class Relaxation:
     object: str = ""
     """As `namespace/kind/name`, `namespace/name` or a name; empty where it is the cluster's, or of all pools."""
     detail: str = ""
-    """The key of a taint."""
 
     @property
     def row(self) -> RelaxationRow:
@@ -92,7 +87,6 @@ class Relaxation:
 
     @property
     def name(self) -> str:
-        """What is relaxed, in words, and of which object."""
         if self.row.title:
             return ": ".join(filter(None, (self.row.title, self.object)))
         return f"without {' '.join(filter(None, (self.reason.value, self.object, self.detail)))}"
@@ -107,7 +101,6 @@ class Relaxation:
 
     @property
     def remedy(self) -> str:
-        """The command or line of the policy that makes the change."""
         parts = self.object.split("/")
         namespace, kind, name = (parts[0] if len(parts) > 1 else ""), "", parts[-1]
         text = self.row.remedy if self.object or not self.row.remedy_of_all else self.row.remedy_of_all

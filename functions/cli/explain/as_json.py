@@ -21,9 +21,9 @@ SCHEMA: Final = 1
 def document(view: PlanView, explained: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "cluster": view.cluster or None,
-        "taken_at": rfc3339(view.taken_at),
-        "policy_hash": view.policy_hash or None,
+        "cluster": view.plan.cluster or None,
+        "taken_at": rfc3339(view.plan.taken_at),
+        "policy_hash": view.plan.policy_hash or None,
         "partial": view.partial or None,
         "explained": list(explained),
     }

@@ -78,13 +78,13 @@ def node_facts(view: PlanView, node: NodeView, known: NodeExplanation) -> Iterat
     verdict = ": ".join(part for part in (node.verdict, decision.reason, node.sentence) if part)
     yield "verdict", Text(verdict, style=STYLES[decision.verdict])
     yield from _times(decision, known)
-    if node.name in view.wave:
-        going = count(len(view.wave), "node that goes", "nodes that go")
-        yield "wave", f"number {view.wave.index(node.name) + 1} of {going} as one set"
+    if node.name in view.plan.wave:
+        going = count(len(view.plan.wave), "node that goes", "nodes that go")
+        yield "wave", f"number {view.plan.wave.index(node.name) + 1} of {going} as one set"
     restarts = sorted({place.restarts for place in known.pods if place.restarts})
     if restarts:
         yield "restarts", f"{', '.join(restarts)}, so that single replicas leave without a gap"
-    yield "seen at", f"{moment(view.taken_at)} in {view.cluster or 'the cluster'}"
+    yield "seen at", f"{moment(view.plan.taken_at)} in {view.plan.cluster or 'the cluster'}"
 
 
 def _saves(worth: NodeWorth) -> str:
@@ -196,7 +196,7 @@ def pod_facts(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace |
         if pod.steered:
             yield "deletion cost", _cost(pod, place.workload)
         yield from _going(node, place)
-    yield "seen at", moment(view.taken_at)
+    yield "seen at", moment(view.plan.taken_at)
 
 
 def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:

@@ -185,7 +185,7 @@ def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanni
     with no_search_for_cycles():
         view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked), POLICY if policy else DEFAULTS)
     signs = reading.dump.signs if reading.dump else _signs_of(inputs.snapshot)
-    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, signs, policy is not None, use)
+    return PlannedCluster(view.summed_up, home, signs, policy is not None, use)
 
 
 def _signs_of(snapshot: "Snapshot") -> "ClusterSigns":
@@ -217,7 +217,7 @@ def drop_older_readings(
 ) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
     """Return each cluster once, as it was read last, and a note for each earlier reading."""
     every = [(result, cluster) for result in results for cluster in result.clusters]
-    newest = sorted(every, key=lambda pair: pair[1].view.taken_at, reverse=True)
+    newest = sorted(every, key=lambda pair: pair[1].view.plan.taken_at, reverse=True)
     kept: list[tuple[SourceResult, PlannedCluster]] = []
     notes: list[str] = []
     for result, newer in newest:
@@ -225,6 +225,6 @@ def drop_older_readings(
         if other is None:
             kept.append((result, newer))
         else:
-            names = {"name": newer.view.cluster, "other": other[0].source.name}
-            notes.append(OLDER.format(**names, time=moment(newer.view.taken_at)))
+            names = {"name": newer.view.plan.cluster, "other": other[0].source.name}
+            notes.append(OLDER.format(**names, time=moment(newer.view.plan.taken_at)))
     return kept, tuple(notes)

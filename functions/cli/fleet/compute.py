@@ -137,7 +137,9 @@ def _planning(request: FleetRequest) -> FleetPlanning:
 def _plan_shares(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
     """Plan those clusters once more that share commitments, each with its part."""
     clusters = [planned for _, planned in drop_older_readings(results)[0]]
-    found = share_commitments({cluster.view.cluster: cluster.use for cluster in clusters if cluster.use})
-    again = [result.source for result in results if any(planned.view.cluster in found for planned in result.clusters)]
+    found = share_commitments({cluster.view.plan.cluster: cluster.use for cluster in clusters if cluster.use})
+    again = [
+        result.source for result in results if any(planned.view.plan.cluster in found for planned in result.clusters)
+    ]
     others = [result for result in results if result.source not in again]
     return [*others, *read_all(again, partial(read_source, planning=replace(planning, shares=found)), jobs)]

@@ -136,7 +136,7 @@ def view_of(
 ) -> FleetView:
     results = tuple(results)
     once, notes = drop_older_readings(results)
-    rows = [FleetRow(cluster.view.cluster, result.source.name, cluster) for result, cluster in once]
+    rows = [FleetRow(cluster.view.plan.cluster, result.source.name, cluster) for result, cluster in once]
     failed = [result for result in results if result.faults]
     rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
     rows = _with_installations(rows, tuple(installations))
@@ -167,9 +167,9 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
 
 
 def name_of_settings(rows: Iterable[FleetRow]) -> str:
-    """Return whose settings all plans rest on."""
+    """Return whose settings all plans rest on: of several policies the sum is none of any one."""
     planned = [row.planned for row in rows if row.planned]
-    policies = {cluster.view.policy_hash if cluster.has_policy else "" for cluster in planned}
+    policies = {cluster.view.plan.policy_hash if cluster.has_policy else "" for cluster in planned}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
 
 

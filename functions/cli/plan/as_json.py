@@ -24,16 +24,13 @@ SCHEMA: Final = 1
 
 
 def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]:
-    """Return the plan as JSON values; `potential` is null unless it was asked for.
-
-    What was asked for chooses among `nodes` alone; everything else is of the whole plan.
-    """
+    """Return the plan as JSON; what was asked for chooses among `nodes` alone."""
     return {
         "schema": SCHEMA,
-        "cluster": view.cluster or None,
-        "taken_at": rfc3339(view.taken_at),
-        "policy_hash": view.policy_hash or None,
-        "dry_run": view.dry_run,
+        "cluster": view.plan.cluster or None,
+        "taken_at": rfc3339(view.plan.taken_at),
+        "policy_hash": view.plan.policy_hash or None,
+        "dry_run": view.plan.dry_run,
         "partial": view.partial or None,
         "prices": None if view.prices is None else _prices(view.prices, view.priced),
         "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
@@ -43,10 +40,10 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
         "nodes": [node(shown) for shown in choose_nodes(view, request)],
-        "orders": [_order(order) for order in view.orders],
-        "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
-        "wave": list(view.wave),
-        "potential": None if view.potential is None else _potential(view.potential),
+        "orders": [_order(order) for order in view.plan.orders],
+        "at_rest": view.plan.at_rest and _at_rest(view.plan.at_rest),
+        "wave": list(view.plan.wave),
+        "potential": view.potential and _potential(view.potential),
     }
 
 

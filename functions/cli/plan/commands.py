@@ -4,16 +4,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.options import (
-    AnswerFormat,
-    AssumeMarked,
-    Dumps,
-    Only,
-    PlanFormat,
-    Sort,
-    Sources,
-    with_sources,
-)
+from functions.cli.input.options import AnswerFormat, AssumeMarked, Dumps, Only, PlanFormat, Sort, Sources, with_sources
 
 _LISTED = "Which nodes are listed; without these they are summed up"
 
@@ -23,12 +14,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     *,
     sources: Sources,
     output: Annotated[
-        PlanFormat,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Output format; wide is a table with every node.",
-        ),
+        PlanFormat, typer.Option("--output", "-o", help="Output format; wide is a table with every node.")
     ] = PlanFormat.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also show how many nodes could go if only safety rules applied.")

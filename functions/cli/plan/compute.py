@@ -37,12 +37,9 @@ BEYOND: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What a person asked the plan to count, besides its sources."""
-
     with_potential: bool = False
     assume_marked: bool = False
     forecast: bool = True
-    """Whether there is a table of scenarios."""
 
 
 def show_plan(sources: Sources, output: AnswerFormat, request: AskedNodes, options: PlanOptions) -> None:
@@ -80,7 +77,6 @@ def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNode
 
 
 def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
-    """Plan, and return what is shown, while a line shows the phase if it takes long."""
     what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Planning") as phase, no_search_for_cycles():
         return plan_cluster(inputs, options, whose, phase)
@@ -89,10 +85,7 @@ def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
 def plan_cluster(
     inputs: Inputs, options: PlanOptions, whose: str, phase: Callable[[str], None] = lambda _: None
 ) -> PlanView:
-    """Return the plan of one cluster with its scenarios.
-
-    `whose` are the settings that it is planned with; `phase` is called with each phase that begins.
-    """
+    """Return the plan of one cluster; `whose` are its settings, `phase` is called with each phase that begins."""
     past = recall_passes(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     phase("this pass")

@@ -75,12 +75,11 @@ def _begin(console: Console, view: PlanView) -> None:
 
 
 def _head(view: PlanView) -> Iterator[tuple[str, str]]:
-    totals = view.totals
-    yield "Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}"
-    nodes = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
-    hour = f"{hourly(totals.cost)} an hour{', at list prices' if view.committed else ''}"
-    paid = f" for {monthly(totals.cost)} a month ({hour})" if totals.cost else ""
-    yield f"Nodes{view.mark}", f"{nodes}{paid}"
+    plan = view.plan
+    yield "Cluster", f"{plan.cluster or 'unknown'}, {moment(plan.taken_at)}"
+    hour = f"{hourly(plan.cost)} an hour{', at list prices' if view.committed else ''}"
+    paid = f" for {monthly(plan.cost)} a month ({hour})" if plan.cost else ""
+    yield f"Nodes{view.mark}", f"{sentences.nodes_and_pods(plan)}{paid}"
     yield f"This pass{view.mark}", view.saving
     if view.scenarios and view.scenarios.steady:
         yield "Steady state", view.scenarios.steady
@@ -132,7 +131,6 @@ def _holds_money(entries: Iterable[LegendEntry]) -> bool:
 
 
 def plan_as_markdown(view: PlanView, request: AskedNodes) -> str:
-    """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
         listed = list_nodes(view, request)
@@ -142,11 +140,10 @@ def plan_as_markdown(view: PlanView, request: AskedNodes) -> str:
 
 
 def _headline(view: PlanView) -> Iterator[str]:
-    totals = view.totals
-    yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
-    what = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
-    listed = " at list prices" if view.committed else ""
-    yield f"{what}{f', {monthly(totals.cost)} a month{listed}' if totals.cost else ''}{view.mark}."
+    plan, listed = view.plan, " at list prices" if view.committed else ""
+    yield f"# {text(plan.cluster or 'Cluster')}, {moment(plan.taken_at)}"
+    paid = f", {monthly(plan.cost)} a month{listed}" if plan.cost else ""
+    yield f"{sentences.nodes_and_pods(plan)}{paid}{view.mark}."
     yield f"**{text(view.summary)}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."

@@ -33,11 +33,7 @@ def paid_cost(scenario: Scenario) -> int:
 
 
 class ScenarioMoney:
-    """The money of scenarios, in whole units a month, so that all that is printed adds up.
-
-    It is the bill where capacity is committed, and the list price elsewhere. `parts` are the clusters that the
-    scenarios are the sums of; a sum is the sum of what is printed of each.
-    """
+    """Money in whole units a month, that all that is printed adds up; `parts` are the clusters of a sum."""
 
     def __init__(
         self, scenarios: Scenarios, parts: Sequence[Scenarios] = (), amount: Callable[[Scenario], int] = paid_cost
@@ -54,7 +50,6 @@ class ScenarioMoney:
         return ScenarioMoney(self._scenarios, self._parts, lambda scenario: scenario.cost)
 
     def saving_of(self, scenario: Scenario) -> int:
-        """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
             return whole_month(self._amount(self._scenarios.now) - self._amount(scenario))
         amount, kind = self._amount, scenario.kind
@@ -76,7 +71,6 @@ class ScenarioMoney:
         return yearly(self.left(scenario)) if self.known else _NONE
 
     def share(self, saved: int) -> str:
-        """Return a saving as a share of what is paid now."""
         now = self.left(self._scenarios.now)
         return rounded_percent(Fraction(saved, now)) if now else _NONE
 
@@ -121,16 +115,13 @@ class ScenarioRow:
     month: str
     year: str
     share: str
-    """Of what is paid now, saved."""
     evictions: str
-    """For each node that goes."""
     style: str = ""
     listed: str = ""
     """A month at list prices where `month` is the bill; else empty."""
 
 
 def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
-    """Return what Ebb adds, and a row for each scenario; `whose` are the settings of Ebb."""
     money = ScenarioMoney(scenarios)
     return (_added_row(scenarios, money), *(_row(scenario, whose, money) for scenario in scenarios.in_order))
 
@@ -159,10 +150,7 @@ def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
 
 
 def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Scenarios] = ()) -> str:
-    """Return what a reader keeps: what Ebb adds and by when, then what each scenario costs.
-
-    `parts` are the scenarios of the clusters that they are the sum of.
-    """
+    """Return what Ebb adds and by when, then what each scenario costs; `parts` are the clusters of a sum."""
     money = ScenarioMoney(scenarios, parts)
     adds = worth(scenarios, money)
     year = f"{yearly(money.added)} a year" if adds and money.known else ""
@@ -201,10 +189,7 @@ def _cost(scenario: Scenario, money: ScenarioMoney) -> str:
 
 
 def question(scenarios: Scenarios, rules: Mapping[str, ScaleDownRule], *, pools_known: bool = True) -> str:
-    """Return what to check if the autoscaler could remove nodes and has not; `rules` are those of each pool.
-
-    `pools_known`: minimum sizes and autoscaling are in the figures already.
-    """
+    """Return what to check if the autoscaler could remove nodes and has not; `pools_known`: minimums count already."""
     gone = scenarios.now.nodes - scenarios.alone.nodes
     if gone <= 0:
         return ""
@@ -247,7 +232,6 @@ def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
 
 
 def is_followed(scenario: Scenario) -> bool:
-    """Whether a relaxation was followed until no more nodes go."""
     return scenario.is_rest or scenario.change is None
 
 
@@ -277,11 +261,11 @@ def scenario_documents(scenarios: Scenarios) -> list[dict[str, Any]]:
 
 
 def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
-    is_rest = scenario.kind is ScenarioKind.POLICY_AT_REST
+    is_rest, change = scenario.kind is ScenarioKind.POLICY_AT_REST, scenario.change
     return {
         "rung": scenario.kind.value,
-        "wish": scenario.change.word if scenario.change else None,
-        "about": (scenario.change.object or None) if scenario.change else None,
+        "wish": change and change.word,
+        "about": (change and change.object) or None,
         "nodes": scenario.nodes,
         "cost_per_month": float(round(dollars_a_month(scenario.cost), 2)),
         "bill_per_hour": None if scenario.bill is None else float(round(dollars(scenario.bill), 4)),
@@ -295,6 +279,5 @@ def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
 
 
 def _count_document(unit: str, counts: Mapping[Reason, int]) -> list[dict[str, Any]]:
-    """Return the reasons, those that count most first."""
     most = sorted(counts.items(), key=lambda row: (-row[1], row[0].value))
     return [{"reason": reason.value, unit: number} for reason, number in most]

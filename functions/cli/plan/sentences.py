@@ -41,9 +41,9 @@ def of_reason(word: str, blockers: Sequence[Blocker]) -> str:
     return next(given, _REASONS.get(word, ""))
 
 
-def nodes_and_pods(nodes: int, pods: int, pending: int) -> str:
-    text = f"{count(nodes, 'node')} with {count(pods, 'pod')}"
-    return f"{text} ({pending:,} pending)" if pending else text
+def nodes_and_pods(plan: Plan) -> str:
+    text = f"{count(len(plan.decisions), 'node')} with {count(plan.pods, 'pod')}"
+    return f"{text} ({plan.pending:,} pending)" if plan.pending else text
 
 
 def saving(plan: Plan) -> str:
@@ -117,7 +117,6 @@ def wordings_about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
 
 
 def _of_pods(blockers: Sequence[Blocker]) -> tuple[Blocker, ...]:
-    """Return the blockers of pods if a pod keeps the node: `blocked_by_pod` alone names no cause."""
     if not blockers or blockers[0].reason is not Unremovable.BLOCKED_BY_POD:
         return ()
     return tuple(blocker for blocker in blockers if isinstance(blocker.reason, PodBlock))
@@ -128,8 +127,6 @@ def _joined(*parts: str) -> str:
 
 
 class WordKind(StrEnum):
-    """What a reason is about."""
-
     GOES = "goes"
     """Why a node goes."""
     NODE = "node"
@@ -146,16 +143,12 @@ HOLDING: Final = (WordKind.NODE, WordKind.POD)
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One word with its sentence: how many nodes it names, what they cost, and what (pods, PDBs, budgets) it is about.
-
-    `cost` is in micro-dollars per hour; objects of the most expensive nodes come first.
-    """
+    """One word, how many nodes it names, what they cost (micro-dollars an hour), and the objects that it is about."""
 
     word: str
     sentence: str
     nodes: int
     about: tuple[tuple[str, str], ...] = ()
-    """Each object with its detail, which may be empty."""
     kind: WordKind = WordKind.NODE
     cost: int = 0
 
@@ -185,7 +178,6 @@ def legend(plan: Plan) -> tuple[LegendEntry, ...]:
 
 
 def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
-    """Yield each word of a node once."""
     if decision.verdict is Verdict.IN_FLIGHT:
         yield WordKind.GOES, IN_FLIGHT
     elif decision.reason:
@@ -241,7 +233,6 @@ def is_odd(note: str) -> bool:
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print the notes and an empty line; nothing if there are none."""
     for note in notes:
         console.print(note, style="yellow" if is_odd(note) else "italic")
     if notes:

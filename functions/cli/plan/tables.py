@@ -1,7 +1,6 @@
 """The tables of a plan: scenarios, pools, nodes, and the reasons by what their nodes cost.
 
-A narrow terminal loses bars and spare columns of pools; of nodes the verdict (it heads its group), the beginning that
-all names share, that within a pool, then words of the blocker.
+A narrow terminal loses bars and spare columns of pools; of nodes the verdict, shared beginnings, then causes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from functions.cli.input.options import Sort
 from functions.cli.output.format import NodeNames, monthly, monthly_parts, percent
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.scenarios import ScenarioRow
-from functions.cli.plan.sentences import LegendEntry, WordKind
+from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind
 from functions.cli.plan.view import NodeView, PlanView, RemovedBy, Shown
 from shared.core.planning.plan import Verdict
 
@@ -26,10 +25,7 @@ OF_BILL: Final = (
 
 
 def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
-    """Return a row for each scenario, with list prices next to the bill where capacity is committed.
-
-    Where the names need room, the last title stands below, and a year of the bill gives way.
-    """
+    """Return a row for each scenario; where names need room a title stands below, and a year of the bill gives way."""
     is_bill, priced = any(row.listed for row in rows), any(row.month != _NONE for row in rows)
     money = ("list", "bill", "bill a year", "saved") if is_bill else ("a month", "a year", "saved")
     columns = (Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", *money)))
@@ -53,7 +49,6 @@ FILE_BARS: Final = (10,)
 NO_BARS: Final = (0,)
 _GAPS: Final = (2, 1)
 _LEAST_POOL: Final = 16
-"""So much of a pool's name stays."""
 _SHORT: Final = {"memory": "mem", "in flight": "flight", "waiting": "wait", "could go": "could"}
 _GREEN: Final = "bold green"
 _NONE: Final = "-"
@@ -86,12 +81,11 @@ class _Figure:
 def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
     """Yield the columns besides name, nodes and bars, without those that have nothing of any pool."""
     could, rest = view.potential is not None, view.scenarios is not None
-    go, paid = not (could or rest), view.totals.cost > 0
+    go, paid = not (could or rest), view.plan.cost > 0
+    others = (Verdict.IN_FLIGHT, Verdict.WAITING, Verdict.KEEP)
     rows = (
         ("order", _counts(pools, *GOING), _GREEN, go, ""),
-        ("in flight", _counts(pools, Verdict.IN_FLIGHT), "cyan", False, ""),
-        ("waiting", _counts(pools, Verdict.WAITING), "yellow", False, ""),
-        ("keep", _counts(pools, Verdict.KEEP), "", False, ""),
+        *((VERDICTS[verdict], _counts(pools, verdict), STYLES[verdict], False, "") for verdict in others),
         ("cost/mo", _money(pools, lambda pool: pool.cost), "", paid, ""),
         ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go and paid, ""),
         ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone in steady state"),
@@ -119,7 +113,6 @@ def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -
 def _pool_tables(
     pools: Sequence[PoolSummary], figures: Sequence[_Figure], bars: Sequence[int], *, plain: bool
 ) -> Iterator[Table]:
-    """Yield layouts, the one with most in it first."""
 
     def made(own: Sequence[_Figure], bar: int, gap: int, longest: int, *, short: bool) -> Table:
         names = tuple(name if len(name) <= longest else f"{name[: longest - 1]}…" for name in map(name_of, pools))

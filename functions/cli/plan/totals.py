@@ -31,7 +31,6 @@ OF_BILLS: Final = "Money is the bill where capacity is committed, and the list p
 
 
 def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
-    """Return the plan's JSON of one cluster as it is, or that of several with their sum."""
     if len(documents) == 1:
         return documents[0]
     return {"schema": SCHEMA, "clusters": list(documents), **sums(documents, views)}
@@ -82,7 +81,7 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     scenarios = sum_scenarios(counted)
     if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    summary = headline(scenarios, whose, max(view.taken_at for view in whole), parts_of(counted))
+    summary = headline(scenarios, whose, max(view.plan.taken_at for view in whole), parts_of(counted))
     others = sum(view.totals.nodes for view in whole) - scenarios.now.nodes
     unpriced = f" Not counted: {count(others, 'node')} without a price." if others else ""
     partial = "" if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. "
@@ -100,12 +99,12 @@ def totals_as_markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]
 
 def views_with_prices(views: Sequence[PlanView]) -> Sequence[PlanView]:
     """Return those whose machines have prices, or all if none has: nodes and money of a sentence are of the same."""
-    return [view for view in views if view.totals.cost] or views
+    return [view for view in views if view.plan.cost] or views
 
 
 def cluster_table(views: Sequence[PlanView]) -> Table:
     marked = next((view.mark for view in views if view.partial), "")
-    rows = [(f"{view.cluster}{view.mark}", *figures([view])) for view in views]
+    rows = [(f"{view.plan.cluster}{view.mark}", *figures([view])) for view in views]
     whole = (f"all{marked}", *figures(views))
     name = Column(f"{len(views)} clusters", wraps=True)
     styles = (*[""] * len(rows), BOLD)
@@ -133,11 +132,10 @@ def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
 
 def paid_now(view: PlanView) -> int:
     """Return what is paid for the cluster now, in micro-dollars an hour: the bill where capacity is committed."""
-    return paid_cost(view.scenarios.values.now) if view.scenarios else view.totals.cost
+    return paid_cost(view.scenarios.values.now) if view.scenarios else view.plan.cost
 
 
 def meaning(views: Sequence[PlanView]) -> str:
-    """Return what the titles of `FIGURES` leave open."""
     return f"{MEANING} {OF_BILLS}" if any(view.committed for view in views) else MEANING
 
 

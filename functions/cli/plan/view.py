@@ -1,11 +1,10 @@
 """What is shown of a plan, made once: the table, JSON, markdown and `ebb explain` all draw this value."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
@@ -20,14 +19,12 @@ from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, 
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.errors import BadInput
 
 if TYPE_CHECKING:
     from functions.cli.analysis.forecast.committed import Committed
-
-GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
 
 
 class RemovedBy(StrEnum):
@@ -52,7 +49,6 @@ class NodeView:
     could_go: bool
     order: PlannedOrder | None
     removed_by: RemovedBy | None = None
-    """None where the steady state is not known."""
 
     @property
     def name(self) -> str:
@@ -73,33 +69,28 @@ class VerdictGroup:
         return f"{sentences.VERDICTS[self.verdict]} ({len(self.nodes):,})"
 
 
-def node_views(plan: Plan, could_go: frozenset[str]) -> tuple[NodeView, ...]:
-    """Return the nodes of a plan as it has them; `could_go` are those that could all go together."""
+def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
     orders = {order.node: order for order in plan.orders}
-    return tuple(
-        _node(node, plan.taken_at, orders.get(node.name), could_go=node.name in could_go) for node in plan.decisions
-    )
+    for decision in plan.decisions:
+        order = orders.get(decision.name)
+        yield NodeView(
+            decision,
+            sentence=sentences.of_reason(decision.reason, decision.blockers),
+            reason=sentences.reason_of(decision),
+            about=sentences.wordings_about(decision.blockers),
+            when=sentences.when_it_goes(decision, plan.taken_at, order.saving if order else 0),
+            could_go=decision.name in could_go,
+            order=order,
+        )
 
 
-def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, could_go: bool) -> NodeView:
-    return NodeView(
-        decision,
-        sentence=sentences.of_reason(decision.reason, decision.blockers),
-        reason=sentences.reason_of(decision),
-        about=sentences.wordings_about(decision.blockers),
-        when=sentences.when_it_goes(decision, now, order.saving if order else 0),
-        could_go=could_go,
-        order=order,
-    )
-
-
-def verdict_groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:
-    """Return the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
-    taken = {order.node: number for number, order in enumerate(orders)}
+def verdict_groups(view: "PlanView") -> Iterator[VerdictGroup]:
+    """Yield the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
+    taken = {order.node: number for number, order in enumerate(view.plan.orders)}
     rows: dict[Verdict, list[NodeView]] = {}
-    for node in sorted(nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision))):
+    for node in sorted(view.nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision))):
         rows.setdefault(node.decision.verdict, []).append(node)
-    return tuple(VerdictGroup(verdict, tuple(rows[verdict])) for verdict in GROUPS if verdict in rows)
+    return (VerdictGroup(verdict, tuple(rows[verdict])) for verdict in sentences.VERDICTS if verdict in rows)
 
 
 def _place(decision: NodeDecision) -> tuple[str, ...]:
@@ -122,20 +113,22 @@ class Totals:
     cost: int
     saving: int
 
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        marked = [node for node in plan.decisions if node.marked_since is not None]
+        removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
+        sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
+        return cls(len(plan.decisions), plan.pods, plan.pending, *sums)
+
 
 @dataclass(frozen=True, slots=True)
 class ScenariosView:
-    """The scenarios as values, and as a person reads them."""
-
     values: Scenarios
     rows: tuple[ScenarioRow, ...]
-    """What Ebb adds, then a row for each scenario."""
     question: str
     """Why the autoscaler may not have removed what it could; empty if it could remove nothing."""
     steady: str
-    """By when the steady state is reached; empty if no node goes."""
     notes: tuple[str, ...]
-    """What the rows leave open."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -147,17 +140,11 @@ class ScenariosView:
 class PlanView:
     """A plan as it is shown; `notes` are its assumptions and limits."""
 
-    cluster: str
-    taken_at: datetime
-    policy_hash: str
-    dry_run: bool
+    plan: Plan
     totals: Totals
     nodes: tuple[NodeView, ...]
-    groups: tuple[VerdictGroup, ...]
     pools: tuple[PoolSummary, ...]
     whole: PoolSummary
-    orders: tuple[PlannedOrder, ...]
-    at_rest: AtRest | None
     potential: Potential | None
     legend: tuple[LegendEntry, ...]
     saving: str
@@ -169,15 +156,17 @@ class PlanView:
     scenarios: ScenariosView | None = None
     """None if the dump lacks pods, or if it was not asked for."""
     prices: Prices | None = None
-    """What all money rests on."""
     priced: PricedNodes | None = None
-    """And how these nodes are priced by it."""
     committed: "Committed | None" = None
     """The commitments; None where nothing is committed, so that all money is at list prices."""
-    wave: tuple[str, ...] = ()
-    """The nodes of a wave, in the order in which they go."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
     """By pool: how the autoscaler takes its nodes away."""
+
+    @property
+    def summed_up(self) -> Self:
+        """The same without its nodes, for who shows many plans in one."""
+        plan = replace(self.plan, decisions=(), orders=(), marks={}, savings=None)
+        return replace(self, plan=plan, nodes=())
 
     @property
     def mark(self) -> str:
@@ -200,20 +189,12 @@ class PlanView:
 def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
     """Return what is shown of a plan; `potential` is None unless it was asked for."""
     could_go = frozenset(potential.nodes if potential else ())
-    nodes = node_views(plan, could_go)
     return PlanView(
-        cluster=plan.cluster,
-        taken_at=plan.taken_at,
-        policy_hash=plan.policy_hash,
-        dry_run=plan.dry_run,
-        totals=_totals(plan),
-        nodes=nodes,
-        groups=verdict_groups(nodes, plan.orders),
+        plan,
+        Totals.of(plan),
+        tuple(_node_views(plan, could_go)),
         pools=pool_summaries(plan.decisions, could_go),
         whole=whole_cluster(plan.decisions, could_go),
-        orders=plan.orders,
-        at_rest=plan.at_rest,
-        wave=plan.wave,
         potential=potential,
         legend=legend(plan),
         saving=nothing_of_savings(partial) if partial else sentences.saving(plan),
@@ -231,16 +212,15 @@ UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_known: bool = True) -> PlanView:
     """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
-    summary = f"{headline(scenarios, whose, view.taken_at)}{unknown}"
-    decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
+    summary = f"{headline(scenarios, whose, view.plan.taken_at)}{unknown}"
+    decisions, could_go = view.plan.decisions, view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, scenarios.gone)
     whole = whole_cluster(decisions, could_go, scenarios.gone)
-    doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.taken_at)
+    doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.plan.taken_at)
     notes = (*_of_commitments(view, scenarios), *scenario_sentences(scenarios), MOMENT)
     shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
     nodes = tuple(replace(node, removed_by=_removed_by(node.decision, scenarios)) for node in view.nodes)
-    groups = verdict_groups(nodes, view.orders)
-    return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes, groups=groups)
+    return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes)
 
 
 def _of_commitments(view: PlanView, scenarios: Scenarios) -> Iterator[str]:
@@ -260,21 +240,7 @@ def _removed_by(node: NodeDecision, scenarios: Scenarios) -> RemovedBy:
     return RemovedBy.EBB if drained else RemovedBy.AUTOSCALER
 
 
-def _totals(plan: Plan) -> Totals:
-    marked = [node for node in plan.decisions if node.marked_since is not None]
-    removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
-    sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
-    return Totals(len(plan.decisions), plan.pods, plan.pending, *sums)
-
-
-_VERDICTS: Final[Mapping[Only, frozenset[Verdict]]] = {
-    Only.ORDER: frozenset({Verdict.ORDER, Verdict.WOULD_ORDER}),
-    Only.WAITING: frozenset({Verdict.WAITING}),
-    Only.IN_FLIGHT: frozenset({Verdict.IN_FLIGHT}),
-    Only.KEEP: frozenset({Verdict.KEEP}),
-}
 _FULL: Final = Fraction(10**6)
-"""What a node without a ratio is sorted as: last."""
 _KEYS: Final[Mapping[Sort, Callable[[NodeView], Any]]] = {
     Sort.NAME: lambda node: node.name,
     Sort.COST: lambda node: (-node.decision.cost, node.name),
@@ -299,8 +265,9 @@ class AskedNodes:
         return bool(self.nodes or self.pools or self.only or self.sort or self.top)
 
     def wants(self, node: NodeView) -> bool:
-        in_pool = not self.pools or node.decision.pool in self.pools
-        return in_pool and (not self.only or any(node.decision.verdict in _VERDICTS[verdict] for verdict in self.only))
+        # the words of `Only` are those of verdicts; what a dry run would order counts as ordered
+        word = node.decision.verdict.value.removeprefix("would_").replace("_", "-")
+        return (not self.pools or node.decision.pool in self.pools) and (not self.only or word in self.only)
 
 
 EVERY_NODE: Final = AskedNodes(nodes=True)
@@ -320,12 +287,10 @@ class Shown:
 
 
 def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
-    """Return the nodes that were asked for; `top` counts in each verdict."""
-    groups = [VerdictGroup(group.verdict, _choose_nodes(group.nodes, request)) for group in view.groups]
+    groups = [VerdictGroup(group.verdict, _choose_nodes(group.nodes, request)) for group in verdict_groups(view)]
     kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
-    return Shown(
-        kept, sum(len(group.nodes) for group in groups) - sum(len(group.nodes) for group in kept), request.sort
-    )
+    more = sum(len(group.nodes) - len(group.nodes[: request.top]) for group in groups)
+    return Shown(kept, more, request.sort)
 
 
 def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
@@ -339,18 +304,13 @@ def _choose_nodes(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeV
 
 
 def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
-    """Check that each pool that was asked for is one of a cluster's.
-
-    Raises:
-        BadInput: no cluster has a pool of that name.
-    """
+    """Raise BadInput for a pool that no cluster has."""
     known = {node.decision.pool for view in views for node in view.nodes}
-    one = len(views) == 1
     for pool in pools:
         if pool not in known:
-            has = some(sorted(known - {""}), 5)
-            meant = near(pool, known)
             nowhere = (
-                f"the cluster has no pool {pool!r}; it has" if one else f"no cluster has a pool {pool!r}; there are"
+                "the cluster has no pool {!r}; it has" if len(views) == 1 else "no cluster has a pool {!r}; there are"
             )
-            raise BadInput(f"--pool: {nowhere} {has}{f'; {meant}' if meant else '.'}")
+            meant = near(pool, known)
+            has = some(sorted(known - {""}), 5)
+            raise BadInput(f"--pool: {nowhere.format(pool)} {has}{f'; {meant}' if meant else '.'}")

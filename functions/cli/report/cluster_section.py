@@ -101,7 +101,7 @@ AT_ONCE: Final = "in this pass"
 
 def order(report_input: ReportInput) -> dict[str, Any]:
     """Return a row for each node that goes: this pass's orders, then the others in order; nodes by their place."""
-    orders = {order.node: order for order in report_input.view.orders}
+    orders = {order.node: order for order in report_input.view.plan.orders}
     scenarios = report_input.scenarios
     later = [name for name in _by_time(scenarios) if name not in orders] if scenarios else []
     saved = _savings_in_order(report_input, [*orders, *later])
@@ -115,7 +115,7 @@ def _later(report_input: ReportInput, scenarios: Scenarios, name: str) -> tuple[
     begins, moves = scenarios.begins.get(name), report_input.moves_from(name)
     if begins is None:
         return (name, "-", AUTOSCALER, moves)
-    return (name, f"{clock(begins, report_input.view.taken_at)} UTC", report_input.whose, moves)
+    return (name, f"{clock(begins, report_input.view.plan.taken_at)} UTC", report_input.whose, moves)
 
 
 def _savings_in_order(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]:

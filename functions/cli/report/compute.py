@@ -37,10 +37,10 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "made_by": f"ebb {version('ebb')}",
-        "seen_at": moment(view.taken_at),
+        "seen_at": moment(view.plan.taken_at),
         "whose": report_input.whose,
         "has_rest": report_input.scenarios is not None,
-        "has_money": view.totals.cost > 0,
+        "has_money": view.plan.cost > 0,
         "title": money_section.title(report_input),
         "headline": view.summary,
         "figures": money_section.figures(report_input),

@@ -29,8 +29,8 @@ def title(report_input: ReportInput) -> str:
     """Return the one sentence that a reader keeps."""
     scenarios = report_input.scenarios
     if scenarios is None:
-        totals = report_input.view.totals
-        return f"{count(totals.nodes, 'node')}{f' for {monthly(totals.cost)} a month' if totals.cost else ''}"
+        plan = report_input.view.plan
+        return f"{count(len(plan.decisions), 'node')}{f' for {monthly(plan.cost)} a month' if plan.cost else ''}"
     return scenarios_title(scenarios, ScenarioMoney(scenarios))
 
 

@@ -50,6 +50,6 @@ def shapes(
       ebb shapes --dump day.json --dump night.json --fill 85%
       ebb shapes cluster.json --families e2,n2d --pod-worth 10 -o json
     """
-    from functions.cli.shapes.compute import asked_of, show_shapes
+    from functions.cli.shapes.compute import read_request, show_shapes
 
-    show_shapes(sources, asked_of(families, pod_worth, fill), output)
+    show_shapes(sources, read_request(families, pod_worth, fill), output)

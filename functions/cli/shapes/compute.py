@@ -33,12 +33,8 @@ _PERCENT: Final = re.compile(r"(?P<number>\d{1,3})%?")
 _LEAST_FILL, _MOST_FILL = 10, 100
 
 
-def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
-    """Return what was typed.
-
-    Raises:
-        BadInput: a family is not known, the fill is no share of a node, or the worth of a pod is no amount.
-    """
+def read_request(families: str, pod_worth: float, fill: str) -> ShapeRequest:
+    """Return what was typed, or raise BadInput."""
     named = tuple(filter(None, (family.strip().lower() for family in families.split(","))))
     unknown = sorted(set(named) - set(FAMILIES))
     if unknown:
@@ -52,11 +48,7 @@ def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
 
 
 def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -> None:
-    """Print the advice: for people with the notes, for tools with these on stderr.
-
-    Raises:
-        BadInput: the dump does not hold the whole cluster, or its machines have no price.
-    """
+    """Print the advice: for people with the notes, for tools with these on stderr."""
     inputs = gather_times(sources)
     first, past = inputs[0], recall_passes(inputs[0], assume_marked=False)
     cluster, whose = first.snapshot.cluster, POLICY if first.own_policy else DEFAULTS
@@ -77,11 +69,7 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
 
 
 def gather_times(sources: Sources) -> tuple[Inputs, ...]:
-    """Read the cluster, once for each dump that is whole by itself; files that are one dump together are read as one.
-
-    Raises:
-        BadInput: as `gather`, or a snapshot cannot be used for advice.
-    """
+    """Read the cluster once for each dump that is whole by itself; raise BadInput where it is partial or unpriced."""
     together = gather(sources)
     apart = _each_by_itself(sources) if len(sources.dumps) > 1 and together.snapshot.nodes else ()
     found = apart or (together,)

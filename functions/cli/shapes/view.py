@@ -1,7 +1,7 @@
 """What `ebb shapes` shows: sentences, a row for each pool, and the commands that make the change."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -50,7 +50,6 @@ def notes_of(found: Advice, snapshots: int) -> tuple[str, ...]:
 
 
 def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, Any]:
-    """Return what json.dumps takes."""
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
@@ -128,15 +127,10 @@ def _row(pool: PoolAdvice) -> Sequence[str]:
 
 _NO_NAME: Final = re.compile(r"[^a-z0-9-]+")
 _LONGEST_NAME: Final = 40
-"""What GKE allows in the name of a node pool."""
 
 
 def commands(found: Advice) -> Iterator[str]:
-    """Yield what makes the whole change: all new pools for new machine types, then the drain of all nodes that go.
-
-    All new pools come first: pods of one pool may be planned onto the new nodes of another. So a pool that only loses
-    nodes is drained, too.
-    """
+    """Yield what makes the change: all new pools first, as pods of one pool may move to new nodes of another."""
     taken = {pool.pool for pool in found.pools}
     for pool in found.pools:
         for machine, nodes in pool.types.items():
@@ -181,7 +175,7 @@ def _kept_from(like: Node) -> Iterator[str]:
     """Yield the flags for what people gave the pool: labels, taints, minimum CPU platform, Spot."""
     own = {key: value for key, value in sorted(like.labels.items()) if key in _GIVEN or not _is_googles(key)}
     if own:
-        yield f"--node-labels={_list_labels(own)}"
+        yield f"--node-labels={','.join(f'{key}={value}' for key, value in own.items())}"
     if like.taints:
         yield f"--node-taints={','.join(f'{taint.key}={taint.value}:{taint.effect}' for taint in like.taints)}"
     platform = like.labels.get(MIN_PLATFORM_LABEL)
@@ -194,7 +188,3 @@ def _kept_from(like: Node) -> Iterator[str]:
 def _is_googles(key: str) -> bool:
     domain = key.partition("/")[0] if "/" in key else ""
     return domain.endswith(("kubernetes.io", "google.com", "gke.io", "projectcalico.org", "k8s.io"))
-
-
-def _list_labels(labels: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in labels.items())

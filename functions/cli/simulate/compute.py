@@ -24,10 +24,9 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.simulate import cron_jobs, table
-from functions.cli.simulate.patterns import Hours, demand_of
-from functions.cli.simulate.synthetic import NAME, made_up
-from functions.cli.simulate.view import DaysView, PlayedDay
+from functions.cli.simulate.patterns import JOBS_NOT_READ, Hours, add_cron_jobs, demand_of
+from functions.cli.simulate.synthetic import NAME, make_cluster
+from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
@@ -47,8 +46,6 @@ _SMALL: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class SimulateRequest:
-    """What a person asked for."""
-
     sources: Sources
     policies: tuple[Path, ...]
     days: int
@@ -63,27 +60,19 @@ class SimulateRequest:
 
 
 def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
-    """Play the days and print their totals: for people with the notes, for tools with these on stderr.
-
-    Raises:
-        BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
-    """
+    """Play the days and print their totals: for people with the notes, for tools with these on stderr."""
     view = run_simulation(request, _inputs(request))
     if output is AnswerFormat.TABLE:
         with printing() as console:
-            table.show(console, view)
+            show(console, view)
     elif output is AnswerFormat.MARKDOWN:
-        typer.echo(table.page(view))
+        typer.echo(page(view))
     else:
-        print_document(table.document(view), output, view.notes)
+        print_document(document(view), output, view.notes)
 
 
 def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
-    """Play the days of what was gathered.
-
-    Raises:
-        BadInput: an option or a file cannot be used, or not all of the cluster is known.
-    """
+    """Play the days of what was gathered; raise BadInput where not all of the cluster is known."""
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
     delays = Delays(boot=duration("--boot", request.boot))
@@ -116,8 +105,8 @@ def _demand(
     """Return the demand, CronJobs on top of the pattern, and what it rests on."""
     demand, about = demand_of(hours, snapshot, lasts)
     usual = timedelta(minutes=request.job_minutes)
-    found, jobs = cron_jobs.beside(demand, hours.objects, snapshot, lasts, usual)
-    return found, (*about, *jobs, *((cron_jobs.NOT_READ,) if hours.live else ()))
+    found, jobs = add_cron_jobs(demand, hours.objects, snapshot, lasts, usual)
+    return found, (*about, *jobs, *((JOBS_NOT_READ,) if hours.live else ()))
 
 
 def _inputs(request: SimulateRequest) -> Inputs:
@@ -125,7 +114,7 @@ def _inputs(request: SimulateRequest) -> Inputs:
         if request.sources.has_cluster:
             raise BadInput("--synthetic: a generated cluster replaces the real one; leave out the other.")
         snapshot, prices = (
-            made_up(request.synthetic, request.seed, request.sources.at),
+            make_cluster(request.synthetic, request.seed, request.sources.at),
             load_prices(request.sources.prices),
         )
         notes = (f"The cluster is generated: {NAME}, seed {request.seed}.", *price_notes(snapshot, prices))

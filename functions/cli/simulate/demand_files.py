@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from functions.cli.analysis.simulated_days.patterns import pods_for
 from functions.cli.dumps.files import name_of
 from functions.cli.errors import near
 from functions.cli.input.files import read_bytes
@@ -22,17 +21,12 @@ HEAD: Final = f"{WORKLOAD},0,1,2,…,23"
 DAY, WEEK = 24, 168
 MOST: Final = 100_000
 _DIGITS: Final = 12
-"""Of a number that a message repeats."""
 _NEAR: Final = 0.8
 """All names share their namespaces and kinds: only the last part is compared, and a short word has none to spare."""
 
 
 def read_hours(path: Path, snapshot: Snapshot) -> Mapping[str, Sequence[int]]:
-    """Return replicas by hour, by the controller that pods name.
-
-    Raises:
-        BadInput: the file cannot be read, or a line cannot be used.
-    """
+    """Return replicas by hour, by the controller that pods name; raise BadInput for a line that cannot be used."""
     lines = _text(path).splitlines()
     _check(path, lines)
     rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if row and not row[0].startswith("#")]
@@ -91,26 +85,22 @@ def _hours(cells: Sequence[str], place: str, size: "PodSize") -> Sequence[int]:
     if len(cells) not in {DAY, WEEK}:
         raise BadInput(f"{place}: {len(cells)} hours; write {DAY} of a day, or {WEEK} of a week from Monday.")
     places = (f"{place}: hour {hour}" for hour in range(len(cells)))
-    return [_bound_replicas(size.replicas(cell.strip(), at), at) for cell, at in zip(cells, places, strict=True)]
-
-
-def _bound_replicas(replicas: int, place: str) -> int:
-    if replicas > MOST:
-        raise BadInput(f"{place}: {replicas:,} replicas are more than the {MOST:,} that can be played.")
-    return replicas
+    found = [(size.replicas(cell.strip(), at), at) for cell, at in zip(cells, places, strict=True)]
+    for replicas, at in found:
+        if replicas > MOST:
+            raise BadInput(f"{at}: {replicas:,} replicas are more than the {MOST:,} that can be played.")
+    return [replicas for replicas, _ in found]
 
 
 @dataclass(frozen=True, slots=True)
 class PodSize:
-    """The unit of a line, and how much one pod asks for."""
-
     unit: str = REPLICAS
     asks: int = 1
 
     def replicas(self, cell: str, place: str) -> int:
         """Return how many replicas a cell asks for; requests are carried by pods of the size of those there."""
         if self.unit != REPLICAS:
-            return pods_for(_amount(self.unit, cell, place), self.asks)
+            return -(-_amount(self.unit, cell, place) // self.asks)
         if cell.isascii() and cell.isdigit():
             return int(cell) if len(cell) <= _DIGITS else 10**_DIGITS
         raise BadInput(f"{place}: {cell!r} is no number of replicas; write a whole number from 0.")

@@ -1,6 +1,6 @@
-"""The demand of simulated days: a file, a curve between limits, or the limits of HorizontalPodAutoscalers."""
+"""The demand of simulated days: a file, a curve, the limits of HorizontalPodAutoscalers; and CronJobs on top."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -10,10 +10,24 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from functions.cli.analysis.simulated_days.patterns import Curve, Demand, Range, by_curve, by_hours, swinging
+from functions.cli.analysis.simulated_days.patterns import (
+    CronJob,
+    Curve,
+    Demand,
+    Overlap,
+    Range,
+    by_curve,
+    by_hours,
+    runs_of,
+    swinging,
+    with_cron_jobs,
+)
 from functions.cli.output.format import count, some
 from functions.cli.simulate.demand_files import controllers, read_hours
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy.values import DEFAULT_ZONE, Schedule
 from shared.errors import BadInput
 
 KIND: Final = "HorizontalPodAutoscaler"
@@ -116,8 +130,6 @@ BY_FILE: Final = "Demand is that of {file}: {known}; workloads that are not list
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """Demand as the options give it."""
-
     file: Path | None
     night: int | None
     weekend: int
@@ -125,15 +137,10 @@ class Hours:
     objects: tuple[tuple[str, bytes], ...] = ()
     """The objects of a dump that are about demand, each with its kind."""
     live: bool = False
-    """Whether a cluster itself was read, of which these are not known."""
 
 
 def demand_of(hours: Hours, snapshot: Snapshot, lasts: timedelta) -> tuple[Demand, tuple[str, ...]]:
-    """Return the demand, and the notes on what it rests on.
-
-    Raises:
-        BadInput: a time zone is unknown, or a file cannot be used.
-    """
+    """Return the demand, and the notes on what it rests on; raise BadInput for an unknown time zone or a bad file."""
     zone, begins = _zone(hours.time_zone), snapshot.taken_at
     if hours.file is not None:
         if hours.night is not None:
@@ -164,3 +171,107 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise BadInput(f"--time-zone: {name!r} is not known; write for example Europe/Amsterdam.") from error
+
+
+CRON_JOB: Final = "CronJob"
+RUN: Final = "{all} {verb}, each {minutes} (--job-minutes)."
+SUSPENDED: Final = "{some} of {all} {verb} suspended, and not run: {names}."
+NO_SCHEDULE: Final = "{some} of {all} {verb} a schedule or time zone that cannot be read, and not run: {names}."
+_LONGEST: Final = 31 * 24 * 3600
+"""Seconds: no more are played."""
+JOBS_NOT_READ: Final = (
+    "CronJobs are not read from a cluster, only from a dump: add cronjobs to the command of ebb dump. Jobs that run "
+    "now stay, and no others come."
+)
+
+
+class _WrittenJobSpec(wire.Partial, frozen=True):
+    template: wire.Pod
+    parallelism: int | None = None
+    completions: int | None = None
+    active_deadline_seconds: int | None = None
+    suspend: bool | None = None
+
+    @property
+    def pods(self) -> int:
+        """How many run at the same time."""
+        most = 1 if self.parallelism is None else self.parallelism
+        return most if self.completions is None else min(most, self.completions)
+
+
+class _WrittenJobTemplate(wire.Partial, frozen=True):
+    spec: _WrittenJobSpec
+
+
+class _WrittenSpec(wire.Partial, frozen=True):
+    schedule: str
+    job_template: _WrittenJobTemplate
+    time_zone: str | None = None
+    suspend: bool | None = None
+    concurrency_policy: Overlap | None = None
+
+
+class _WrittenCronJob(wire.Partial, frozen=True):
+    metadata: wire.Meta
+    spec: _WrittenSpec
+
+
+_job_decoder: Final = msgspec.json.Decoder(_WrittenCronJob)
+
+
+def add_cron_jobs(
+    demand: Demand, objects: Iterable[tuple[str, bytes]], snapshot: Snapshot, lasts: timedelta, usual: timedelta
+) -> tuple[Demand, tuple[str, ...]]:
+    """Return the demand with the runs of CronJobs, and notes on what runs and on what does not."""
+    raws = [raw for kind, raw in objects if kind == CRON_JOB]
+    folder = PodDecoder()
+    read = {job.key: job for raw in raws if (job := _read_job(raw, folder)) is not None}
+    runs = {key: job for key, job in read.items() if _has_schedule(job, snapshot, usual)}
+    found = with_cron_jobs(demand, tuple(runs.values()), snapshot, lasts, usual)
+    return found, tuple(filter(None, _job_notes(len(raws), read, runs, usual)))
+
+
+def _job_notes(all_: int, read: Mapping[str, CronJob], runs: Mapping[str, CronJob], usual: timedelta) -> Iterator[str]:
+    suspended = [key for key, job in runs.items() if job.suspended]
+    unscheduled, every = [key for key in read if key not in runs], count(all_, CRON_JOB)
+    if at_work := len(runs) - len(suspended):
+        verb, minutes = ("runs at its schedule", "run at their schedule")[at_work != 1], usual // timedelta(minutes=1)
+        yield RUN.format(all=count(at_work, CRON_JOB), verb=verb, minutes=count(minutes, "minute"))
+    yield note(SUSPENDED, suspended, every, ("is", "are"))
+    yield note(NO_SCHEDULE, unscheduled, every, ("has", "have"))
+    yield unreadable(all_ - len(read), every)
+
+
+def _has_schedule(job: CronJob, snapshot: Snapshot, usual: timedelta) -> bool:
+    try:
+        runs_of(job, snapshot.taken_at, timedelta(), usual)
+    except BadInput:
+        return False
+    return True
+
+
+def _read_job(raw: bytes, folder: PodDecoder) -> CronJob | None:
+    try:
+        return _job(_job_decoder.decode(raw), folder)
+    except (msgspec.MsgspecError, BadInput):
+        return None
+
+
+def _job(read: _WrittenCronJob, folder: PodDecoder) -> CronJob:
+    """Return the CronJob. Its Jobs share one owner: what each is called nobody knows, and nothing asks."""
+    meta, job = read.metadata, read.spec.job_template.spec
+    namespace, limit = meta.namespace or "default", job.active_deadline_seconds
+    owner = wire.OwnerReference("Job", meta.name, meta.uid, controller=True)
+    named = msgspec.structs.replace(
+        job.template.metadata, name=meta.name, namespace=namespace, owner_references=[owner]
+    )
+    return CronJob(
+        namespace,
+        meta.name,
+        Schedule(read.spec.schedule, timedelta(), read.spec.time_zone or DEFAULT_ZONE),
+        folder.decode(msgspec.structs.replace(job.template, metadata=named)).spec,
+        job.pods,
+        None if limit is None else timedelta(seconds=min(limit, _LONGEST)),
+        suspended=bool(read.spec.suspend or job.suspend),
+        overlap=read.spec.concurrency_policy or Overlap.ALLOW,
+    )

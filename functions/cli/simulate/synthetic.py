@@ -1,7 +1,4 @@
-"""A made-up cluster for who has no dump at hand: one pool in three zones, Deployments of several sizes, a DaemonSet.
-
-The same nodes and seed give the same cluster.
-"""
+"""A made-up cluster for who has no dump at hand; the same nodes and seed give the same."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +15,6 @@ from shared.core.cluster.workloads import Workload
 
 NAME: Final = "one pool of e2-standard-8"
 BEGINS: Final = datetime(2026, 3, 2, tzinfo=UTC)
-"""A Monday."""
 _POOL, _MACHINE = "web", "e2-standard-8"
 _ZONES: Final = ("europe-west4-a", "europe-west4-b", "europe-west4-c")
 _CPU, _MEMORY = 7910, 27 << 30
@@ -41,8 +37,7 @@ class _Room:
     replicas: Counter[str] = field(default_factory=Counter)
 
 
-def made_up(nodes: int, seed: int, at: datetime | None) -> Snapshot:
-    """Return the cluster at its busiest."""
+def make_cluster(nodes: int, seed: int, at: datetime | None) -> Snapshot:
     now = at or BEGINS
     rows = [_node(number, now) for number in range(nodes)]
     room = _Room([_CPU - 100] * nodes, [_MEMORY - (200 << 20)] * nodes)

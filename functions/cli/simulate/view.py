@@ -1,25 +1,25 @@
-"""What is shown of simulated days: each run with its figures, and what they rest on.
-
-Table, markdown and JSON draw it.
-"""
+"""What is shown of simulated days: each run with its figures; on a terminal, as markdown and as JSON."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
 
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.output.format import dollars, money
+from functions.cli.output.documents import text
+from functions.cli.output.format import count, dollars, moment, money, rfc3339
+from functions.cli.output.tables import DIM, Column, Table, as_markdown, draw
 
 POINTS: Final = 96
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedDay:
-    """One run: who was at work, and its totals."""
-
     name: str
     outcome: PlayedTotals
 
@@ -73,8 +73,6 @@ class DaysView:
 
 @dataclass(frozen=True, slots=True)
 class FigureColumn:
-    """One figure of a run: its title, what it means, and how it is written."""
-
     title: str
     meaning: str
     text: Callable[[DaysView, PlayedDay], str]
@@ -121,3 +119,78 @@ COLUMNS: Final = (
     FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.outcome.longest_wait)),
     FigureColumn("re-added", "nodes added within an hour of a removal", lambda _, run: str(run.outcome.bought_back)),
 )  # fmt: skip
+
+
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
+_WIDTH: Final = 72
+_LEAST: Final = 16
+
+
+def show(console: Console, view: DaysView) -> None:
+    console.print(f"{count(view.days, 'day')} of {view.cluster or 'the cluster'} from {moment(view.begins)}\n")
+    whole = _figures(view)
+    short = Table(whole.columns[:-1])
+    draw(console, whole if short.width + whole.gap + _LEAST <= console.width else short)
+    console.print()
+    for line in plot(view):
+        console.print(Text(line))
+    console.print()
+    for note in view.notes:
+        console.print(note)
+
+
+def _figures(view: DaysView) -> Table:
+    """Return the figures with their meanings, which the docs have, too."""
+    rows = [(figure.title, *(figure.text(view, run) for run in view.runs), figure.meaning) for figure in view.figures]
+    names = (Column(name, right=True) for name in view.names)
+    return Table.of((Column(""), *names, Column("", wraps=True, style=DIM)), rows)
+
+
+def plot(view: DaysView) -> list[str]:
+    """Return the nodes over time, one line of bars for each run, all to one scale."""
+    rows = {name: view.points(run, _WIDTH) for name, run in zip(view.names, view.runs, strict=True)}
+    least, most = min(map(min, rows.values())), max(map(max, rows.values()))
+    width = max(map(len, rows))
+    bars = [_LEVELS[step * (len(_LEVELS) - 1) // max(most - least, 1)] for step in range(most - least + 1)]
+    lines = [f"{name:>{width}}  {''.join(bars[nodes - least] for nodes in points)}" for name, points in rows.items()]
+    return [f"Nodes over time, from {least} to {most}:", *lines]
+
+
+def page(view: DaysView) -> str:
+    title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
+    return "\n\n".join((title, as_markdown(_figures(view)), *(f"> {text(note)}" for note in view.notes)))
+
+
+SCHEMA: Final = 1
+_APART: Final = frozenset({"cost", "bill", "series", "hours"})
+
+
+def document(view: DaysView) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "cluster": view.cluster or None,
+        "begins": rfc3339(view.begins),
+        "days": view.days,
+        "runs": [_run(view, run) for run in view.runs],
+    }
+
+
+def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
+    outcome = run.outcome
+    plain = {field.name: getattr(outcome, field.name) for field in fields(outcome) if field.name not in _APART}
+    return {
+        "name": run.name,
+        "mean_nodes": round(outcome.mean_nodes, 4),
+        **{key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()},
+        "cost": _dollars(outcome.cost),
+        "bill": None if outcome.bill is None else _dollars(outcome.bill),
+        "saved": round(float(view.saving_of(run)), 6),
+        "series": [
+            {"at": rfc3339(row.at), "nodes": row.nodes, "cost_per_hour": _dollars(row.cost), "waiting": row.waiting}
+            for row in outcome.series
+        ],
+    }
+
+
+def _dollars(micro: float) -> float:
+    return float(round(dollars(Fraction(micro)), 4))

@@ -12,7 +12,7 @@ import numpy as np
 from functions.cli.analysis.shapes.advice import Advice, advise
 from functions.cli.analysis.shapes.offers import NewGroup
 from functions.cli.analysis.shapes.proof import headroom
-from functions.cli.analysis.shapes.study import ShapeRequest, Study, waiting
+from functions.cli.analysis.shapes.study import ShapeRequest, Study, waiting_kinds
 from functions.cli.input.inputs import EVERY_POOL
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.planning.bill import Bill
@@ -49,7 +49,9 @@ def least_cost(study: Study) -> int:
     free = room.clip(0).T.astype(np.float64)
     demand, admitting = own.sum(axis=0), np.array([arrays.admitting(kind) for kind in range(len(arrays.classes))])
     fitting = [
-        kind for kind in waiting(arrays) if ((arrays.requests[:, kind] <= free).all(axis=1) & admitting[kind]).any()
+        kind
+        for kind in waiting_kinds(arrays)
+        if ((arrays.requests[:, kind] <= free).all(axis=1) & admitting[kind]).any()
     ]
     np.add.at(demand, fitting, 1)
     moving = study.moving * own.sum(axis=1)

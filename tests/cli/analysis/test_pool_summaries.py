@@ -76,7 +76,7 @@ def test_what_could_go_is_counted_by_name() -> None:
     first, second = pool_summaries(
         _decisions(_decision("n1", "a"), _decision("n2", "b"), _decision("n3", "b")), {"n1", "n3"}
     )
-    assert [(each.could_go, each.could_save) for each in (first, second)] == [(1, 100), (1, 100)]
+    assert [(summary.could_go, summary.could_save) for summary in (first, second)] == [(1, 100), (1, 100)]
 
 
 def test_what_is_gone_in_steady_state_is_counted_next_to_what_could_go() -> None:

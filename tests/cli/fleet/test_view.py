@@ -1,7 +1,6 @@
 """What is true of the rows of a fleet together, and docs/fleet.md of its JSON: every key is told, and no other."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,7 +60,7 @@ def test_a_fleet_of_nothing_read_is_a_document_too(tmp_path: Path) -> None:
 
 
 def row(policy: str) -> FleetRow:
-    view = replace(plan_view.view_of(plan(busy("n1"))), policy_hash=policy)
+    view = plan_view.view_of(plan(busy("n1"), policy_hash=policy))
     return FleetRow("c", "c", PlannedCluster(view, None, ClusterSigns.of((), (), ()), bool(policy)))
 
 

@@ -39,9 +39,9 @@ def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Pa
     alone = [plan("--dump", path, "--potential") for path in two]
     named = ("--dump", two[0], "--dump", two[1]) if typed == "repeated" else ("--dump", two[0].parent)
     together = plan(*named, "--potential")
-    assert [{**each, "cluster": ""} for each in together["clusters"]] == [{**each, "cluster": ""} for each in alone]
+    assert [{**one, "cluster": ""} for one in together["clusters"]] == [{**one, "cluster": ""} for one in alone]
     names = ["prod europe-west4 p (a.json)", "stage europe-west4 p (b.json)"]
-    assert [each["cluster"] for each in together["clusters"]] == names
+    assert [one["cluster"] for one in together["clusters"]] == names
 
 
 def test_markdown_and_yaml_keep_the_clusters_apart_too(two: tuple[Path, Path]) -> None:
@@ -68,11 +68,11 @@ def test_no_pod_moves_from_one_cluster_to_another(two: tuple[Path, Path]) -> Non
 
 def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     shown = plan("--dump", two[0], "--dump", two[1])
-    totals = [each["totals"] for each in shown["clusters"]]
+    totals = [one["totals"] for one in shown["clusters"]]
     assert shown["totals"]["clusters"] == 2
     assert shown["totals"]["nodes"] == 84
     for number, scenario in enumerate(shown["ladder"][:3]):
-        parts = [each["ladder"][number] for each in shown["clusters"]]
+        parts = [one["ladder"][number] for one in shown["clusters"]]
         assert scenario["nodes"] == sum(part["nodes"] for part in parts)
         assert scenario["cost_per_month"] == pytest.approx(sum(part["cost_per_month"] for part in parts), abs=0.02)
     assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(total["cost_per_hour"] for total in totals))
@@ -122,7 +122,7 @@ def test_what_is_printed_of_the_clusters_adds_up_and_agrees_with_the_headline(tw
     assert [one + other for one, other in zip(rows[0], rows[1], strict=True)] == rows[2]
     adds, now, alone, rest, *_ = rows[2]
     assert adds == alone - rest
-    assert [f"${each:,}" in headline for each in (now, alone, rest)] == [True] * 3
+    assert [f"${amount:,}" in headline for amount in (now, alone, rest)] == [True] * 3
 
 
 def alone_and_together(folder: Path) -> tuple[list[str], list[list[str]], str]:
@@ -141,8 +141,8 @@ def test_each_row_has_the_money_of_its_own_report_and_the_sum_is_that_of_the_row
         assert f"for {alone}; " in told
         assert f"for {rest}" in told.partition("with Ebb")[2]
     assert first == second
-    assert [2 * int(each.strip("$").replace(",", "")) for each in first] == [
-        int(each.strip("$").replace(",", "")) for each in total
+    assert [2 * int(cell.strip("$").replace(",", "")) for cell in first] == [
+        int(cell.strip("$").replace(",", "")) for cell in total
     ]
 
 

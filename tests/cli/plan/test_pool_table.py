@@ -44,10 +44,6 @@ def test_an_ascii_terminal_gets_an_ascii_bar() -> None:
     assert gauge(Fraction(1, 2), 6, plain=True) == "###...  50%"
 
 
-def test_each_pool_has_a_line_and_all_of_them_one() -> None:
-    assert [line.split()[0] for line in _shown(of_every_kind(), 100)] == ["pool", "a", "b", "all", "cpu,"]
-
-
 def test_one_pool_needs_no_sum() -> None:
     assert [line.split()[0] for line in _shown(plan(busy("n1")), 100)] == ["pool", "a", "cpu,"]
 

@@ -1,16 +1,35 @@
+"""The tables of a plan on a terminal and as markdown: what they show, and that they fit."""
+
 from io import StringIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
+from functions.cli.input.options import Sort
+from functions.cli.output.tables import Table, draw
+from functions.cli.output.terminal import IN_A_FILE
 from functions.cli.plan.page import SUM, show
+from functions.cli.plan.page import plan_as_markdown as page
 from functions.cli.plan.scenarios import POLICY
-from functions.cli.plan.sentences import WordKind
-from functions.cli.plan.tables import held_table
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_scenarios
+from functions.cli.plan.sentences import WordKind, legend
+from functions.cli.plan.tables import held_table, node_table
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, PlanView, list_nodes, view_of, with_scenarios
 from shared.core.planning.plan import Plan, Potential, Verdict
-from shared.core.reasons import Blocker, Unremovable
-from tests.cli.plan.plans import blocked, busy, decision, of_every_kind, plan, some_scenarios, waiting
+from shared.core.reasons import Blocker, PodBlock, Unremovable
+from tests.cli.plan.plans import (
+    DOLLAR,
+    blocked,
+    busy,
+    decision,
+    in_flight,
+    of_every_kind,
+    ordered,
+    plan,
+    some_scenarios,
+    waiting,
+)
 
 
 def _shown(
@@ -40,26 +59,6 @@ def test_every_node_has_a_line_with_its_whole_reason(width: int, nodes: int) -> 
     lines = _shown(plan(*map(busy, names)), width).splitlines()
     for name in names:
         assert sum(name[-4:] in line and "cpu_above_limit" in line for line in lines) == 1
-
-
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    assert max(map(len, _shown(of_every_kind(), width).splitlines())) <= width
-
-
-@pytest.mark.parametrize(
-    "expected",
-    [
-        pytest.param("6 nodes with 120 pods", id="nodes and pods"),
-        pytest.param("6 nodes with 120 pods for $438 a month ($0.60 an hour)", id="what the cluster costs"),
-        pytest.param("$73 a month by 1 order (dry run: nothing is ordered)", id="what would be saved"),
-        pytest.param("local_storage", id="what the pods show"),
-        pytest.param("shop/cart-0, shop/cart-1 (volume cache)", id="which pods show it"),
-        pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
-    ],
-)
-def test_the_table_shows(expected: str) -> None:
-    assert expected in _shown(of_every_kind(), 120)
 
 
 def test_the_potential_is_shown_above_and_marked_at_each_node() -> None:
@@ -104,3 +103,188 @@ def test_a_file_is_shown_the_bars_of_each_pool_and_of_all() -> None:
 
 def test_an_empty_cluster_is_no_table() -> None:
     assert _shown(plan()).splitlines()[-1].startswith("This pass")
+
+
+def test_each_reason_is_shown_once_under_what_it_is_shown_about() -> None:
+    entries = legend(plan(busy("n1"), busy("n2"), ordered("n3"), in_flight("n4")))
+    assert [(entry.kind, entry.word, entry.nodes) for entry in entries] == [
+        (WordKind.GOES, "in flight", 1),
+        (WordKind.GOES, "underutilized", 1),
+        (WordKind.NODE, "cpu_above_limit", 2),
+    ]
+
+
+def test_what_holds_most_money_comes_first_however_few_nodes_it_is() -> None:
+    entries = legend(plan(busy("n1"), busy("n2"), blocked("n3", "shop/a", cost=DOLLAR)))
+    assert [(entry.word, entry.cost) for entry in entries if entry.kind is WordKind.NODE] == [
+        ("blocked_by_pod", DOLLAR),
+        ("cpu_above_limit", DOLLAR // 5),
+    ]
+
+
+def test_what_lies_on_the_most_expensive_node_is_named_first() -> None:
+    entries = legend(plan(blocked("n1", "shop/a"), blocked("n2", "shop/b", cost=DOLLAR)))
+    assert [name for name, _ in entries[-1].about] == ["shop/b", "shop/a"]
+
+
+def test_what_pods_show_follows_the_reasons_of_the_verdicts_and_names_the_pods() -> None:
+    entries = legend(plan(blocked("n1", "shop/b", "shop/a"), blocked("n2", "shop/a")))
+    assert [(entry.word, entry.nodes, entry.about) for entry in entries] == [
+        ("blocked_by_pod", 2, ()),
+        ("local_storage", 2, (("shop/b", "volume cache"), ("shop/a", "volume cache"))),
+    ]
+
+
+def test_a_reason_that_is_not_the_first_is_shown_too() -> None:
+    both = (Blocker(Unremovable.TOO_YOUNG), Blocker(Unremovable.NOT_READY))
+    assert [entry.word for entry in legend(plan(decision("n1", Verdict.KEEP, *both)))] == ["too_young", "not_ready"]
+
+
+def test_nodes_without_a_price_hold_no_sum_of_money() -> None:
+    priced, unpriced = legend(plan(busy("n1"), decision("n2", Verdict.KEEP, Blocker(Unremovable.NO_POOL), cost=0)))
+    assert (priced.month, unpriced.month) == ("$73", "-")
+
+
+def test_every_entry_has_a_sentence() -> None:
+    everything = [
+        decision(f"n-{reason.value}", Verdict.KEEP, Blocker(reason))
+        for kind in (Unremovable, PodBlock)
+        for reason in kind
+    ]
+    expired = ordered("n1", reason="expired")
+    assert all(entry.sentence for entry in legend(plan(*everything, expired, in_flight("n2"))))
+
+
+def test_what_is_true_of_every_object_is_shown_once() -> None:
+    same, other = (legend(plan(blocked("n1", "shop/a", "shop/b"), *more))[-1] for more in ((), (busy("n2"),)))
+    assert same.some_objects(1) == "shop/a and 1 more (volume cache)"
+    assert other.some_objects(3) == "shop/a, shop/b (volume cache)"
+    own = legend(plan(decision("n1", Verdict.KEEP, *(Blocker(PodBlock.VOLUMES, f"shop/{at}", at) for at in "ab"))))[-1]
+    assert own.some_objects(3) == "shop/a (a), shop/b (b)"
+
+
+LONG = "gke-prod-europe-west4-default-pool-1a2b3c4d-"
+
+
+def _view(names: list[str], *, could_go: bool = False) -> PlanView:
+    kinds = (
+        waiting,
+        busy,
+        lambda name: blocked(name, "shop/cart-5d4f8b-x2x4z", "shop/cart-1"),
+        lambda name: decision(name, Verdict.KEEP, Blocker(Unremovable.MINIMUM_NON_TAINTED, "", "2 of 2")),
+    )
+    made = plan(*(kinds[number % len(kinds)](name) for number, name in enumerate(names)))
+    return view_of(made, Potential(tuple(names), 0, ()) if could_go else None)
+
+
+def _table(view: PlanView, width: int, *, by_cost: bool = False) -> Table:
+    return node_table(list_nodes(view, AskedNodes(nodes=True, sort=Sort.COST if by_cost else None)), width)
+
+
+def _titles(table: Table) -> list[str]:
+    return [column.title for column in table.columns]
+
+
+WHOLE = ["node", "pool", "cpu", "mem", "cost/mo", "verdict", "reason", "because of", "when (UTC)"]
+FULL = [title for title in WHOLE if title != "cost/mo"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "width"),
+    [
+        pytest.param(WHOLE, IN_A_FILE, id="a file has room for all"),
+        pytest.param(WHOLE, 200, id="200 columns"),
+        pytest.param([title for title in FULL if title != "verdict"], 120, id="120 columns"),
+        pytest.param([title for title in FULL if title != "verdict"], 90, id="90 columns"),
+        pytest.param([title for title in FULL if title not in {"verdict", "pool"}], 80, id="80 columns"),
+        pytest.param(["node", "cpu", "mem", "reason", "when (UTC)"], 58, id="58 columns"),
+    ],
+)
+def test_columns_that_are_shown_elsewhere_go_first(expected: list[str], width: int) -> None:
+    assert _titles(_table(_view([f"{LONG}{number:04x}" for number in range(8)]), width)) == expected
+
+
+def test_a_narrow_table_shows_names_without_their_shared_beginning() -> None:
+    table = _table(_view([f"{LONG}00a1", f"{LONG}00b2"]), 80)
+    assert table.lead.endswith(f" {LONG}")
+    assert table.columns[0].cells == ("…00a1", "…00b2")
+
+
+def test_names_lose_what_those_of_a_pool_share_before_the_cause_is_worded_shorter() -> None:
+    names = [("web", "gke-prod-web-pool-1a2b-0001"), ("web", "gke-prod-web-pool-1a2b-0002"),
+             ("db", "gke-prod-db-pool-3c4d-0001"), ("db", "gke-prod-db-pool-3c4d-0002")]  # fmt: skip
+    view = view_of(plan(*(blocked(name, "shop/cart-5d4f8b-x2x4z", pool=pool) for pool, name in names)))
+    table = _table(view, 90)
+    assert table.lead.endswith("gke-prod-db-pool-3c4d- (db), gke-prod-web-pool-1a2b- (web)")
+    assert ("…0001", "web", "50%", "25%", "pod: local_storage", "shop/cart-5d4f8b-x2x4z volume cache") in {
+        row[:-1] for row in table.rows
+    }
+
+
+@pytest.mark.parametrize("width", range(48, 90))
+def test_a_short_cause_needs_no_more_room_than_there_is(width: int) -> None:
+    short = decision("n1", Verdict.KEEP, Blocker(Unremovable.TOO_YOUNG, "", "1h"))
+    assert _table(view_of(plan(short)), width).width <= width
+
+
+NAMES = st.lists(st.from_regex(r"\A[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?\Z"), min_size=1, max_size=9, unique=True)
+
+
+@given(NAMES, st.integers(70, 220), st.booleans())
+def test_no_line_of_drawn_names_is_wider_than_the_terminal(names: list[str], width: int, could_go: bool) -> None:
+    pages = StringIO()
+    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
+    draw(console, _table(_view(names, could_go=could_go), width))
+    assert max(map(len, pages.getvalue().splitlines())) <= width
+
+
+@given(NAMES, st.integers(70, 220))
+def test_a_reason_is_never_cut(names: list[str], width: int) -> None:
+    table = _table(_view(names), width)
+    others = sum(column.width + table.gap for column in table.columns[1:])
+    assert "reason" in _titles(table)
+    assert others + min(12, table.columns[0].width) <= width
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_what_nodes_are_sorted_by_is_shown_at_every_width(width: int) -> None:
+    layout = _table(_view([f"{LONG}{number:04x}" for number in range(8)]), width, by_cost=True)
+    assert "cost/mo" in _titles(layout)
+    assert layout.width <= width
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param("# projects/p/locations/l/clusters/c, 2026-03-04 22:00:00 UTC", id="the cluster"),
+        pytest.param("| a | 3 | 50% | 25% | 1 | 1 | 1 | - | $219 | $73 |", id="a pool"),
+        pytest.param("| $73 | 1 | cpu_above_limit | CPU requests are at or above", id="what keeps nodes"),
+        pytest.param("> Without a policy.", id="what it rests on"),
+    ],
+)
+def test_the_page_shows(expected: str) -> None:
+    assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)), AskedNodes())
+
+
+def test_the_scenarios_are_below_the_headline() -> None:
+    shown = page(with_scenarios(view_of(of_every_kind()), some_scenarios(), "this policy"), AskedNodes())
+
+    assert "| now | 10 | $730 | $8,760 | - | - |" in shown
+    assert "| + running Jobs may move: a | 6 | $438 | $5,256 | 40% | 5.0 |" in shown
+    assert shown.index("**Ebb adds $73") < shown.index("| **Ebb adds** |") < shown.index("| a | 3 |")
+
+
+def test_nodes_are_listed_where_they_were_asked_for() -> None:
+    row = "| gke-c-b-3d4c-0004 | b | 50% | 25% | $73 | keep | pod: local_storage |"
+    assert row not in page(view_of(of_every_kind()), AskedNodes())
+    assert row in page(view_of(of_every_kind()), EVERY_NODE)
+
+
+def test_no_name_ends_a_cell_or_begins_a_tag() -> None:
+    shown = page(view_of(plan(blocked("n1", "shop/a|b<img>"))), EVERY_NODE)
+    assert "shop/a&#124;b&#60;img&#62;" in shown
+
+
+def test_every_line_of_a_table_has_as_many_cells_as_its_head() -> None:
+    rows = [line for line in page(view_of(of_every_kind()), EVERY_NODE).splitlines() if line.startswith("|")]
+    assert {line.count(" | ") for line in rows if line.startswith("| gke-")} == {8}

@@ -1,34 +1,41 @@
+"""What the view of a plan shows: groups, what was asked for, and plans without marks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from functions.cli.plan.view import view_of
+from functions.cli.input.options import Only, Sort
+from functions.cli.plan.view import AskedNodes, PlanView, check_pools, choose_nodes, list_nodes, verdict_groups, view_of
 from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
-from tests.cli.plan.plans import blocked, busy, decision, in_flight, of_every_kind, order, ordered, plan, waiting
-
-
-def test_what_goes_comes_first_and_what_stays_last() -> None:
-    assert [part.title for part in view_of(of_every_kind()).groups] == [
-        "would order (1)",
-        "waiting (1)",
-        "in flight (1)",
-        "keep (3)",
-    ]
-
-
-def test_each_node_has_exactly_one_row() -> None:
-    given = of_every_kind()
-    rows = [row.name for part in view_of(given).groups for row in part.nodes]
-    assert sorted(rows) == sorted(each.name for each in given.decisions)
+from shared.errors import BadInput
+from tests.cli import dumps
+from tests.cli.dumps.rich_dump import rich_dump
+from tests.cli.plan.plans import (
+    DOLLAR,
+    blocked,
+    busy,
+    decision,
+    in_flight,
+    of_every_kind,
+    order,
+    ordered,
+    plan,
+    waiting,
+)
+from tests.cli.running import run_ebb
 
 
 def test_orders_stand_as_they_were_taken() -> None:
     given = plan(ordered("n1"), ordered("n2"), orders=[order("n2"), order("n1")])
-    assert [row.name for row in view_of(given).groups[0].nodes] == ["n2", "n1"]
+    assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n2", "n1"]
 
 
 def test_kept_nodes_stand_by_pool_and_reason() -> None:
     given = plan(busy("n1", pool="b"), busy("n2"), decision("n3", Verdict.KEEP, Blocker(Unremovable.BUDGET)))
-    assert [row.name for row in view_of(given).groups[0].nodes] == ["n3", "n2", "n1"]
+    assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n3", "n2", "n1"]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +50,7 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
     ],
 )
 def test_when(expected: str, given: NodeDecision) -> None:
-    shown = view_of(plan(given, orders=[order("n")])).groups
+    shown = list(verdict_groups(view_of(plan(given, orders=[order("n")]))))
     assert shown[0].nodes[0].when == expected
 
 
@@ -65,7 +72,7 @@ def test_when(expected: str, given: NodeDecision) -> None:
     ],
 )
 def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], given: NodeDecision) -> None:
-    assert view_of(plan(given)).groups[0].nodes[0].about == expected
+    assert next(verdict_groups(view_of(plan(given)))).nodes[0].about == expected
 
 
 @pytest.mark.parametrize(
@@ -77,4 +84,127 @@ def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], 
     ],
 )
 def test_a_row_shows_the_reason_of(expected: str, given: NodeDecision) -> None:
-    assert view_of(plan(given)).groups[0].nodes[0].reason == expected
+    assert next(verdict_groups(view_of(plan(given)))).nodes[0].reason == expected
+
+
+def _view() -> PlanView:
+    return view_of(of_every_kind())
+
+
+@pytest.mark.parametrize(
+    ("expected", "asked"),
+    [
+        pytest.param(["0001", "0002", "0003", "0004", "0005", "0006"], AskedNodes(nodes=True), id="all"),
+        pytest.param(["0004", "0005", "0006"], AskedNodes(pools=("b",)), id="of a pool"),
+        pytest.param(["0001"], AskedNodes(only=(Only.ORDER,)), id="that go, in dry run too"),
+        pytest.param(["0001", "0003"], AskedNodes(only=(Only.ORDER, Only.IN_FLIGHT)), id="of two verdicts"),
+        pytest.param(["0001", "0002", "0003", "0004"], AskedNodes(top=1), id="the first of each verdict"),
+        pytest.param([], AskedNodes(pools=("b",), only=(Only.ORDER,)), id="of which there are none"),
+    ],
+)
+def test_the_nodes_shown_are_those(expected: list[str], asked: AskedNodes) -> None:
+    assert [node.name[-4:] for node in list_nodes(_view(), asked).nodes] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "sort"),
+    [
+        pytest.param(["n1", "n2", "n3"], Sort.NAME, id="name"),
+        pytest.param(["n3", "n1", "n2"], Sort.COST, id="the most expensive first"),
+        pytest.param(["n2", "n3", "n1"], Sort.CPU, id="the emptiest first, what is not known last"),
+        pytest.param(["n1", "n2", "n3"], Sort.MEMORY, id="memory"),
+        pytest.param(["n1", "n2", "n3"], Sort.REASON, id="reason"),
+    ],
+)
+def test_they_are_sorted_by(expected: list[str], sort: Sort) -> None:
+    view = view_of(plan(busy("n1", cpu_ratio=None), busy("n2", cpu_ratio=0), busy("n3", cost=DOLLAR)))
+    assert [node.name for node in list_nodes(view, AskedNodes(sort=sort)).nodes] == expected
+    assert [node.name for node in choose_nodes(view, AskedNodes(sort=sort))] == expected
+
+
+def test_a_tool_gets_the_first_of_those_that_were_asked_for() -> None:
+    found = choose_nodes(_view(), AskedNodes(pools=("b",), top=2))
+
+    assert [node.name[-4:] for node in found] == ["0004", "0005"]
+
+
+def test_what_top_leaves_out_is_counted() -> None:
+    view = view_of(plan(busy("n1"), busy("n2"), busy("n3"), waiting("n4")))
+    assert list_nodes(view, AskedNodes(top=1)).more == 2
+
+
+def test_a_pool_that_is_not_there_is_a_mistake() -> None:
+    with pytest.raises(BadInput, match="the cluster has no pool 'c'; it has a, b"):
+        check_pools([_view()], ("c",))
+
+
+def test_of_several_clusters_one_has_to_have_the_pool() -> None:
+    other = view_of(plan(busy("n1", pool="c")))
+    check_pools([_view(), other], ("c", "a"))
+    assert list_nodes(_view(), AskedNodes(pools=("c",))).nodes == ()
+    with pytest.raises(BadInput, match="no cluster has a pool 'd'; there are a, b, c"):
+        check_pools([_view(), other], ("d",))
+
+
+def test_without_any_of_them_nodes_are_not_listed() -> None:
+    assert not AskedNodes().lists_nodes
+    assert AskedNodes(top=3).lists_nodes
+
+
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+        ]
+    }
+}
+
+
+def one_pod_a_node(**spec: Any) -> list[dict[str, Any]]:
+    """Eight nodes of one pool, each with one pod."""
+    numbers = range(0, 16, 2)
+    on = [dumps.name_of(number) for number in numbers]
+    system = dumps.pod("logs", on[0], app="logs", kind="DaemonSet", namespace="kube-system")
+    pods = [dumps.pod(f"w-{number}", name, **spec) for number, name in enumerate(on)]
+    return [*map(dumps.node, numbers), *pods, system]
+
+
+APART_EACH = one_pod_a_node(affinity=APART)
+TOO_BIG = one_pod_a_node(cpu="2200m")
+
+
+def written(objects: list[dict[str, Any]], path: Path) -> Path:
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
+    return path
+
+
+def said(dump: Path, *words: str | Path) -> Any:
+    return json.loads(run_ebb(*words, "--dump", dump, "--output", "json").stdout)
+
+
+@pytest.mark.parametrize("objects", [APART_EACH, TOO_BIG], ids=["pods exclude each other", "no node has room for two"])
+def test_a_node_that_can_never_go_does_not_wait_for_a_mark(objects: list[dict[str, Any]], tmp_path: Path) -> None:
+    dump = written(objects, tmp_path / "dump.json")
+
+    table, told = run_ebb("plan", "--dump", dump).stdout, said(dump, "plan")
+
+    assert {(node["verdict"], node["reason"]) for node in told["nodes"]} == {("keep", "no_place_for_pods")}
+    assert "no_place_for_pods" in table
+    assert "marked_recently" not in table
+    assert "must wait" not in table
+
+
+@pytest.mark.parametrize(
+    "objects", [APART_EACH, list(dumps.items(12)), rich_dump(0), rich_dump(1)], ids=["apart", "plain", "rich", "rich 2"]
+)
+def test_plan_explain_and_report_give_each_node_the_same_reason(objects: list[dict[str, Any]], tmp_path: Path) -> None:
+    dump, page = written(objects, tmp_path / "dump.json"), tmp_path / "report.json"
+    nodes = [thing["metadata"]["name"] for thing in objects if thing["kind"] == "Node"]
+
+    plan, explained = said(dump, "plan"), said(dump, "explain", *nodes)["explained"]
+    run_ebb("report", "--dump", dump, "--output", "json", "--out", page)
+
+    reasons = {node["name"]: (node["verdict"], node["reason"]) for node in plan["nodes"]}
+    assert {node["name"]: (node["verdict"], node["reason"]) for node in explained} == reasons
+    assert json.loads(page.read_text())["nodes"] == plan["nodes"]
+    assert [node["name"] for node in explained if node["refusal"] and node["verdict"] == "waiting"] == []

@@ -57,7 +57,6 @@ class Bound:
 
 
 def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
-    """Return what any plan leaves at least."""
     rows = [_Row.of(node, snapshot) for node in snapshot.nodes]
     leaving = departing_nodes(snapshot, state)
     fixed = np.array([row.stays and row.node.name not in leaving for row in rows], np.bool_)
@@ -83,9 +82,9 @@ def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Float
 
     @cache
     def of(weights: tuple[float, ...]) -> int:
-        each = bill.weigh_axes(weights)
-        costs = prices - amounts[:, 0] + amounts[:, 1:] @ np.array(each.rates)
-        return floor(least(costs) - each.covered) - 1 + bill.fees  # the bill is rounded down
+        weighed = bill.weigh_axes(weights)
+        costs = prices - amounts[:, 0] + amounts[:, 1:] @ np.array(weighed.rates)
+        return floor(least(costs) - weighed.covered) - 1 + bill.fees  # the bill is rounded down
 
     axes = amounts.shape[1] - 1
     best = max(((share,) * axes for share in _SHARES), key=of)
@@ -112,10 +111,10 @@ class _NodePart:
         return cls(where, room, requested, fixed, count)
 
     def least(self, prices: _Floats) -> float:
-        """Return what the nodes that remain cost at least, given what each node costs."""
         costs = prices[self.where]
         by_room = _least(costs, self.room, self.requested, self.fixed)
-        return max(by_room, _cheapest(costs, self.fixed, self.count))
+        others = np.sort(costs[~self.fixed])[: max(self.count - int(self.fixed.sum()), 0)]
+        return max(by_room, float(costs[self.fixed].sum() + others.sum()))  # the cheapest of as many as must remain
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,9 @@ class _Row:
 
     @classmethod
     def of(cls, node: Node, snapshot: Snapshot) -> "_Row":
-        pods = [pod for pod in snapshot.pods_by_node[node.name] if _counts(pod)]
+        # the autoscaler lets expendable pods end with their node: they keep no room
+        pods = [pod for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished]
+        pods = [pod for pod in pods if not is_expendable(pod.spec)]
         own = [pod for pod in pods if pod.spec.stays]
         moving = [pod for pod in pods if not pod.spec.stays]
         stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
@@ -138,11 +139,6 @@ class _Row:
             return cls(node, lives, lives, stays=True)
         offered = np.array([float(node.allocatable.get(axis)) for axis in _AXES])
         return cls(node, np.maximum(offered - _sum(own), lives), lives, stays)
-
-
-def _counts(pod: Pod) -> bool:
-    """Whether a pod keeps room: the autoscaler lets expendable ones end with their node."""
-    return not pod.phase.finished and not is_expendable(pod.spec)
 
 
 def _sum(pods: Sequence[Pod]) -> _Floats:
@@ -192,12 +188,6 @@ def _least(costs: _Floats, room: _Floats, demand: _Floats, fixed: NDArray[np.boo
     return float(costs[fixed].sum()) + max(
         _cover(costs[~fixed], share @ weight, float(left @ weight)) for weight in weights
     )
-
-
-def _cheapest(costs: _Floats, fixed: NDArray[np.bool_], count: int) -> float:
-    """Return what so many nodes cost at least: those that stay, and the cheapest of the others."""
-    others = np.sort(costs[~fixed])[: max(count - int(fixed.sum()), 0)]
-    return float(costs[fixed].sum() + others.sum())
 
 
 def _cover(costs: _Floats, room: _Floats, demand: float) -> float:

@@ -8,9 +8,9 @@ from typing import Final
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.bill import Bill, CommitmentUse, ends
+from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import MICRO, Prices
-from shared.core.policy.values import FLEXIBLE, Capacity, Commitments, FlexibleCommitment
+from shared.core.policy.values import FLEXIBLE, Capacity
 from shared.core.rules.situation import Situation
 
 MOST_ENDS: Final = 3
@@ -22,7 +22,6 @@ class UsedPart:
     """The used part of a commitment, and what the rest costs in micro-dollars an hour."""
 
     used: Capacity | None
-    """None of a flexible commitment."""
     idle: int
 
 
@@ -60,7 +59,6 @@ class Committed:
     region: str
     later: tuple[LaterAddition, ...] = ()
     use_elsewhere_is_known: bool = True
-    """Whether it is known what other machines of the region use."""
 
 
 def committed_of(
@@ -76,7 +74,6 @@ def committed_of(
 
 
 def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None) -> tuple[CommittedRow, ...]:
-    """Return each commitment in force with its use by the nodes of now, and by those of a steady state if known."""
     before = tuple(_rows(bill, now))
     if rest is None:
         return before
@@ -84,20 +81,13 @@ def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None)
 
 
 def _rows(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
-    yield from map(_row, bill.uses(nodes))
+    for use in bill.uses(nodes):
+        own = use.commitment
+        yield CommittedRow(own.family, own.size, own.until, use.fee, UsedPart(use.used, use.idle))
     flexible = bill.commitments.flexible
     if flexible:
-        yield _flexible_row(bill, flexible, nodes)
-
-
-def _row(use: CommitmentUse) -> CommittedRow:
-    own = use.commitment
-    return CommittedRow(own.family, own.size, own.until, use.fee, UsedPart(use.used, use.idle))
-
-
-def _flexible_row(bill: Bill, flexible: FlexibleCommitment, nodes: Sequence[Node]) -> CommittedRow:
-    fee = round(flexible.per_hour * MICRO)
-    return CommittedRow(FLEXIBLE, None, flexible.until, fee, UsedPart(None, bill.flexible_idle(nodes)))
+        fee, part = round(flexible.per_hour * MICRO), UsedPart(None, bill.flexible_idle(nodes))
+        yield CommittedRow(FLEXIBLE, None, flexible.until, fee, part)
 
 
 def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...]:
@@ -112,10 +102,6 @@ def _addition(base: PolicyAtRest, alone: Rest, at: datetime) -> LaterAddition:
     rest = base.onward(replace(policy, commitments=left), base.start.snapshot)
     bill = Bill.of(base.prices, left, base.situation.snapshot.nodes, at)
     added = bill.of_all(alone.snapshot.nodes) - bill.of_all(rest.snapshot.nodes)
-    return LaterAddition(at, _ending(policy.commitments, at), len(rest.snapshot.nodes), added, rest.is_rest)
-
-
-def _ending(commitments: Commitments, at: datetime) -> tuple[str, ...]:
-    """Return the families whose commitments end then, the flexible one last."""
-    names = {family for family, until in commitments.ends if until == at}
-    return tuple(sorted(names, key=lambda family: (family == FLEXIBLE, family)))
+    ending = {family for family, until in policy.commitments.ends if until == at}
+    families = tuple(sorted(ending, key=lambda family: (family == FLEXIBLE, family)))  # the flexible one last
+    return LaterAddition(at, families, len(rest.snapshot.nodes), added, rest.is_rest)

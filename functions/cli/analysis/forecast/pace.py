@@ -1,8 +1,7 @@
 """When drains would start: the gates of the real passes, asked again and again on a simulated clock.
 
-Passes at which nothing can have changed are left out: schedules, freezes, rates, gaps and back-offs know when something
-opens or closes by itself. What stood in the way of the node that was next is counted by its reason. A gate that neither
-time nor the end of a drain opens is known from the start, and the nodes behind it never go.
+Passes at which nothing can have changed are left out. What stood in the way of the node that was next is counted by its
+reason. A gate that neither time nor the end of a drain opens is known from the start: nodes behind it never go.
 """
 
 import heapq
@@ -21,7 +20,7 @@ from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.records.state import INTERVAL
 from shared.core.rules.budgets import Calendar
-from shared.core.rules.counts import NodeCounts, PoolCounts
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import ProposedDrain
 from shared.core.rules.gates import CLAIM_GATES, GATES, Closes, Gate
 
@@ -54,7 +53,7 @@ class LetGo:
 
 
 class UnderWay(NamedTuple):
-    """A drain: when it has ended, or its use of the budgets, of which node."""
+    """A drain, or its use of the budgets; the one that ends first sorts first."""
 
     ends: datetime
     uid: str
@@ -78,7 +77,6 @@ class Pace:
         self.held_up: Counter[Reason] = Counter()
         """How many seconds each reason kept the node that was next."""
         self.never: dict[str, Reason] = {}
-        """What keeps a node for good, by its name."""
         self.begins: dict[str, datetime] = {}
         """When each drain begins, by the name of its node."""
         self.ended: datetime | None = None
@@ -100,24 +98,22 @@ class Pace:
 
     def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
         """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
-        shut = {drain.node.name: word for drain in drains if (word := self._shut_for_good(drain))}
-        self.never.update(shut)
-        waiting = [drain for drain in drains if drain.node.name not in shut]
-        never = [drain for drain in drains if drain.node.name in shut]
+        never = {drain.node.name: word for drain in drains if (word := self._shut_for_good(drain))}
+        waiting = [drain for drain in drains if drain.node.name not in never]
         while waiting:
             begun, held = self._pass(waiting)
             waiting = [drain for drain in waiting if drain.node.name not in begun]
             later = self._next(waiting) if waiting else until
             if later is None:
-                names = (drain.node.name for drain in waiting)
-                self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
-                return _let_go(drains, [*waiting, *never], never=[*waiting, *never])
-            if later >= until:
+                names = [drain.node.name for drain in waiting]
+                never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
+            if later is None or later >= until:
                 break
-            first = next(iter(held.values()))
-            self.held_up[first] += int((later - self.now).total_seconds())
+            self.held_up[next(iter(held.values()))] += int((later - self.now).total_seconds())
             self._move_to(later)
-        return _let_go(drains, [*waiting, *never], never=never)
+        self.never.update(never)
+        left = {drain.node.name for drain in waiting} | never.keys()
+        return LetGo(frozenset(drain.node.name for drain in drains) - left, frozenset(never))
 
     def _shut_for_good(self, drain: PacedDrain) -> Reason | None:
         """Return what keeps the pool's nodes up to the horizon of the forecast, however little is under way."""
@@ -125,12 +121,10 @@ class Pace:
         if key not in self._shut:
             proposed = ProposedDrain(self._at_first.idle, drain.node, drain.reason)
             wide = (gate for gate in CLAIM_GATES if gate.closes is not Closes.NODE and gate.rule(proposed))
-            self._shut[key] = next((gate.reason for gate in wide if not self._opens(gate, proposed)), None)
+            opens = ((gate, opens_at(gate, proposed, HORIZON)) for gate in wide)
+            never = (gate.reason for gate, at in opens if at is None or at > self._begun + HORIZON)
+            self._shut[key] = next(never, None)
         return self._shut[key]
-
-    def _opens(self, gate: Gate, proposed: ProposedDrain) -> bool:
-        opens = opens_at(gate, proposed, HORIZON)
-        return opens is not None and opens <= self._begun + HORIZON
 
     def _pass(self, waiting: Sequence[PacedDrain]) -> tuple[frozenset[str], dict[str, Reason]]:
         """Return who goes in this pass, and what keeps the others as far as it was asked."""
@@ -174,7 +168,7 @@ class Pace:
         self._idle = 0 if begun else self._idle + 1
         if self._idle > MOST_IDLE:
             return None
-        times = [*self._moments, *(drain.ripe for drain in waiting), *(row[0] for row in self._under_way[:1])]
+        times = [*self._moments, *(drain.ripe for drain in waiting), *(row.ends for row in self._under_way[:1])]
         times += [now + self._interval] if begun else []
         times += [self._changes] if self._changes is not None else []
         later = min((time for time in times if time > now), default=None)
@@ -183,11 +177,9 @@ class Pace:
         return self._pass_at(later)
 
     def _pass_at(self, time: datetime) -> datetime:
-        """Return when the next pass is at that time or after it."""
         return self._begun + -(-(time - self._begun) // self._interval) * self._interval
 
     def wait_until(self, later: datetime) -> None:
-        """Let time pass up to the first pass at or after it, if that has not come yet."""
         if later > self.now:
             self._move_to(self._pass_at(later))
 
@@ -200,23 +192,13 @@ class Pace:
         if self._last_begin == self.now:  # in whatever round: all that began now is one pass for the gap
             state = structs.replace(state, last_scale_down=self.now + CLAIMED_AFTER)
         pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
-        while self._under_way and self._under_way[0][0] <= later:
+        while self._under_way and self._under_way[0].ends <= later:
             ended = heapq.heappop(self._under_way)
-            pools[ended.pool] = _without_drains(pools[ended.pool], ended)
+            pool = pools[ended.pool] = replace(pools[ended.pool], in_use=pools[ended.pool].in_use - {ended.uid})
+            if ended.is_deleted:
+                left = pool.in_flight - {ended.uid}
+                pools[ended.pool] = replace(pool, nodes=pool.nodes - ended.counted, in_flight=left)
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools, state=state)
-
-
-def _let_go(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:
-    left = frozenset(drain.node.name for drain in waiting)
-    begun = frozenset(drain.node.name for drain in drains) - left
-    return LetGo(begun, frozenset(drain.node.name for drain in never))
-
-
-def _without_drains(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
-    freed = replace(pool, in_use=pool.in_use - {ended.uid})
-    if not ended.is_deleted:
-        return freed
-    return replace(freed, nodes=pool.nodes - ended.counted, in_flight=pool.in_flight - {ended.uid})
 
 
 FAR: Final = timedelta(days=400)

@@ -52,14 +52,9 @@ class Scenario:
     gone: int = 0
     """Nodes removed until then, those that were on their way out among them."""
     change: Relaxation | None = None
-    """Of a relaxation."""
     is_rest: bool = True
-    """Whether it was followed until no more nodes go."""
     bill: int | None = None
-    """What is paid for it with commitments, fees included, in micro-dollars an hour; None where nothing is committed.
-
-    `cost` is the list price of its nodes.
-    """
+    """What is paid with commitments, fees included; None where nothing is committed. `cost` is the list price."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,6 @@ class Scenarios:
     approximate: bool
     """Whether the cluster is so large that the forecast ended before its steady state."""
     gone: frozenset[str] = frozenset()
-    """The nodes that are gone in steady state, by name."""
     begun: Snapshot | None = field(default=None, compare=False)
     """The snapshot of now, with what is pending where the scheduler would put it."""
     left: Snapshot | None = field(default=None, compare=False)
@@ -122,19 +116,17 @@ def scenarios_of(
 
 
 def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
-    """Return the same of a steady state that is known."""
-    situation, snapshot = base.situation, base.situation.snapshot
-    rest, size = base.rest, base.size
-    changes = find_relaxations(base)
-    found = try_relaxations(base, changes, size.tried, min(size.tried, len(changes.tried)) * size.onward, progress)
+    snapshot, rest, effort, changes = base.situation.snapshot, base.rest, base.effort, find_relaxations(base)
+    rounds = min(effort.tried, len(changes.tried)) * effort.onward
+    found = try_relaxations(base, changes, effort.tried, rounds, progress)
     idle = (freed.held for freed in found.freed if not freed.saving)
     bill, alone = base.bill, left_alone(base.start)
-    least = bound(snapshot, bill, situation.state)
+    least = bound(snapshot, bill, base.situation.state)
     return Scenarios(
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
         alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
-        relaxed=tuple(_relaxed_scenario(freed, base, bill) for freed in found.freed[:MOST_RELAXED] if freed.saving),
+        relaxed=tuple(_relaxed_scenario(freed, base) for freed in found.freed[:MOST_RELAXED] if freed.saving),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost, bill=least.bill),
         by=rest.by,
         held_up=rest.held_up,
@@ -160,19 +152,13 @@ def _later(base: PolicyAtRest, alone: Rest) -> "tuple[LaterAddition, ...]":
 
 def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     nodes = rest.snapshot.nodes
-    return Scenario(
-        kind,
-        len(nodes),
-        bill.prices.of_all(nodes),
-        rest.evictions,
-        rest.gone,
-        is_rest=rest.is_rest,
-        bill=None if bill.is_list else bill.of_all(nodes),
-    )
+    paid = None if bill.is_list else bill.of_all(nodes)
+    cost = bill.prices.of_all(nodes)
+    return Scenario(kind, len(nodes), cost, rest.evictions, rest.gone, is_rest=rest.is_rest, bill=paid)
 
 
-def _relaxed_scenario(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
-    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, bill)
+def _relaxed_scenario(freed: Freed, base: PolicyAtRest) -> Scenario:
+    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, base.bill)
     return replace(
         anyway,
         nodes=anyway.nodes - freed.nodes,

@@ -1,8 +1,7 @@
 """What is left when no more nodes go: by the autoscaler alone, and by a policy's passes with it.
 
-Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced, one node
-after another. `pace` has when nodes would go, and which never. Then the scheduler has placed the pods, and
-the next round begins from there (docs/decisions/forecast.md).
+Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced. `pace` has
+when nodes would go. The next round begins where the scheduler has placed the pods (docs/decisions/forecast.md).
 """
 
 from collections import Counter
@@ -18,7 +17,7 @@ from msgspec import structs
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
 from functions.cli.analysis.forecast.unpaced_pass import UnpacedPass, Workings
 from shared.core.cluster import names
-from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Reached
 from shared.core.placement.cluster_arrays import ClusterArrays
@@ -58,12 +57,9 @@ class Rest:
     by: datetime | None = None
     """When the last node of the policy's is deleted; None where none goes."""
     held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
-    """How many seconds each reason kept the node that was next."""
     never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
-    """How many nodes a limit keeps that does not open within half a year."""
     is_rest: bool = True
     rounds: int = 0
-    """How many it took."""
     workings: Workings = field(default_factory=Workings, compare=False, repr=False)
 
     @property
@@ -85,16 +81,31 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is tried."""
+    """How much is tried in a cluster of at most so many nodes and pods together."""
 
+    most: float
     share: float
     """Of the nodes that may go in one round; a default budget allows a tenth at once."""
     slices: int
     """Into how many rounds the time is cut that the autoscaler needs for what it has announced."""
     rounds: int
+    onward: int
+    """Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`."""
+    tried: int
+    """Relaxations that `ebb plan` tries."""
+    in_all: int
+    """Rounds for all changes of `ebb why-not` together."""
 
 
-def beginning(situation: Situation, workings: Workings) -> Rest:
+_EFFORTS: Final = (
+    Effort(400, share=0.1, slices=4, rounds=60, onward=12, tried=20, in_all=600),
+    Effort(3_000, share=0.1, slices=3, rounds=30, onward=4, tried=9, in_all=300),
+    Effort(30_000, share=0.5, slices=1, rounds=10, onward=2, tried=6, in_all=60),
+    Effort(inf, share=1.0, slices=1, rounds=2, onward=1, tried=4, in_all=4),
+)
+
+
+def remove_departing(situation: Situation, workings: Workings) -> Rest:
     """Return the cluster as it stands once what is on its way out has left."""
     leaving = departing_nodes(situation.snapshot, situation.state)
     rest = Rest(with_announced(situation.snapshot, ()), workings=workings)
@@ -102,12 +113,10 @@ def beginning(situation: Situation, workings: Workings) -> Rest:
 
 
 def removed_nodes(order: tuple[str, ...], left: Snapshot) -> Reached:
-    """Return the nodes that went until a rest, with where their pods lie then."""
     return Reached(order, {pod.key: pod.node for pod in left.pods})
 
 
 def left_alone(start: Rest) -> Rest:
-    """Return what the autoscaler would leave by itself."""
     rest, workings, rounds = start, start.workings, 0
     for step in rounds_alone(start.snapshot, workings.unneeded, MOST_ROUNDS, workings.arrays_of):
         rest, rounds = rest.after(step), rounds + 1
@@ -116,12 +125,13 @@ def left_alone(start: Rest) -> Rest:
 
 def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -> Rest:
     """Return what the policy's passes and the autoscaler leave together."""
-    rest, is_rest, turns = start, False, _Turns(pace.now + _first_removal(start))
-    rounds = 0
+    # the autoscaler waits at least so long with the first node that it finds unneeded
+    first = soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in start.unneeded))
+    rest, is_rest, turns, rounds = start, False, _Turns(pace.now + first), 0
     while rounds < effort.rounds and not is_rest:
         rounds += 1
         names = rest.unneeded
-        drains = passes(with_announced(rest.snapshot, names))
+        drains = passes.plan_drains(with_announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
         going = [drain.node.name for drain in drains if drain.node.name in started.begun]
@@ -142,11 +152,6 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
     return replace(done, is_rest=is_rest, rounds=rounds)
 
 
-def _first_removal(start: Rest) -> timedelta:
-    """Return how long the autoscaler waits at least with the first node that it finds unneeded."""
-    return soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in start.unneeded))
-
-
 def _never(rest: Rest, passes: UnpacedPass, pace: Pace) -> Counter[Reason]:
     """Return what keeps nodes for good that could go together in steady state, with how many it keeps."""
     shut = pace.never.keys() & rest.snapshot.node_by_name.keys()
@@ -164,14 +169,12 @@ class _Turns:
         return self.free + -(-nodes // slices) * ONE_REMOVAL
 
     def take(self, names: tuple[str, ...], until: datetime) -> tuple[str, ...]:
-        """Return those that it removes by then."""
         taken = names[: max(0, (until - self.free) // ONE_REMOVAL)]
         self.free += len(taken) * ONE_REMOVAL
         return taken
 
 
 def pace_of(situation: Situation) -> Pace:
-    """Return the clock of the situation, which begins now."""
     counts = situation.counts(situation.snapshot.nodes)
     interval, gates = (second_pass_delay(INTERVAL), WAVE_GATES) if situation.policy.wave else (INTERVAL, GATES)
     return Pace(counts, interval, _under_way(counts, situation.snapshot), gates)
@@ -195,34 +198,11 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
     simulation = scheduling_of(ClusterArrays(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
     places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
-    pods = (_running(pod, places[pod.key]) if pod.key in places else pod for pod in snapshot.pods)
+    running = {"phase": Phase.RUNNING, "ready": True, "unschedulable_since": None, "nominated": ""}
+    pods = (
+        structs.replace(pod, node=places[pod.key], **running) if pod.key in places else pod for pod in snapshot.pods
+    )
     return replace(snapshot, pods=tuple(pods))
-
-
-def _running(pod: Pod, node: str) -> Pod:
-    return structs.replace(pod, node=node, phase=Phase.RUNNING, ready=True, unschedulable_since=None, nominated="")
-
-
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """How much is tried up to a size of nodes and pods together."""
-
-    most: float
-    effort: Effort
-    onward: int
-    """Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`."""
-    tried: int
-    """Relaxations that `ebb plan` tries."""
-    in_all: int
-    """Rounds for all changes of `ebb why-not` together."""
-
-
-_SIZES: Final = (
-    _Size(400, Effort(share=0.1, slices=4, rounds=60), onward=12, tried=20, in_all=600),
-    _Size(3_000, Effort(share=0.1, slices=3, rounds=30), onward=4, tried=9, in_all=300),
-    _Size(30_000, Effort(share=0.5, slices=1, rounds=10), onward=2, tried=6, in_all=60),
-    _Size(inf, Effort(share=1.0, slices=1, rounds=2), onward=1, tried=4, in_all=4),
-)
 
 
 @dataclass(frozen=True)
@@ -235,7 +215,7 @@ class PolicyAtRest:
     rest: Rest
     decisions: tuple[NodeDecision, ...]
     prices: Prices
-    size: _Size
+    effort: Effort
     settled: bool
     """Whether no drain was left, nor tried in vain."""
     marks: Mapping[str, PoolMarks] | None = None
@@ -253,7 +233,6 @@ class PolicyAtRest:
 
     @cached_property
     def bill(self) -> Bill:
-        """What sets of the cluster's nodes cost."""
         situation = self.situation
         return Bill.of(self.prices, situation.policy.commitments, situation.snapshot.nodes, situation.now)
 
@@ -263,21 +242,17 @@ class PolicyAtRest:
         return self.bill.of_all(self.situation.snapshot.nodes) - self.bill.of_all(self.rest.snapshot.nodes)
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
-        """Return what follows from the steady state with another policy, or another snapshot.
-
-        `rounds` limits how long it is followed; 0 = as long as a relaxation of `ebb plan`.
-        """
+        """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""
         changed = Situation(snapshot, self.situation.state, policy)
-        effort = Effort(share=1.0, slices=1, rounds=rounds or self.size.onward)
-        passes = UnpacedPass(changed, None, self.prices, effort.share, self.rest.workings)
+        effort = replace(self.effort, share=1.0, slices=1, rounds=rounds or self.effort.onward)
         start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
+        passes = UnpacedPass(changed, None, self.prices, effort.share, start.workings)
         return under_policy(start, passes, pace_of(changed), effort)
 
     def from_now(self, policy: Policy) -> Rest:
-        """Return what another policy leaves, from the beginning."""
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
-        passes = UnpacedPass(changed, self.marks, self.prices, self.size.effort.share, self.rest.workings)
-        return under_policy(self.start, passes, pace_of(changed), self.size.effort)
+        passes = UnpacedPass(changed, self.marks, self.prices, self.effort.share, self.rest.workings)
+        return under_policy(self.start, passes, pace_of(changed), self.effort)
 
 
 def find_steady_state(
@@ -295,9 +270,9 @@ def find_steady_state(
     snapshot = with_pending_placed(situation.snapshot)
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
-    size = next(size for size in _SIZES if things <= size.most)
-    start, known = beginning(situation, workings or Workings()), None if assume_marked else marks
-    passes = UnpacedPass(situation, known, prices, size.effort.share, start.workings)
-    rest = under_policy(start, passes, pace_of(situation), size.effort)
-    settled = rest.is_rest and not passes.has_kept
-    return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled, known)
+    effort = next(effort for effort in _EFFORTS if things <= effort.most)
+    start, known = remove_departing(situation, workings or Workings()), None if assume_marked else marks
+    passes = UnpacedPass(situation, known, prices, effort.share, start.workings)
+    rest = under_policy(start, passes, pace_of(situation), effort)
+    settled = rest.is_rest and not passes.kept
+    return PolicyAtRest(situation, start, rest, passes.decisions, prices, effort, settled, known)

@@ -1,15 +1,14 @@
-"""A real pass without its pace: all marks are old, nothing is frozen, and as many nodes may go as have room.
+"""A real pass without its pace: what only time keeps is open, what a policy limits for good is not.
 
-What only time keeps is open, what a policy limits for good is not (its limits, its minimums, what it keeps of pods).
-`Workings` keeps what rounds find out once, all by value: of another snapshot, or under rules that differ, it is found
-again. So nothing has to be thrown away, and forecasts that share their workings end like those that do not.
+`Workings` keeps what rounds find out once, all by value: nothing has to be thrown away, and forecasts that share their
+workings end like those that do not.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
-from operator import is_
+from operator import attrgetter, is_
 from typing import Final
 
 from functions.cli.analysis.forecast.pace import PacedDrain
@@ -40,7 +39,7 @@ class Workings:
 
     def __init__(self, keeps: int = KEPT, *, scales_down: bool = True) -> None:
         self.arrays_of = SnapshotMemo(ClusterArrays, _are_alike, keeps)
-        self.unneeded = SnapshotMemo(self._find_unneeded if scales_down else _nothing, is_, keeps)
+        self.unneeded = SnapshotMemo(self._find_unneeded if scales_down else lambda _: (), is_, keeps)
         """What the autoscaler would announce to remove, in order."""
         self._keeps = keeps
         self._first: Situation | None = None
@@ -56,17 +55,10 @@ class Workings:
         return nodes_unneeded(snapshot, context, self.arrays_of)
 
 
-def _nothing(_: Snapshot) -> tuple[str, ...]:
-    return ()
-
-
 def _are_alike(one: Snapshot, other: Snapshot) -> bool:
     """Whether the same can be placed at the same nodes: they differ neither in these nor in what arrays are made of."""
-    return one.pods is other.pods and one.nodes == other.nodes and _besides(one) == _besides(other)
-
-
-def _besides(snapshot: Snapshot) -> tuple[object, ...]:
-    return snapshot.taken_at, snapshot.pools, snapshot.namespaces, snapshot.storage, snapshot.buffers
+    besides = attrgetter("taken_at", "pools", "namespaces", "storage", "buffers")
+    return one.pods is other.pods and one.nodes == other.nodes and bool(besides(one) == besides(other))
 
 
 class UnpacedPass:
@@ -88,15 +80,14 @@ class UnpacedPass:
         self._marked = marks is None
         self._since = {uid: mark.since for pool in (marks or {}).values() for uid, mark in pool.marks.items()}
         self._prices, self._share, self._workings = prices, share, workings
-        self._kept: dict[str, Backoff] = {}
+        self.kept: dict[str, Backoff] = {}
+        """What was tried in vain, by uid: it is asked for no more."""
         self.decisions: tuple[NodeDecision, ...] = ()
-        """Of the last round."""
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds since the last round."""
 
-    def __call__(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
-        """Return the drains of one round, in order."""
-        plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
+    def plan_drains(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
+        plan = self._plan(snapshot, self.kept, self._left(snapshot) or None)
         self.decisions, self.wave = plan.decisions, plan.wave
         times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
@@ -105,14 +96,13 @@ class UnpacedPass:
 
     def _pace_drain(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
         watched = moves + (MIN_WATCHDOG if moves else NO_TIME)
-        return PacedDrain(
-            node, reason, self._earliest_removal(node, reason), watched, moves + _deletion(snapshot, node)
-        )
+        deleted = moves + snapshot.scale_down(node).unneeded + DELETION  # the autoscaler waits with an empty node, too
+        return PacedDrain(node, reason, self._earliest_removal(node, reason), watched, deleted)
 
     def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Return what is left of the wave: it is kept until its last node is gone."""
         there = snapshot.node_by_name
-        return tuple(name for name in self.wave if name in there and there[name].uid not in self._kept)
+        return tuple(name for name in self.wave if name in there and there[name].uid not in self.kept)
 
     def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff], wave: tuple[str, ...] | None = None) -> Plan:
         long_ago = self._now - _LONG
@@ -124,19 +114,13 @@ class UnpacedPass:
         situation, arrays_of = self._workings.situation(snapshot, state, self._open), self._workings.arrays_of
         return make_plan(situation, marks, self._prices, brake=lambda: True, wave=wave, arrays_of=arrays_of)
 
-    @property
-    def has_kept(self) -> bool:
-        """Whether there are nodes that it asks for no more."""
-        return bool(self._kept)
-
     def keep(self, nodes: Iterable[Node]) -> None:
-        """Ask for these nodes no more."""
         for node in nodes:
-            self._kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
+            self.kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
 
     def together(self, snapshot: Snapshot, names: Collection[str]) -> tuple[str, ...]:
         """Return which of these nodes would be gone in the end, were nothing shut."""
-        kept = {uid: backoff for uid, backoff in self._kept.items() if backoff.node not in names}
+        kept = {uid: backoff for uid, backoff in self.kept.items() if backoff.node not in names}
         plan = self._plan(snapshot, kept)
         ordered = (order.node for order in plan.orders)
         found = dict.fromkeys((*ordered, *(plan.at_rest.nodes if plan.at_rest else ())))
@@ -179,8 +163,3 @@ def _pool_without_pacing(pool: PoolPolicy) -> PoolPolicy:
         budgets=(),
         windows=None,
     )
-
-
-def _deletion(snapshot: Snapshot, node: Node) -> timedelta:
-    """Return how long it takes until the autoscaler has deleted a node that is empty."""
-    return snapshot.scale_down(node).unneeded + DELETION

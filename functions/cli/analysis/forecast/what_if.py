@@ -1,14 +1,13 @@
 """Which single relaxation frees most: found where it is all that keeps a node, made by itself, followed from there.
 
-The base is the steady state of `ebb plan`; a relaxation counts for what the same forecast adds with it. A setting that
-keeps nodes now, and not alone in steady state, is also tried from now, as `ebb plan` with that setting. What time
-opens by itself (a window, an age, a gap) is left out. Counts bound the work: the relaxations that hold most money are
-tried first, each for one round; those that free most are followed on.
+It counts for what the forecast adds with it. A setting that keeps nodes now is tried from now, too; what time opens by
+itself is left out. Those that hold most money are tried first, for one round; those that free most are followed on.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
@@ -50,10 +49,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class FoundRelaxations:
-    """What might free a node, what holds most money first.
-
-    Settings of the policy are there for what they keep now and in steady state, others for the latter.
-    """
+    """What might free a node, what holds most money first; settings of the policy for now and the steady state."""
 
     tried: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
@@ -207,7 +203,6 @@ class Freed:
     is_rest: bool = True
     """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
     rounds: int = 1
-    """For how many rounds it was followed."""
     evictions: int = 0
     """Until then, those of the base among them."""
     listed: int = 0
@@ -226,7 +221,6 @@ class AsRecommended:
     nodes: int
     saving: int
     is_rest: bool
-    """As of `Freed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +234,7 @@ class WhyNot:
     """Those that cannot free anything, by the bound."""
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
-    """As of `FoundRelaxations`."""
     recommended: AsRecommended | None = None
-    """None where no workload requests more than is recommended for it."""
 
 
 DoneOf = Callable[[int, int], None]
@@ -255,7 +247,7 @@ def no_progress(_done: int, _of_all: int) -> None:
 
 def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
     """Return what single relaxations free beyond a steady state; `most` are tried."""
-    found = try_relaxations(base, find_relaxations(base), most, base.size.in_all, progress)
+    found = try_relaxations(base, find_relaxations(base), most, base.effort.in_all, progress)
     return replace(found, recommended=_try_recommended(base))
 
 
@@ -265,7 +257,7 @@ def _try_recommended(base: PolicyAtRest) -> AsRecommended | None:
     workloads = find_oversized(base.rest.snapshot, base.prices)
     if not workloads:
         return None
-    rounds = min(max(base.size.in_all // _PART, base.size.onward), MOST_ROUNDS)
+    rounds = min(max(base.effort.in_all // _PART, base.effort.onward), MOST_ROUNDS)
     found = base.onward(base.situation.policy, as_recommended(base.rest.snapshot), rounds)
     return AsRecommended(workloads, *_count_gain(base, found), found.is_rest)
 
@@ -290,7 +282,7 @@ def try_relaxations(
         if held.from_now and whole:
             whole -= 1
             again = base.from_now(held.relaxation.apply(base.situation).policy)
-            onward = max(onward, _freed_by(base, held, again), key=_saving)
+            onward = max(onward, _freed_by(base, held, again), key=attrgetter("saving"))
         first.append(onward)
         progress(number, len(tried))
     freed = _follow(base, first, rounds, progress)
@@ -299,19 +291,15 @@ def try_relaxations(
 
 def _follow(base: PolicyAtRest, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
     """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-    going_on, done = sum(not freed.is_rest for freed in first), 0
-    for freed in sorted(first, key=_saving, reverse=True):
+    most, done = len(first) + sum(not freed.is_rest for freed in first), len(first)
+    for freed in sorted(first, key=attrgetter("saving"), reverse=True):
         if freed.is_rest or rounds <= freed.rounds:
             yield freed
             continue
         again = _freed_within(base, freed.held, min(rounds, MOST_ROUNDS))
         rounds, done = rounds - again.rounds, done + 1
-        progress(len(first) + done, len(first) + going_on)
-        yield max(again, freed, key=_saving)
-
-
-def _saving(freed: Freed) -> int:
-    return freed.saving
+        progress(done, most)
+        yield max(again, freed, key=attrgetter("saving"))
 
 
 def _rank(freed: Freed) -> tuple[Any, ...]:
@@ -329,7 +317,6 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
 
 
 def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
-    """Return what a relaxation frees within so many rounds from the steady state on."""
     changed = held.relaxation.apply(base.standing)
     return _freed_by(base, held, base.onward(changed.policy, changed.snapshot, rounds))
 

@@ -1,8 +1,7 @@
 """READ FIRST here. Which machine types the pools should have for the requests that are there, and what that saves.
 
-Nodes that no drain may empty stay as they are; all others may go for new nodes of machine types on offer (`offers`).
-What the search finds (`search`) is proved in the end (`proof`). Several snapshots of one cluster must all fit: the
-fullest is planned for, and what the pods of the others need more is added.
+Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `proof` proves. Of
+several snapshots the fullest is planned for, and what the pods of the others need more is added.
 """
 
 from collections import Counter
@@ -15,7 +14,6 @@ from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.offers import NewGroup
 from functions.cli.analysis.shapes.proof import ProvedWorld
 from functions.cli.analysis.shapes.study import SearchEnd, ShapeRequest, Study
-from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY, Resources, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
@@ -35,14 +33,12 @@ class PoolAdvice:
     machine: str
     before: int
     kept: int
-    """Nodes of today that stay."""
     new: Mapping[NewGroup, int]
     saving: int
     moved: int
     blocked: int
     """How many of the nodes that stay no drain may empty."""
     gone: tuple[str, ...] = ()
-    """The nodes that go."""
     unknown: tuple[str, ...] = ()
 
     @property
@@ -108,10 +104,7 @@ def advise(
     marks: Mapping[str, PoolMarks] = NO_MARKS,
     progress: DoneOf = no_progress,
 ) -> Advice:
-    """Return which machine types the pools should have.
-
-    Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
-    """
+    """Return which machine types the pools should have, for the fullest of several situations, so that all fit."""
     most = _most_offered(situation.snapshot for situation in situations)
     fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
     steady = bill.of_all(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
@@ -119,7 +112,9 @@ def advise(
     found, proof = study.prove(study.search(progress))
     for other in others:
         proof = _also_for(study, other.snapshot, proof, found)
-    return _advice(study, proof, steady)
+    now, proposed = bill.of_all(study.snapshot.nodes), bill.of_all(proof.world.nodes)
+    pools, booked = tuple(_pools(study, proof)), booked_share(study.snapshot)
+    return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)
 
 
 def booked_share(snapshot: Snapshot) -> float:
@@ -141,23 +136,13 @@ def _booked_of(snapshot: Snapshot, offered: Resources) -> float:
 def _also_for(study: Study, other: Snapshot, proof: ProvedWorld, found: SearchEnd) -> ProvedWorld:
     """Return the proof with the nodes added that another snapshot needs; nodes that stay and are not in it come new."""
     known = {node.name for node in other.nodes}
-    missing = Counter(_group(node) for node in study.snapshot.nodes if node.name in proof.kept - known)
+    gone = (node for node in study.snapshot.nodes if node.name in proof.kept - known)
+    missing = Counter(NewGroup(node.pool, node.machine, node.zone) for node in gone)
     there = study.prover.prove_world(other, proof.kept & known, Counter(proof.new) + missing, {})
     needed = Counter(there.new) - missing - Counter(proof.new)
     if not needed:
         return proof
     return study.prover.prove_world(study.snapshot, proof.kept, Counter(proof.new) + needed, found.meant)
-
-
-def _group(node: Node) -> NewGroup:
-    return NewGroup(node.pool, node.machine, node.zone)
-
-
-def _advice(study: Study, proof: ProvedWorld, steady: int) -> Advice:
-    bill, nodes = study.bill, study.snapshot.nodes
-    pools = tuple(_pools(study, proof))
-    now, proposed = bill.of_all(nodes), bill.of_all(proof.world.nodes)
-    return Advice(pools, len(nodes), now, steady, proposed, booked_share(study.snapshot), proof)
 
 
 def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:

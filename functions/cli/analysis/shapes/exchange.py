@@ -1,7 +1,6 @@
 """Nodes that are there go, new ones come, and the pods are placed again: every change is a count that can be undone.
 
-All new nodes stand in the arrays from the start, held like nodes that were taken; buying one opens it. What lies on
-nodes that stay never moves. `Worth` knows at each moment what the nodes cost and how many pods have moved.
+All new nodes stand in the arrays from the start, held like taken ones. What lies on nodes that stay never moves.
 """
 
 from collections import Counter
@@ -82,15 +81,12 @@ class Exchange(Rearrangement):
         return node in self._new
 
     def nodes_in_use(self) -> list[int]:
-        """Return the new nodes that are in use."""
         return self.in_use(node for nodes in self.new.values() for node in nodes)
 
     def in_use(self, nodes: Iterable[int]) -> list[int]:
-        """Return those of some nodes that are in use."""
         return [node for node in nodes if node not in self]
 
     def kind_of(self, node: int) -> tuple[str, str]:
-        """Return pool and machine type of a node."""
         own = self.arrays.nodes[node]
         return own.pool, own.machine
 
@@ -102,11 +98,9 @@ class Exchange(Rearrangement):
         return group.machine in {own_type, *others} or len(others) < MOST_TYPES
 
     def nodes_to_buy(self, group: NewGroup) -> Iterator[int]:
-        """Yield the new nodes of the group that may still be bought."""
         return (node for node in self.new[group] if node in self)
 
     def buy(self, node: int) -> None:
-        """Open a new node."""
         self._do(self._hold, 0, node, -1)
 
     def vacate(self, node: int) -> list[int]:
@@ -134,7 +128,6 @@ class Exchange(Rearrangement):
         return left
 
     def settle_on(self, kind: int, node: int) -> bool:
-        """Place one pod of a class there, if it may lie there."""
         self.steps += 1
         if not self.takes(kind, node):
             return False
@@ -142,7 +135,6 @@ class Exchange(Rearrangement):
         return True
 
     def free_of(self, nodes: Sequence[int]) -> Floats:
-        """Return by node and axis what is free."""
         return self._free[:, nodes].T.astype(np.float64)
 
     def guests(self, node: int) -> list[int]:

@@ -1,7 +1,7 @@
-"""The predefined machine types of Compute Engine that GKE offers, and what GKE leaves allocatable of one.
+"""The machine types that GKE offers, and what it leaves allocatable of one.
 
-Sources: cloud.google.com/compute/docs/general-purpose-machines and compute-optimized-machines (sizes of each family),
-cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations of CPU and memory).
+Sources: cloud.google.com/compute/docs (general-purpose-machines, compute-optimized-machines),
+cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,8 +44,6 @@ SHARED_CORE: Final = ("e2-micro", "e2-small", "e2-medium")
 
 @dataclass(frozen=True, slots=True)
 class MachineType:
-    """A machine type by name, with what Compute Engine gives it."""
-
     name: str
     family: str
     size: Capacity
@@ -84,10 +82,7 @@ _EVICTION: Final = 100 * _MIB
 
 @cache
 def allocatable(machine: MachineType) -> Resources:
-    """Return the CPU and memory that GKE documents as allocatable: capacity less reservations.
-
-    Real nodes offer a little less memory, for what firmware and kernel take (`offers` takes it from nodes that run).
-    """
+    """Return what GKE documents as allocatable; real nodes offer a little less memory (`offers` takes it off)."""
     cpu = round(machine.size.vcpu * 1000)
     memory = round(machine.size.gib * GIB)
     own = _OF_A_SHARED_CORE if machine.name in SHARED_CORE else cpu - _reserved_amount(cpu, _CPU_TIERS)

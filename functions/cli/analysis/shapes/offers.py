@@ -1,8 +1,7 @@
 """What each pool may be made of: machine types, and new nodes of them as the pool would get them.
 
-A new node is a live node of the pool and zone with another machine: labels, taints, kubelet, disks and the number of
-pods stay. Where a live node has the machine type, what it offers counts; elsewhere GKE's formula, less what firmware
-and kernel take of the pool's own nodes. Static pods are on each new node, as on the one that it is like.
+A new node is a live node of the pool and zone with another machine. Where a live node has that type, what it offers
+counts; elsewhere GKE's formula, less what firmware and kernel take of the pool's own nodes.
 """
 
 from collections import Counter
@@ -57,13 +56,11 @@ class PoolOffer:
 
     @property
     def machine(self) -> str:
-        """The machine type that most of its nodes have."""
         found = Counter(node.machine for node in self.nodes)
         return min(found, key=lambda name: (-found[name], name))
 
     @property
     def zones(self) -> Mapping[str, int]:
-        """By zone how many nodes it has."""
         return dict(sorted(Counter(node.zone for node in self.nodes).items()))
 
 
@@ -145,10 +142,7 @@ def _why_not(family: str, own: str, snapshot: Snapshot) -> str:
 def _of_fitting_size(
     known: Iterable[MachineType], own: MachineType, plain: PoolOffer, snapshot: Snapshot
 ) -> list[MachineType]:
-    """Return those that carry an eighth at most of what the pool's pods request, or no more than the pool's own type.
-
-    The pool's pods are all that it would admit: those of other pools may move to it.
-    """
+    """Return those that carry an eighth at most of what pods request that it admits, or as much as its own type."""
     counts = Counter(pod.spec for pod in snapshot.pods if not pod.spec.stays and not pod.phase.finished)
     requested = {CPU: 0, MEMORY: 0}
     for spec, count in counts.items():
@@ -159,7 +153,6 @@ def _of_fitting_size(
 
 
 def _share(machine: MachineType, requested: Mapping[str, int]) -> Fraction:
-    """Return which share of what is requested the machine could carry at most."""
     cpu, memory = machine.size.vcpu * 1000, machine.size.gib * GIB
     return min(Fraction(cpu) / max(requested[CPU], 1), Fraction(memory) / max(requested[MEMORY], 1))
 
@@ -187,7 +180,6 @@ class NewNodes:
         self._types = {kind.name: kind for offer in self.offered for kind in offer.types}
 
     def node(self, group: NewGroup, number: int) -> Node:
-        """Return one new node of the group, empty and Ready."""
         like, machine = self._like[group.pool, group.zone], self._types[group.machine]
         name = f"new-{group.pool}-{machine.name}-{group.zone}-{number:03d}"
         labels = {**like.labels, **_labels_of(machine, like), names.HOSTNAME_LABEL: name}
@@ -223,10 +215,12 @@ class NewNodes:
         for group, count in wanted.items():
             like = self._like[group.pool, group.zone]
             attaching = self.snapshot.storage.csi_nodes.get(like.name)
+            own = self.snapshot.pods_by_node[like.name]
+            static = [pod for pod in own if is_mirror(pod.spec) and not pod.phase.finished]
             for number in range(count):
                 new = self.node(group, number)
                 nodes.append(new)
-                pods += [_copy_pod(pod, new) for pod in self.snapshot.pods_by_node[like.name] if _is_static(pod)]
+                pods += [_copy_pod(pod, new) for pod in static]
                 if attaching:
                     csi[new.name] = _attaching(attaching, group.machine)
         return replace(
@@ -257,10 +251,6 @@ def _attaching(like: CSINode, machine: str) -> CSINode:
     if machine not in SHARED_CORE:
         return like
     return replace(like, limits={driver: min(most, _SHARED_CORE_DISKS) for driver, most in like.limits.items()})
-
-
-def _is_static(pod: Pod) -> bool:
-    return is_mirror(pod.spec) and not pod.phase.finished
 
 
 def _copy_pod(pod: Pod, node: Node) -> Pod:

@@ -1,7 +1,6 @@
-"""The world that is proposed, with every pod in it: what stays, what is new, and where each pod lies that has moved.
+"""The proposed world with every pod: made from the start, without the nodes that go, and placed by the simulation.
 
-The world is made from the start, without the nodes that go, and every pod that has no node yet is placed by the
-simulation. Where one finds no place, a node is added that takes it.
+Where a pod finds no place, a node is added that takes it.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +24,6 @@ from shared.core.rules.unmodelled import could_take
 _ROUNDS: Final = 100
 """Nodes added before those that are left count as pods that fit nowhere."""
 MeantPlaces = Mapping[PodClass, Sequence[str]]
-"""By class the nodes that its pods are meant for."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,6 @@ class Prover:
     new_nodes: NewNodes
     choices: Sequence[NewGroup]
     fill: int
-    """In percent."""
 
     def prove_world(
         self, seen: Snapshot, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces
@@ -83,7 +80,9 @@ class Prover:
         start.hold_back(headroom(arrays, self.fill))
         waiting = [pod for pod in arrays.pending if not pod.node and not pod.spec.stays]
         places = {
-            arrays.kind_of[spec]: _indices(arrays, nodes) for spec, nodes in meant.items() if spec in arrays.kind_of
+            arrays.kind_of[spec]: [arrays.index[name] for name in nodes if name in arrays.index]
+            for spec, nodes in meant.items()
+            if spec in arrays.kind_of
         }
         packing = GuidedPacking(start, places)
         packing.reserve(PACKED.order(arrays, [arrays.kind_of[pod.spec] for pod in waiting]), OUTSIDE)
@@ -109,10 +108,6 @@ def _without_others(seen: Snapshot, kept: Collection[str]) -> Snapshot:
         if pod.key in movers or not pod.node or pod.node in kept
     ]
     return replace(seen, nodes=tuple(node for node in seen.nodes if node.name in kept), pods=tuple(pods))
-
-
-def _indices(arrays: ClusterArrays, nodes: Sequence[str]) -> list[int]:
-    return [arrays.index[name] for name in nodes if name in arrays.index]
 
 
 def _places_by_pod(pods: Sequence[Pod], packing: Packing) -> dict[str, str]:

@@ -1,8 +1,7 @@
 """Which nodes should stay, and which new ones should come: greedy starts, then exchanges that improve the best.
 
-A step takes a few nodes away and places their pods again: first in what is free, then on new nodes, each time the kind
-of node that carries most worth for its price. What is worse is undone. The dice have a fixed seed and a number of steps
-limits the search, so that equal input gives equal advice.
+A step takes a few nodes away and places their pods again, in what is free, then on new nodes that carry most for their
+price. Fixed dice and a number of steps limit it, so that equal input gives equal advice.
 """
 
 from collections import Counter
@@ -18,7 +17,6 @@ from shared.core.cluster.pod import PodClass
 from shared.core.placement.cluster_arrays import ClusterArrays
 
 TRIALS: Final = 2_400
-"""Exchanges tried."""
 STEPS: Final = 180_000
 """Pods and nodes tried before no further exchange is."""
 _SIZES: Final = (1, 2, 3, 2, 4, 2, 1, 3, 8, 2)
@@ -38,8 +36,6 @@ _NO_ROOM: Final = 1e-9
 
 
 class ShapeSearch:
-    """One search on one exchange."""
-
     def __init__(
         self, exchange: Exchange, candidates: Sequence[int], worth: Floats, offered: Sequence[PoolOffer]
     ) -> None:
@@ -101,15 +97,11 @@ class ShapeSearch:
         if not rows:
             return []
         if self._trials % _OF_ONE_KIND == 1:
-            return self._of_one_kind(rows)
+            kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
+            return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
         count = _SIZES[self._trials % len(_SIZES)]
         named = self._dice.integers(len(rows), size=(count, 3)).tolist()
         return list(dict.fromkeys(max((rows[place] for place in three), key=self._waste) for three in named))
-
-    def _of_one_kind(self, rows: Sequence[int]) -> list[int]:
-        """Return nodes of one pool and machine type."""
-        kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
-        return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
 
     def _restore_nodes(self) -> list[int]:
         """Put one or two nodes back that went, with all that was on them, and take new ones away for them."""
@@ -180,10 +172,7 @@ class ShapeSearch:
         return [kind for kind in dict.fromkeys(kinds) for _ in range(left[kind])]
 
     def _offers(self, useless: Collection[NewGroup]) -> Iterator[tuple[NewGroup, int]]:
-        """Yield a new node of each pool and machine type, in the zone that has fewest nodes for its share.
-
-        A zone whose nodes are `useless` to these pods gives way to the next.
-        """
+        """Yield a new node of each pool and machine type, in the zone with fewest for its share not `useless` yet."""
         exchange = self.exchange
         for offer in self._offered:
             fullness = {zone: exchange.worth.counts[offer.pool, zone] / share for zone, share in offer.zones.items()}
@@ -201,7 +190,6 @@ class Pods:
     """Pods without a place, by class, as arrays: which of them empty nodes should carry."""
 
     def __init__(self, arrays: ClusterArrays, counts: Mapping[int, int], worth: Floats) -> None:
-        """`worth` is what a pod is worth, by class."""
         self._kinds = list(counts)
         needs = arrays.requests[:, self._kinds]
         self._axes = np.flatnonzero(needs.any(axis=1))
@@ -236,7 +224,6 @@ class Pods:
         return carried, carried @ self._values
 
     def by_class(self, row: Floats) -> dict[int, int]:
-        """Return by class how many pods one node should carry."""
         return {self._kinds[kind]: int(row[kind]) for kind in np.flatnonzero(row)}
 
 

@@ -113,7 +113,7 @@ class Study:
         candidates = [arrays.index[name] for name in sorted(self.may_go)]
         values = self._worth(arrays, [place for places in new.values() for place in places[:1]])
         searcher = ShapeSearch(Exchange(start, worth, new), candidates, values, self.offered)
-        searcher.seat(waiting(arrays))
+        searcher.seat(waiting_kinds(arrays))
         return searcher
 
     def _places(self, arrays: ClusterArrays, group: NewGroup, count: int) -> list[int]:
@@ -180,7 +180,7 @@ class Study:
     def _demand(self, arrays: ClusterArrays) -> Floats:
         """Return by class how many pods need a place if all nodes go that may."""
         moving = (arrays.kind_of[pod.spec] for name in self.may_go for pod in arrays.movable(arrays.index[name]))
-        return np.bincount([*moving, *waiting(arrays)], minlength=len(arrays.classes)).astype(np.float64)
+        return np.bincount([*moving, *waiting_kinds(arrays)], minlength=len(arrays.classes)).astype(np.float64)
 
     def _worth(self, arrays: ClusterArrays, new: list[int]) -> Floats:
         """Return by class what the share costs that a pod takes of the new node that suits it best; 0 if none does."""
@@ -204,7 +204,7 @@ def _may_go(situation: Situation, pools: set[str]) -> Iterator[str]:
             yield node.name
 
 
-def waiting(arrays: ClusterArrays) -> list[int]:
+def waiting_kinds(arrays: ClusterArrays) -> list[int]:
     """Return the classes of pods that wait for a place and may be given one, and of the chunks of buffers."""
     pods = [arrays.kind_of[pod.spec] for pod in arrays.pending if not pod.node and not pod.spec.stays]
     chunks = [arrays.kind_of[chunk.spec] for chunk, number in arrays.chunks for _ in range(number)]

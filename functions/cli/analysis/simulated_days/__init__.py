@@ -1,5 +1,1 @@
-"""A day or a week of a cluster in virtual time: its demand, its scheduler, its autoscaler, with or without Ebb.
-
-Start at `run`. Passes, healing and drains are those of the core. The world around them is this package's own, and
-simple (docs/decisions/simulation.md).
-"""
+"""A day or a week of a cluster in virtual time (docs/decisions/simulation.md). Start at `run`."""

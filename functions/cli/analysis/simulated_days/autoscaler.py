@@ -9,10 +9,10 @@ from functions.cli.analysis.simulated_days.pod_lives import create, evict, mover
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
-from shared.core.cluster.autoscaling import BALANCED, Profile, ScaleDownRule
+from shared.core.cluster.autoscaling import BALANCED
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.selectors import Taint
+from shared.core.cluster.selectors import NO_SCHEDULE, Taint
 from shared.core.planning.autoscaler import context_of, is_eligible, is_expendable, profile_of, soonest
 from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
 from shared.core.planning.scheduling import with_announcement
@@ -41,13 +41,7 @@ _FIVE: Final = timedelta(seconds=5)
 PACKING_LOOP: Final = Loop(scan=_FIVE, recheck=timedelta(seconds=20), after_drain=_FIVE, after_failure=_FIVE)
 
 
-def loop_of(profile: Profile) -> Loop:
-    return LOOP if profile is BALANCED else PACKING_LOOP
-
-
 class ScaleDown:
-    """Everything that makes nodes fewer."""
-
     def __init__(self, world: World, loop: Loop, throw: int = 0) -> None:
         """`throw`: the first place that is searched for room, which also throws the dice."""
         self._world, self._loop = world, loop
@@ -62,7 +56,6 @@ class ScaleDown:
         self._last = ScaleDownScan(next_place=throw)
 
     def step(self) -> None:
-        """One look."""
         world = self._world
         self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
         rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
@@ -70,8 +63,9 @@ class ScaleDown:
         self._since = {name: self._since.get(name, world.now) for name in self._last.unneeded}
         self._parked.update(dict.fromkeys(self._last.kept, (world.now + self._loop.recheck, world.revision)))
         self._announce()
-        for name in self._ripe():
-            self._start(name)
+        if world.now >= self._not_before:
+            for name in [name for name, since in self._since.items() if since + self._waits(name) <= world.now]:
+                self._start(name)
 
     def _look_at(self, rows: list[Node]) -> ScaleDownScan:
         place = self._last.next_place
@@ -88,7 +82,7 @@ class ScaleDown:
         known = self._eligible.get(node.name)
         if known is None or known[0] != seen:
             pods = tuple(self._world.on[node.name].values())
-            known = self._eligible[node.name] = seen, is_eligible(node, pods, self._rule(node).gate)
+            known = self._eligible[node.name] = seen, is_eligible(node, pods, self._world.origin.scale_down(node).gate)
         return known[1]
 
     def due_at(self) -> datetime | None:
@@ -97,26 +91,13 @@ class ScaleDown:
             return self._world.now
         ripe = [max(since + self._waits(name), self._not_before) for name, since in self._since.items()]
         parked = [until for until, seen in self._parked.values() if seen != self._world.revision]
-        waits = self._drains() > 0
-        return min([*(ripe if not waits else []), *parked], default=None)
-
-    def _ripe(self) -> list[str]:
-        if self._world.now < self._not_before:
-            return []
-        return [name for name, since in self._since.items() if since + self._waits(name) <= self._world.now]
+        return min([*([] if any(self._leaving.values()) else ripe), *parked], default=None)
 
     def _waits(self, name: str) -> timedelta:
-        """How long a node must have been unneeded."""
-        return self._rule(self._world.nodes[name]).unneeded
-
-    def _rule(self, node: Node) -> ScaleDownRule:
-        return self._world.origin.scale_down(node)
+        return self._world.origin.scale_down(self._world.nodes[name]).unneeded
 
     def _movers(self, name: str) -> list[Pod]:
         return [pod for pod in movers(self._world.on[name].values()) if not is_expendable(pod.spec)]
-
-    def _drains(self) -> int:
-        return sum(self._leaving.values())
 
     def _announce(self) -> None:
         for node in list(self._world.nodes.values()):
@@ -127,12 +108,14 @@ class ScaleDown:
 
     def _start(self, name: str) -> None:
         world, drains = self._world, bool(self._movers(name))
-        if drains and self._drains():
+        if drains and any(self._leaving.values()):
             return
         self._leaving[name] = drains
         del self._since[name]
         world.deletion_begun[name] = world.now
-        world.change_node(_deleting(world.nodes[name]), detail=True)
+        node = with_announcement(world.nodes[name], wanted=False)
+        taint = Taint(names.AUTOSCALER_DELETING_TAINT, NO_SCHEDULE)
+        world.change_node(replace(node, unschedulable=True, taints=(*node.taints, taint)), detail=True)
         if drains:
             until = world.now + EVICTIONS_TAKE
             world.agenda.note(world.now + timedelta(seconds=1), lambda: self._evict(name, until))
@@ -147,7 +130,8 @@ class ScaleDown:
             if not world.budgets.refusing(pod):
                 evict(world, pod, Actor.AUTOSCALER)
         if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
-            self._await(name)
+            ends = max((pod.deleting for pod in world.on[name].values() if pod.deleting), default=world.now)
+            world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
         elif world.now < until:
             world.agenda.note(world.now + self._loop.retry, lambda: self._evict(name, until))
         else:
@@ -157,15 +141,10 @@ class ScaleDown:
         """As after any failure: the node is open again, and passed over for a while."""
         world = self._world
         del self._leaving[name]
-        world.change_node(_keep_node(world.nodes[name]))
+        taints = (taint for taint in world.nodes[name].taints if taint.key != names.AUTOSCALER_DELETING_TAINT)
+        world.change_node(replace(world.nodes[name], unschedulable=False, taints=tuple(taints)))
         self._not_before = world.now + self._loop.after_failure
         self._parked[name] = world.now + self._loop.recheck, world.revision
-
-    def _await(self, name: str) -> None:
-        """Let the machine be deleted once its pods have ended."""
-        world = self._world
-        ends = max((pod.deleting for pod in world.on[name].values() if pod.deleting), default=world.now)
-        world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
 
     def _delete(self, name: str) -> None:
         world, drained = self._world, self._leaving.pop(name)
@@ -178,26 +157,14 @@ class ScaleDown:
                 create(world, spec)
 
 
-def _deleting(node: Node) -> Node:
-    taint = Taint(names.AUTOSCALER_DELETING_TAINT, "NoSchedule")
-    return replace(with_announcement(node, wanted=False), unschedulable=True, taints=(*node.taints, taint))
-
-
-def _keep_node(node: Node) -> Node:
-    taints = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_DELETING_TAINT)
-    return replace(node, unschedulable=False, taints=taints)
-
-
 CALM: Final = 10
 """Between two looks while no pod waits there is a tenth of the unneeded time: so much later it is begun at most."""
 
 
 class ScalingLoop:
-    """Buys first, then removes."""
-
     def __init__(self, world: World, templates: NodeTemplates, throw: int = 0) -> None:
         self._world, self._begun = world, world.now
-        self._loop = loop_of(profile_of(world.origin))
+        self._loop = LOOP if profile_of(world.origin) is BALANCED else PACKING_LOOP
         self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop, throw)
         self._calm = soonest(world.origin, world.origin.nodes) / CALM
         self._seen, self._last = -1, world.now - self._calm
@@ -209,7 +176,8 @@ class ScalingLoop:
         due = self._news_at() if self._seen != self._world.revision else self._down.due_at()
         if due is None:
             return
-        turn = self._turn_at(max(due, now))
+        # the first turn of the loop after that time
+        turn = self._begun + ((max(due, now) - self._begun) // self._loop.scan + 1) * self._loop.scan
         if self._next is None or turn < self._next:
             self._next = turn
             self._world.agenda.note(turn, lambda: self._look(turn))
@@ -219,10 +187,6 @@ class ScalingLoop:
         now = self._world.now
         calm = now if self._world.pending else max(now, self._last + self._calm)
         return min(calm, self._down.due_at() or calm)
-
-    def _turn_at(self, due: datetime) -> datetime:
-        """Return the first turn of the loop after that time."""
-        return self._begun + ((due - self._begun) // self._loop.scan + 1) * self._loop.scan
 
     def _look(self, turn: datetime) -> None:
         if self._next != turn:

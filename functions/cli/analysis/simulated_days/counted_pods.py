@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from shared.core.cluster.pod import Phase, Pod, PodClass
-from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
+from shared.core.rules.disruption_budgets import lets_go
 
 _COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
@@ -36,7 +37,6 @@ class ControlledPods:
         return self.living.get(controller, {})
 
     def want(self, controller: str, replicas: int) -> None:
-        """Let a controller want so many pods from now on."""
         self._wanted[controller] = replicas
         self._counted.pop(controller, None)
 
@@ -47,11 +47,14 @@ class ControlledPods:
     def want_what_is_there(self) -> None:
         """Let each controller want what it is known to want, else as many pods as it has."""
         self._wanted.update({key: len(pods) for key, pods in self.living.items()})
-        self._wanted.update(_known_replicas(self._known, self.living))
+        # of a Deployment with several ReplicaSets nobody knows how many replicas each asks for
+        named = Counter(workload.name for key, workload in self._known.items() if key in self.living)
+        for key, workload in self._known.items():
+            if workload.wanted is not None and named[workload.name] == 1:
+                self._wanted[key] = workload.wanted
         self._counted.clear()
 
     def lacks(self, controller: str) -> bool:
-        """Whether a controller has fewer pods than it wants."""
         return bool(controller) and len(self.of(controller)) < self.count_wanted(controller)
 
     def restart(self, deployment: str, stamp: str) -> None:
@@ -69,42 +72,23 @@ class ControlledPods:
         known = self._known.get(controller)
         if known is None and controller.split("/")[1:2] not in [[kind] for kind in _COUNTED]:
             return None
-        living, wanted = self.of(controller), self.count_wanted(controller)
-        ready = sum(pod.ready for pod in living.values())
-        before = known or Workload()
-        return replace(
-            before,
-            name=before.name or controller,
-            wanted=wanted,
-            available=ready,
-            rolling=False,
-            created=len(living),
-            terminating=None,
-            deployment=self._rolled_out(before.deployment, wanted, len(living), ready),
-        )
-
-    def _rolled_out(self, known: Deployment | None, wanted: int, created: int, ready: int) -> Deployment | None:
-        """Return a Deployment whose pods are all of its newest template."""
-        if known is None:
-            return None
-        stamp = self._stamps.get(known.name, known.stamp)
-        return replace(known, wanted=wanted, created=created, updated=created, available=ready, stamp=stamp)
+        living, before = self.of(controller), known or Workload()
+        counts: dict[str, Any] = {
+            "wanted": self.count_wanted(controller),
+            "created": len(living),
+            "available": sum(pod.ready for pod in living.values()),
+        }
+        deployment = before.deployment
+        if deployment is not None:  # all its pods are of its newest template
+            stamp = self._stamps.get(deployment.name, deployment.stamp)
+            deployment = replace(deployment, **counts, updated=len(living), stamp=stamp)
+        name = before.name or controller
+        return replace(before, name=name, **counts, rolling=False, terminating=None, deployment=deployment)
 
     def workloads(self) -> dict[str, Workload]:
         """Return all that is known or has pods, and is counted."""
         found = ((key, self.workload(key)) for key in sorted({*self._known, *self.living}))
         return {key: workload for key, workload in found if workload is not None}
-
-
-def _known_replicas(known: Mapping[str, Workload], there: Iterable[str]) -> dict[str, int]:
-    """Return how many replicas each controller asks for; of a Deployment with several ReplicaSets nobody knows it."""
-    inside = set(there)
-    names = Counter(workload.name for key, workload in known.items() if key in inside)
-    return {
-        key: workload.wanted
-        for key, workload in known.items()
-        if workload.wanted is not None and names[workload.name] == 1
-    }
 
 
 class BudgetCounts:
@@ -119,7 +103,6 @@ class BudgetCounts:
         self._classes: dict[int, list[PodClass]] = {}
 
     def count(self, pod: Pod, number: int) -> None:
-        """A pod has come (1), or is on its way out (-1)."""
         if pod.spec not in self._living:
             for budget in self.of(pod.spec):
                 self._classes.setdefault(budget, []).append(pod.spec)
@@ -143,7 +126,7 @@ class BudgetCounts:
         if pod.deleting is not None or pod.phase is Phase.PENDING:
             return ()
         found = tuple(self.now(self.of(pod.spec)))
-        return found if len(found) > 1 else tuple(budget for budget in found if not _lets_go(budget, pod))
+        return found if len(found) > 1 else tuple(budget for budget in found if not lets_go(budget, pod))
 
     def now(self, numbers: Iterable[int] | None = None) -> Iterator[PodDisruptionBudget]:
         """Yield these budgets, or all, as their status shows them now."""
@@ -154,7 +137,11 @@ class BudgetCounts:
         if budget.fault:
             return budget
         living, ready = (sum(counts[spec] for spec in classes) for counts in (self._living, self._ready))
-        expected = living if _counts_pods(budget) else self._count_expected(classes)
+        # the disruption controller counts the pods there are, and not those wanted, for a plain minAvailable alone
+        by_count = budget.max_unavailable is None and (
+            budget.min_available is None or budget.min_available.percent is None
+        )
+        expected = living if by_count else self._count_expected(classes)
         must_stay = budget.must_stay(expected)
         return replace(
             budget,
@@ -168,15 +155,3 @@ class BudgetCounts:
     def _count_expected(self, classes: Iterable[PodClass]) -> int:
         """Return how many pods the controllers of these classes want; those without one count in no share."""
         return sum(map(self._controlled.count_wanted, {spec.workload for spec in classes} - {""}))
-
-
-def _counts_pods(budget: PodDisruptionBudget) -> bool:
-    """Whether a budget counts the pods there are, and not those wanted (disruption controller, getExpectedPodCount)."""
-    return budget.max_unavailable is None and (budget.min_available is None or budget.min_available.percent is None)
-
-
-def _lets_go(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    if budget.disruptions_allowed > 0:
-        return True
-    is_whole = 0 < budget.desired_healthy <= budget.current_healthy
-    return not pod.ready and (budget.always_evict_unhealthy or is_whole)

@@ -1,7 +1,6 @@
 """The drains of a simulated Ebb: the drainer's own rules, from the claim to the end, on the simulated cluster.
 
-`next_step` sees what the drainer would have read in that moment, and its steps are carried out on the world. Calls take
-no time and do not fail, so what guards against that is left out: messages, leases, reads that are seconds old.
+Calls take no time and do not fail: what guards against that (messages, leases, reads seconds old) is left out.
 """
 
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NO_SCHEDULE, Taint
-from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import (
     claim_to_be,
     exceeded_limits,
@@ -98,16 +97,13 @@ class Drains:
         self._world, self._policy = world, policy
         self.state = ClusterState()
         self.under_way: dict[str, DrainUnderWay] = {}
-        """By node."""
         self._orders = 0
 
     @property
     def records(self) -> dict[str, DrainRecord]:
-        """The drains' records, by order id."""
         return {name.order_id: name.record for name in self.under_way.values()}
 
     def write(self, after: ClusterState) -> None:
-        """Write the cluster's document."""
         self._world.onlooker.note_memory(self._world, self.state, after)
         self.state = after
 
@@ -174,7 +170,9 @@ class Drains:
             node=world.nodes.get(drain.node),
             claim=self.state.claims.get(uid),
             pods=pods,
-            disruption_budgets=tuple(world.budgets.now({each for pod in pods for each in world.budgets.of(pod.spec)})),
+            disruption_budgets=tuple(
+                world.budgets.now({number for pod in pods for number in world.budgets.of(pod.spec)})
+            ),
             workloads=self._workloads(controllers),
             workloads_at=world.now,
             other_claims=other_claims(self.state.claims, uid),
@@ -188,7 +186,7 @@ class Drains:
 
     def _workloads(self, controllers: set[str]) -> dict[str, Workload]:
         found = ((controller, self._world.controlled.workload(controller)) for controller in sorted(controllers))
-        return {key: each for key, each in found if each is not None}
+        return {key: workload for key, workload in found if workload is not None}
 
     def _waiting(self) -> tuple[Pod, ...]:
         return tuple(self._world.pods[key] for key in self._world.pending)
@@ -201,7 +199,7 @@ class Drains:
 
     def _with_others(self, drain: DrainUnderWay, observed: Observation) -> Observation:
         drains = tuple(OtherDrain(name.since, name.record) for name in self.under_way.values() if name is not drain)
-        theirs = self._workloads({controller for each in drains for controller in each.record.before})
+        theirs = self._workloads({controller for drain in drains for controller in drain.record.before})
         others = OtherDrains(drains, tuple(self.state.backoffs.values()), self._world.snapshot())
         return replace(observed, others=others, workloads={**theirs, **observed.workloads})
 
@@ -267,11 +265,12 @@ class Drains:
         else:
             most = timedelta(seconds=grace_seconds(pod, drain.record.max_grace))
             evict(self._world, pod, Actor.EBB, most)
-        detail = ", ".join(each.key for each in refusing)
+        detail = ", ".join(budget.key for budget in refusing)
         return PodProgress(uid=pod.uid, answer=answer, detail=detail, owner=pod.spec.workload, at=self._world.now)
 
     def _restart(self, drain: DrainUnderWay, observed: Observation, step: Restart) -> timedelta:
-        found = self._deployment(step.pods[0].spec.workload)
+        workload = self._world.controlled.workload(step.pods[0].spec.workload)
+        found = workload.deployment if workload else None
         if found is None or why_not_restart(found, step.pods):
             return LOOK_EVERY
         restart = structs.replace(asked_of(found, self._world.now), written=True)
@@ -281,10 +280,6 @@ class Drains:
         for pod in step.pods:
             surge(self._world, pod)
         return NO_TIME
-
-    def _deployment(self, controller: str) -> Deployment | None:
-        workload = self._world.controlled.workload(controller)
-        return workload.deployment if workload else None
 
     # the end
 
@@ -303,7 +298,6 @@ class Drains:
         self._once_counted(drain, partial(self._settle, drain, why))
 
     def settle_removed(self, drain: DrainUnderWay) -> None:
-        """End the drain of a node that is gone."""
         self._once_counted(drain, partial(self._settle, drain, None))
 
     def _settle(self, drain: DrainUnderWay, why: ReturnReason | None) -> None:

@@ -1,7 +1,6 @@
 """The passes of a simulated Ebb: heal, plan, order, by the very planner, rules and gates of the real one.
 
-A pass at which nothing can have changed since the last one that ordered nothing is not planned again: neither the
-cluster, nor what is remembered, nor what time alone opens.
+A pass at which nothing can have changed since the last one that ordered nothing is not planned again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +11,7 @@ from functools import partial
 from msgspec import structs
 
 from functions.cli.analysis.forecast.pace import Schedules
-from functions.cli.analysis.openings import moments
+from functions.cli.analysis.openings import opening_times
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
@@ -33,8 +32,6 @@ from shared.core.rules.situation import Situation
 
 
 class Ebb:
-    """Ebb under one policy."""
-
     def __init__(self, world: World, policy: Policy, prices: Prices) -> None:
         self._world, self._policy, self._prices = world, policy, prices
         self._drains = Drains(world, policy)
@@ -47,7 +44,6 @@ class Ebb:
         self._again: datetime | None = None
 
     def begin(self) -> None:
-        """Let the first pass be made now, and all others follow it."""
         self._world.agenda.note(self._world.now, self._pass)
 
     def _pass(self) -> None:
@@ -62,7 +58,7 @@ class Ebb:
         world.measures.passes += 1
         if drains.state.claims or drains.state.backoffs or not world.measures.planned:
             self._heal()
-        if self._is_news():
+        if self._mark_of_now() != self._seen or (self._again is not None and world.now >= self._again):
             self._plan()
         drains.state = structs.replace(drains.state, last_pass=world.now)
 
@@ -73,7 +69,7 @@ class Ebb:
             world.snapshot(), drains.state, drains.records, self._policy, world.now,
             world.deletion_begun, world.bought_for,
         )  # fmt: skip
-        opened = found.breakers
+        opened = found.breakers  # as things stood before the repairs
         for repair in find_repairs(found):
             self._repair(repair)
         drains.write(with_breakers(drains.state, opened, world.now))
@@ -88,9 +84,6 @@ class Ebb:
             self._drains.look(drain)
         elif repair.why is not None and repair.not_before is None:  # what may end by itself does: nobody preempts here
             self._drains.return_node(drain, repair.why, repair.detail)
-
-    def _is_news(self) -> bool:
-        return self._mark_of_now() != self._seen or (self._again is not None and self._world.now >= self._again)
 
     def _mark_of_now(self) -> tuple[object, ...]:
         state, world = self._drains.state, self._world
@@ -125,16 +118,13 @@ class Ebb:
     def _write_soft_taints(self, nodes: Iterable[Node]) -> None:
         found = soft_taints(nodes, self._drains.state, self._wave)
         for node in (*found.hold, *found.let_go):
-            self._world.change_node(
-                _with_soft_taint(self._world.nodes[node.name], held=node in found.hold), detail=True
-            )
-
-    def _one_of_each_pool(self) -> Iterable[Node]:
-        return {node.pool: node for node in self._world.nodes.values()}.values()
+            others = tuple(taint for taint in self._world.nodes[node.name].taints if taint.key != names.HELD_TAINT)
+            taints = (*others, SOFT_TAINT) if node in found.hold else others
+            self._world.change_node(replace(self._world.nodes[node.name], taints=taints), detail=True)
 
     def _changes(self, counts: NodeCounts) -> Iterator[datetime]:
         """Yield when time alone may change what a pass decides."""
-        yield from moments(counts, self._one_of_each_pool())
+        yield from opening_times(counts, {node.pool: node for node in self._world.nodes.values()}.values())
         changed = self._schedules.next_change(self._world.now)
         if changed is not None:
             yield changed
@@ -142,22 +132,14 @@ class Ebb:
             yield self._wave.deadline
         for node in self._world.nodes.values():
             yield node.created + self._policy.pool(node.pool).minimum_node_age
-        yield from self._marks_ripen()
-        yield from self._pods_come_of_age()
+        yield from self._ages()
 
-    def _marks_ripen(self) -> Iterator[datetime]:
+    def _ages(self) -> Iterator[datetime]:
+        """Yield when marks and pods are old enough."""
         for pool, marks in self._marks.items():
             after = self._policy.pool(pool).consolidate_after
             if after is not None:
                 yield from (mark.since + after for mark in marks.marks.values())
-
-    def _pods_come_of_age(self) -> Iterator[datetime]:
         ages = {self._policy.pool(pool).minimum_pod_age for pool in self._world.origin.nodes_by_pool} - {timedelta(0)}
         for age in ages:
             yield from (pod.created + age for pod in self._world.pods.values() if pod.created is not None)
-
-
-def _with_soft_taint(node: Node, *, held: bool) -> Node:
-    """Return the node with the soft taint of a wave, or without."""
-    others = tuple(taint for taint in node.taints if taint.key != names.HELD_TAINT)
-    return replace(node, taints=(*others, SOFT_TAINT) if held else others)

@@ -14,8 +14,6 @@ HOUR: Final = timedelta(hours=1)
 
 
 class Actor(StrEnum):
-    """Who moves pods and removes nodes."""
-
     AUTOSCALER = "autoscaler"
     EBB = "ebb"
 
@@ -28,10 +26,7 @@ class PodMove(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """From that time on there are so many nodes, which cost so many micro-dollars an hour; so many pods wait.
-
-    `bill` is what is paid for them with commitments; None where nothing is committed.
-    """
+    """From then on so many nodes, their micro-dollars an hour (`bill`: with commitments), and pods that wait."""
 
     at: datetime
     nodes: int
@@ -60,7 +55,6 @@ class Measures:
     """Pods that were moved when they, or those whose place they take, had been moved already."""
     waits: list[PodWait] = field(default_factory=list)
     removed: list[tuple[datetime, str]] = field(default_factory=list)
-    """When a node of which pool was deleted."""
     bought: list[tuple[datetime, str]] = field(default_factory=list)
     returned: Counter[str] = field(default_factory=Counter)
     """Drains of Ebb's that ended otherwise than by the removal of the node, by reason."""
@@ -77,8 +71,6 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class PlayedTotals:
-    """The totals of a run."""
-
     hours: float
     node_hours: float
     cost: float
@@ -100,8 +92,6 @@ class PlayedTotals:
     least_nodes: int
     most_nodes: int
     series: Sequence[Moment] = ()
-    passes: int = 0
-    planned: int = 0
     bill: float | None = None
     """What is paid for the whole stretch with commitments; None where nothing is committed."""
 
@@ -142,8 +132,6 @@ def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) 
         least_nodes=min(nodes, default=0),
         most_nodes=max(nodes, default=0),
         series=tuple(measures.series),
-        passes=measures.passes,
-        planned=measures.planned,
         bill=_bill(rows),
     )
 

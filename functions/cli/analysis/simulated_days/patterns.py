@@ -53,8 +53,6 @@ _SATURDAY: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the most replicas of a workload."""
-
     least: int
     most: int
 
@@ -74,14 +72,9 @@ class Curve:
         """Return how much of the range is wanted at a time, from 0 to 1."""
         local = at.astimezone(self.zone)
         hour = Fraction(local.hour * 60 + local.minute, 60)
-        share = (
-            Fraction(next(_interpolate(one, two, hour) for one, two in pairwise(self.points) if hour <= two[0])) / 100
-        )
+        (begun, low), (until, high) = next(pair for pair in pairwise(self.points) if hour <= pair[1][0])
+        share = (low + (high - low) * (hour - begun) / (until - begun)) / 100
         return share * self.weekend / 100 if local.weekday() >= _SATURDAY else share
-
-
-def _interpolate(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Fraction:
-    return one[1] + (two[1] - one[1]) * (hour - one[0]) / (two[0] - one[0])
 
 
 def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts: timedelta) -> Demand:
@@ -101,11 +94,6 @@ def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timede
         return rows[(local.weekday() * 24 + local.hour) % len(rows)]
 
     return by_steps({key: partial(wanted, rows) for key, rows in hours.items()}, begins, lasts)
-
-
-def pods_for(total: int, each: int) -> int:
-    """Return how many pods carry so much when each of them asks for a part."""
-    return -(-total // each)
 
 
 def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
@@ -187,24 +175,19 @@ class CronJob:
         return usual if self.limit is None else min(usual, self.limit)
 
     def owns(self, spec: PodClass) -> bool:
-        """Whether a pod is of a Job of this."""
         return cron_job_of(spec) == f"{self.namespace}/CronJob/{self.name}"
 
 
 def runs_of(job: CronJob, begins: datetime, lasts: timedelta, usual: timedelta) -> tuple[JobRun, ...]:
-    """Return the runs that begin in a stretch of time, each as long as usual; a snapshot has those of its own moment.
-
-    Raises:
-        BadInput: the schedule or its time zone cannot be read.
-    """
+    """Return the runs that begin in a stretch of time; raise BadInput for a schedule that cannot be read."""
     times = tuple(hits(job.schedule, begins, begins + lasts))
     if job.suspended or job.pods < 1 or job.lasts(usual) <= timedelta():
         return ()
-    runs = _each(times, job.lasts(usual), job.overlap)
+    runs = _durations(times, job.lasts(usual), job.overlap)
     return tuple(JobRun(at, job.spec, job.pods, takes) for at, takes in runs)
 
 
-def _each(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iterator[tuple[datetime, timedelta]]:
+def _durations(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iterator[tuple[datetime, timedelta]]:
     """Yield when runs begin and how long they take."""
     if overlap is Overlap.REPLACE:
         yield from ((one, min(takes, two - one)) for one, two in pairwise(times))
@@ -220,11 +203,7 @@ def _each(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iter
 def with_cron_jobs(
     demand: Demand, jobs: Sequence[CronJob], snapshot: Snapshot, lasts: timedelta, usual: timedelta
 ) -> Demand:
-    """Return the demand with their runs; what runs of them in the snapshot ends after the same time.
-
-    Raises:
-        BadInput: a schedule or its time zone cannot be read.
-    """
+    """Return the demand with their runs; what runs of them in the snapshot ends after the same time."""
     runs = [run for job in jobs for run in runs_of(job, snapshot.taken_at, lasts, usual)]
     ends = {
         pod.spec.workload: ReplicaChange(snapshot.taken_at + job.lasts(usual), pod.spec.workload, 0)

@@ -1,8 +1,4 @@
-"""The lives of pods of a simulated cluster: made as many as are wanted, bound, Ready, moved, restarted, ended.
-
-A ReplicaSet removes pods in the order of kube-controller-manager (pkg/controller, ActivePodsWithRanks): those without a
-node, those that are not Ready, the cheapest, those with most others of their kind on their node, the youngest.
-"""
+"""The lives of pods of a simulated cluster: made as many as are wanted, bound, Ready, moved, restarted, ended."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +27,6 @@ def create(world: World, spec: PodClass, *, move: PodMove | None = None, node: s
 
 
 def bind(world: World, key: str, node: str) -> None:
-    """The scheduler has found a place."""
     since = world.pending.pop(key)
     world.measures.waits.append(PodWait(since, world.now - since, world.moved_by(key)))
     pod = structs.replace(world.pods[key], node=node, unschedulable_since=None, started=world.now)
@@ -113,12 +108,9 @@ def _ready(world: World, key: str) -> None:
     world.details += 1
     old = world.replaces.get(key)
     if old is not None:
-        world.agenda.note(world.now + _min_ready(world, old.spec), lambda: _finish_surge(world, key))
-
-
-def _min_ready(world: World, spec: PodClass) -> timedelta:
-    workload = world.controlled.workload(spec.workload)
-    return workload.deployment.min_ready if workload and workload.deployment else timedelta(0)
+        workload = world.controlled.workload(old.spec.workload)
+        after = workload.deployment.min_ready if workload and workload.deployment else timedelta(0)
+        world.agenda.note(world.now + after, lambda: _finish_surge(world, key))
 
 
 def _finish_surge(world: World, key: str) -> None:
@@ -140,19 +132,17 @@ def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:
 
 
 class ReplicaControl:
-    """Makes workloads larger and smaller."""
-
     def __init__(self, world: World) -> None:
         self._world = world
         self._watched: set[str] = set()
-        self._template = {key: min(pods.values(), key=lambda pod: pod.key).spec for key, pods in _rows(world)}
+        known = world.controlled.living.items()
+        self._template = {key: min(pods.items())[1].spec for key, pods in known if key and pods}
 
     def knows(self, controller: str) -> bool:
         """Whether there is a pod that shows what another one would be."""
         return controller in self._template
 
     def scale(self, controller: str, wanted: int) -> None:
-        """Let the controller want so many replicas from now on."""
         world = self._world
         world.controlled.want(controller, wanted)
         living = world.controlled.of(controller)
@@ -206,11 +196,10 @@ class ReplicaControl:
             self._want_more(pod.spec.workload, -1)
 
 
-def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
-    return [(key, pods) for key, pods in world.controlled.living.items() if key and pods]
-
-
 def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
-    """Sort what is removed first to the front; the youngest before the older."""
+    """Sort what is removed first to the front: without a node, not Ready, cheapest, most neighbours, youngest.
+
+    Source: kube-controller-manager, pkg/controller (ActivePodsWithRanks).
+    """
     age = (now - (pod.created or now)).total_seconds()
     return bool(pod.node), pod.ready, deletion_cost(pod), -neighbours[pod.node], age, pod.key

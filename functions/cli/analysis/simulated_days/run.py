@@ -1,8 +1,4 @@
-"""READ FIRST here. One stretch of time of one cluster: with its autoscaler alone, or with Ebb.
-
-What happens next is taken from an agenda; after each moment the scheduler and the autoscaler see what is new. Equal
-input gives equal days.
-"""
+"""READ FIRST here. One stretch of time of one cluster, by its autoscaler alone or with Ebb: equal input, equal days."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -31,7 +27,6 @@ class Days:
     lasts: timedelta
     delays: Delays = DELAYS
     commitments: Commitments = NO_COMMITMENTS
-    """By which the money of every run is counted."""
     throw: int = 0
     """Another number is another throw of the autoscaler's dice."""
 
@@ -41,10 +36,7 @@ class Days:
 
 
 def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_ONLOOKER) -> PlayedTotals:
-    """Return the totals of the stretch; without a policy the autoscaler is alone.
-
-    A policy that is in dry run or paused counts as if it were at work.
-    """
+    """Return the totals: without a policy of the autoscaler alone, else of Ebb at work, also where it is in dry run."""
     begins = days.snapshot.taken_at
     world = World(days.snapshot, days.prices, days.delays, begins, onlooker=onlooker, commitments=days.commitments)
     scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.snapshot), days.throw)

@@ -1,7 +1,7 @@
 """The scheduler of a simulated cluster, and the autoscaler's scale-up: for which pods it buys what."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -73,7 +73,6 @@ def queue_order(pod: Pod) -> tuple[int, float, str]:
 
 
 NodeGroup = tuple[str, str]
-"""A pool and a zone."""
 _PINS: Final = "metadata.name"
 
 
@@ -95,7 +94,6 @@ class NodeTemplates:
 
     @property
     def groups(self) -> tuple[NodeGroup, ...]:
-        """Pools with their zones, as the snapshot shows them."""
         return tuple(sorted(self._like))
 
     def node(self, group: NodeGroup, name: str, created: datetime) -> Node:
@@ -125,14 +123,11 @@ def _pin_daemon(spec: PodClass, node: str) -> PodClass:
 
 
 class ScaleUp:
-    """Everything that makes nodes more."""
-
     def __init__(self, world: World, templates: NodeTemplates) -> None:
         self._world, self._templates = world, templates
         self._choose_machine = 0
 
     def step(self) -> None:
-        """Buy what the waiting pods need."""
         world = self._world
         pending = (world.pods[key] for key in world.pending)
         waiting = [pod for pod in pending if pod.unschedulable_since is not None and not is_expendable(pod.spec)]
@@ -180,9 +175,13 @@ class _ScaleUpLook:
     """The cluster with everything that boots as if it were there, and what could be bought."""
 
     def __init__(self, world: World, templates: NodeTemplates) -> None:
-        self._world, self._templates, self._snapshot = world, templates, as_seen(_as_if_ready(world.snapshot()))
+        self._world, self._templates, seen = world, templates, world.snapshot()
+        # all that boots is there already; what is cordoned or being deleted stays no room
+        nodes = (node if node.once_ready else replace(node, ready=True, once_ready=True) for node in seen.nodes)
+        self._snapshot = as_seen(replace(seen, nodes=tuple(nodes)))
         self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
-        groups = [group for group in templates.groups if _may_grow(self._snapshot, group[0])]
+        grow = {name for name, pool in seen.pools.items() if pool.autoscaled}
+        groups = [group for group in templates.groups if group[0] in grow]
         self._like = {
             group: replace(templates.node(group, f"~{place}", world.now), ready=True, once_ready=True)
             for place, group in enumerate(groups)
@@ -191,7 +190,6 @@ class _ScaleUpLook:
         self._pools = _by_cost({group: world.prices.of(node).per_hour for group, node in self._like.items()})
         self._known: dict[tuple[PodClass, NodeGroup], bool] = {}
         self.served: set[PodClass] = set()
-        """The classes of the pods that a machine was bought for."""
 
     def needed_for(self, pods: Sequence[Pod]) -> list[NodeGroup]:
         """Return the pools and zones of the machines that these pods need."""
@@ -247,11 +245,6 @@ def _is_choosy(spec: PodClass) -> bool:
     return bool(spec.hard_spread or spec.affinity or spec.anti_affinity or spec.volumes or spec.host_ports)
 
 
-def _may_grow(snapshot: Snapshot, pool: str) -> bool:
-    known = snapshot.pools.get(pool)
-    return known is not None and known.autoscaled
-
-
 def _by_cost(costs: dict[NodeGroup, int]) -> list[list[NodeGroup]]:
     """Return the zones of each pool, the cheapest pool first."""
     cheapest: dict[str, int] = {}
@@ -259,12 +252,3 @@ def _by_cost(costs: dict[NodeGroup, int]) -> list[list[NodeGroup]]:
         cheapest[pool] = min(cost, cheapest.get(pool, cost))
     pools = sorted(cheapest, key=lambda pool: (cheapest[pool], pool))
     return [[group for group in costs if group[0] == pool] for pool in pools]
-
-
-def _as_if_ready(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot in which all that boots is there; what is cordoned or being deleted stays no room."""
-    return replace(snapshot, nodes=tuple(_grown_up(snapshot.nodes)))
-
-
-def _grown_up(nodes: Sequence[Node]) -> Iterator[Node]:
-    return (node if node.once_ready else replace(node, ready=True, once_ready=True) for node in nodes)

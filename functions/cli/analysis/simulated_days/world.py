@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
+from functions.cli.analysis.forecast.pace import CLAIMED_AFTER
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment, PodMove
 from shared.core.cluster.node import Node
@@ -17,12 +18,10 @@ from shared.core.planning.autoscaler import DELETION
 from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Commitments
-from shared.core.records.state import ClusterState
+from shared.core.records.state import INTERVAL, ClusterState
 
 
 class Agenda:
-    """Actions by time."""
-
     def __init__(self) -> None:
         self._rows: list[tuple[datetime, int, Callable[[], None]]] = []
         self._numbers = count()
@@ -65,9 +64,8 @@ class Delays:
     """From the order of a machine until pods can start on it."""
     ready: timedelta = timedelta(seconds=10)
     """From a pod's binding until it is Ready."""
-    interval: timedelta = timedelta(minutes=5)
-    """Between two passes of Ebb."""
-    claim: timedelta = timedelta(seconds=10)
+    interval: timedelta = INTERVAL
+    claim: timedelta = CLAIMED_AFTER
     """From the pass to the claim and the cordon."""
     deletion: timedelta = DELETION
     longest_end: timedelta = timedelta(hours=1)
@@ -82,7 +80,6 @@ class World:
     """One simulated cluster. `revision` grows with all that scheduler or autoscaler could see."""
 
     origin: Snapshot
-    """The cluster as the days begin."""
     prices: Prices
     delays: Delays
     now: datetime
@@ -96,7 +93,6 @@ class World:
     on: dict[str, dict[str, Pod]] = field(default_factory=dict)
     """By node, the pods that are bound to it, by key."""
     pending: dict[str, datetime] = field(default_factory=dict)
-    """Pods without a node, and since when."""
     moves: dict[str, PodMove] = field(default_factory=dict)
     """By pod that takes the place of one that was evicted."""
     replaces: dict[str, Pod] = field(default_factory=dict)
@@ -158,7 +154,6 @@ class World:
     # pods
 
     def new_name(self, spec: PodClass) -> str:
-        """Return a name that no pod has had."""
         stem = spec.owner.name if spec.owner else "pod"
         return f"{stem}-s{next(self._serial):06d}"
 
@@ -198,7 +193,6 @@ class World:
         return self.moves[key].by if key in self.moves else None
 
     def delete_pod(self, pod: Pod) -> None:
-        """Remove a pod, if it is still there."""
         known = self.pods.pop(pod.key, None)
         if known is None:
             return
@@ -221,7 +215,6 @@ class World:
     # what others see
 
     def snapshot(self) -> Snapshot:
-        """Return the cluster as it is now."""
         mark = (self.revision, self.details, self.now)
         if self._snapshot is None or self._snapshot[0] != mark:
             self._snapshot = mark, self._snapshot_of_now()
@@ -259,12 +252,10 @@ class World:
             disruption_budgets=tuple(self.budgets.now()),
             workloads=self.controlled.workloads(),
         )
-        return found.with_pods_by_node({name: self._pods_on(name) for name in names})
-
-    def _pods_on(self, node: str) -> NodePods:
-        if node not in self._pods_of:
-            self._pods_of[node] = NodePods(pod for _, pod in sorted(self.on[node].items()))
-        return self._pods_of[node]
+        for name in names:
+            if name not in self._pods_of:
+                self._pods_of[name] = NodePods(pod for _, pod in sorted(self.on[name].items()))
+        return found.with_pods_by_node({name: self._pods_of[name] for name in names})
 
     def note_change(self, node: str, *, detail: bool = False) -> None:
         """Note that something is new; while pods wait, everything may be news to them."""

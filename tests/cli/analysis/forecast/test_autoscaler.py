@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.steady_state import beginning, left_alone
+from functions.cli.analysis.forecast.steady_state import left_alone, remove_departing
 from functions.cli.analysis.forecast.unpaced_pass import Workings
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import (
@@ -66,8 +66,8 @@ def reaped(snapshot: Snapshot, *, spare: bool = True, delay: timedelta | None = 
     """The same where the ComputeClass of node `n` (and of the spare one) lets only empty nodes go."""
     names = {"n", "spare"} if spare else {"n"}
     nodes = (
-        replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "web"}) if each.name in names else each
-        for each in snapshot.nodes
+        replace(one, labels={**one.labels, COMPUTE_CLASS_LABEL: "web"}) if one.name in names else one
+        for one in snapshot.nodes
     )
     classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0), delay=delay)})
     return replace(snapshot, nodes=tuple(nodes), compute_classes=classes)
@@ -87,7 +87,7 @@ def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: 
     snapshot = reaped(replace(one_node(*pods), profile=profile))
 
     assert ("n" in found(snapshot)) is takes
-    assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()), Workings())).gone == takes
+    assert left_alone(remove_departing(Situation(snapshot, ClusterState(), Policy()), Workings())).gone == takes
 
 
 def test_a_pool_next_to_a_reapers_is_taken_as_its_profile_has_it() -> None:
@@ -180,20 +180,20 @@ def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:
     nodes = [node(f"n{number}") for number in range(6)]
     pods = [pod(f"p{number}", on=f"n{number}", cpu=1.2) for number in range(6)]
 
-    rest = left_alone(beginning(Situation(cluster(nodes, pods), ClusterState(), Policy()), Workings()))
+    rest = left_alone(remove_departing(Situation(cluster(nodes, pods), ClusterState(), Policy()), Workings()))
 
     assert (len(rest.snapshot.nodes), rest.gone, rest.is_rest) == (2, 4, True)
-    assert {each.node for each in rest.snapshot.pods} == {each.name for each in rest.snapshot.nodes}
+    assert {one.node for one in rest.snapshot.pods} == {one.name for one in rest.snapshot.nodes}
 
 
 def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
     leaving = replace(node("n1"), taints=(our_taint(),))
     spare, big = full("n2")
 
-    rest = beginning(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
+    rest = remove_departing(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
 
     assert names(rest.snapshot.nodes) == ["n2"]
 
 
 def names(nodes: Iterable[Node]) -> list[str]:
-    return [each.name for each in nodes]
+    return [own.name for own in nodes]

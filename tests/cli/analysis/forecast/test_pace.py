@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.pace import LetGo, Pace, PacedDrain
-from functions.cli.analysis.forecast.steady_state import pace_of
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state, pace_of
+from shared.adapters.prices import load
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.orders import Origin
 from shared.core.records.state import Backoff, Claim, ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, policy
+from tests.builders import NOW, claim, cluster, node, pod, policy
 
 FAR = NOW + timedelta(days=400)
 MINUTE = timedelta(minutes=1)
@@ -27,7 +28,7 @@ def paced(rules: Policy, state: ClusterState | None = None) -> Pace:
 
 
 def drains(count: int, ripe: datetime = NOW, lasts: timedelta = 4 * MINUTE) -> list[PacedDrain]:
-    return [PacedDrain(each, DrainReason.UNDERUTILIZED, ripe, 2 * MINUTE, lasts) for each in NODES[:count]]
+    return [PacedDrain(own, DrainReason.UNDERUTILIZED, ripe, 2 * MINUTE, lasts) for own in NODES[:count]]
 
 
 def ends(rules: Policy, count: int, **given: Any) -> timedelta | None:
@@ -105,7 +106,7 @@ def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
     nodes = [node("a1"), node("b1", pool="b")]
     rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
     pace = pace_of(Situation(cluster(nodes), ClusterState(), rules))
-    told = pace.let_go([PacedDrain(each, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for each in nodes], FAR)
+    told = pace.let_go([PacedDrain(own, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for own in nodes], FAR)
     assert told == LetGo(frozenset({"b1"}), frozenset({"a1"}))
     assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
 
@@ -172,7 +173,7 @@ def test_a_pool_that_is_closed_holds_no_other_pool_up() -> None:
     rules = policy(windows=())
     pace = pace_of(Situation(cluster(both), ClusterState(), with_pool(rules, "b")))
 
-    told = pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE, MINUTE) for each in both], FAR)
+    told = pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, MINUTE) for own in both], FAR)
     assert told == LetGo(frozenset({"n1"}), frozenset({"n0"}))
 
 
@@ -234,7 +235,7 @@ def test_every_pass_that_a_reason_holds_the_next_node_up_counts() -> None:
 def test_a_pool_that_has_had_its_turn_leaves_the_others_theirs() -> None:
     nodes = [node("a0"), node("a1"), node("b0", pool="b")]
     pace = pace_of(Situation(cluster(nodes), ClusterState(), with_pool(policy(), "b")))
-    pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for each in nodes], FAR)
+    pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for own in nodes], FAR)
 
     assert pace.begins == {"a0": NOW, "a1": NOW + 5 * MINUTE, "b0": NOW}
 
@@ -300,3 +301,34 @@ def test_a_budget_for_one_reason_holds_no_drain_of_another_up(turned: bool) -> N
     pace.let_go(rows[::-1] if turned else rows, FAR)
 
     assert pace.begins == {"n0": NOW + 60 * MINUTE, "n1": NOW}
+
+
+HALF_FULL = cluster(
+    [node("n1"), node("n2"), node("n3")], [pod(f"p{number}", on=f"n{number}", cpu=2.2) for number in (1, 2)]
+)
+
+
+def _at_rest(rules: Policy) -> PolicyAtRest:
+    return find_steady_state(Situation(HALF_FULL, ClusterState(), rules), {}, load())
+
+
+def test_from_a_rest_nothing_follows_without_a_change() -> None:
+    told = _at_rest(policy())
+    assert (told.settled, told.rest.gone, told.anyway) == (True, 1, told.rest)
+    assert told.onward(told.situation.policy, told.rest.snapshot).gone == 1
+
+
+def test_what_was_left_to_be_done_is_no_merit_of_a_change() -> None:
+    """The rounds ended before the empty node went; it goes without any change, too."""
+    begun = _at_rest(policy())
+    cut_short = replace(begun, rest=begun.start, settled=False)
+    assert (cut_short.rest.gone, cut_short.anyway.gone) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "rounds"), [pytest.param(False, 1, id="one round"), pytest.param(True, 2, id="and one to see it")]
+)
+def test_a_change_is_in_steady_state_once_a_round_has_found_nothing(expected: bool, rounds: int) -> None:
+    told = _at_rest(policy())
+
+    assert told.onward(told.situation.policy, HALF_FULL, rounds).is_rest is expected

@@ -18,7 +18,7 @@ from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
-from shared.core.cluster.pod import Volume
+from shared.core.cluster.pod import Pod, Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
 from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, Rate, SingleReplicas
@@ -247,46 +247,38 @@ def test_the_potential_is_no_less_than_what_the_policy_reaches() -> None:
     assert not set(moved.values()) & set(most.nodes)
 
 
-def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
-    bare = [pod(f"p{number}", on=f"n{number}", owner=None) for number in range(3)]
-    found = bound(cluster([node(f"n{number}") for number in range(4)], bare), Bill(load()), ClusterState())
-
-    assert found.nodes == 3
-    assert found.cost == 3 * load().of(node("n0")).per_hour
+def static(on: str) -> Pod:
+    return pod(f"s-{on}", on=on, kind=pod_class(owner="Node/n", cpu=3, annotations={names.MIRROR: "x"}))
 
 
-def test_nodes_outside_consolidation_hold_no_pod_of_others_in_the_bound() -> None:
-    """Two pods of three quarters of a node need two nodes; the third, though empty, is nobody's to use."""
-    nodes = [node("n1"), node("n2"), node("n3", labels={names.STANDBY_NODE: "true"})]
-    found = bound(cluster(nodes, [pod(f"p{n}", on=f"n{n}", cpu=3) for n in (1, 2)]), Bill(load()), ClusterState())
-
-    assert (found.nodes, found.cost) == (3, 2 * load().of(nodes[0]).per_hour)
+THREE = [node(f"n{number}") for number in range(3)]
+OF_TWO_POOLS = [node(f"{pool}{at}", pool=pool, labels={"for": pool}) for pool in "ab" for at in range(2)]
 
 
-def test_as_many_nodes_as_must_remain_are_paid_for_whole() -> None:
-    """Five quarters of a node's CPU need two nodes, and cost no less than two."""
-    pods = [pod(f"p{number}", on=f"n{number}", cpu=1) for number in range(5)]
-    found = bound(cluster([node(f"n{number}") for number in range(5)], pods), Bill(load()), ClusterState())
+@pytest.mark.parametrize(
+    ("nodes", "paid", "snapshot"),
+    [
+        pytest.param(3, 3, cluster([*THREE, node("n3")], [pod(f"p{on.name}", on=on.name, owner=None) for on in THREE]),
+                     id="nodes that nobody empties"),
+        pytest.param(3, 2, cluster([*THREE[:2], node("n3", labels={names.STANDBY_NODE: "true"})],
+                                   [pod(f"p{on.name}", on=on.name, cpu=3) for on in THREE[:2]]),
+                     id="a standby node, which is nobody's to use"),
+        pytest.param(2, 2, cluster(THREE, [pod(f"p{at}", on=f"n{at % 3}", cpu=1) for at in range(5)]),
+                     id="five quarters of a node: two whole ones"),
+        pytest.param(2, 2, cluster(OF_TWO_POOLS, [pod(f"p-{on.name}", on=on.name, cpu=1, node_selector={"for": on.pool})
+                                                  for on in OF_TWO_POOLS]),
+                     id="half a node in each of two pools that share no pod"),
+        pytest.param(2, 2, cluster(THREE[:2], [row for on in THREE[:2] for row in
+                                               (static(on.name), pod(f"p-{on.name}", on=on.name, cpu=1))]),
+                     id="the room of static pods"),
+        pytest.param(0, 0, cluster(THREE[:1], [pod("p", on="n0", owner=None, deleting=NOW)],
+                                   pools={"a": NodePool("a")}), id="no pod that is ending"),
+    ],
+)  # fmt: skip
+def test_the_bound_counts(nodes: int, paid: int, snapshot: Snapshot) -> None:
+    found = bound(snapshot, Bill(load()), ClusterState())
 
-    assert (found.nodes, found.cost) == (2, 2 * load().of(node("n0")).per_hour)
-
-
-def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:
-    """Half a node of each of two pools is a whole node of each."""
-    nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(2)]
-    pods = [pod(f"p-{node.name}", on=node.name, cpu=1, node_selector={"for": node.pool}) for node in nodes]
-
-    assert bound(cluster(nodes, pods, now=NOW), Bill(load()), ClusterState()).nodes == 2
-
-
-def test_static_pods_take_their_room_in_the_bound() -> None:
-    static = [
-        pod(f"s{n}", on=f"n{n}", kind=pod_class(owner="Node/n", cpu=3, annotations={names.MIRROR: "x"})) for n in (1, 2)
-    ]
-    movable = [pod(f"p{n}", on=f"n{n}", cpu=1) for n in (1, 2)]
-    found = bound(cluster([node("n1"), node("n2")], [*static, *movable]), Bill(load()), ClusterState())
-
-    assert found.nodes == 2
+    assert (found.nodes, found.cost) == (nodes, paid * load().of(THREE[0]).per_hour)
 
 
 def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -> None:
@@ -304,10 +296,3 @@ def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -
 
     assert opened_up == without_pacing(policy(cluster_wide={"time_gap": timedelta(0)}))
     assert opened_up.evictions_per_namespace is None
-
-
-def test_a_pod_that_is_ending_keeps_no_node_in_the_bound() -> None:
-    bare = [pod("p", on="n1", owner=None, deleting=NOW)]
-    found = bound(cluster([node("n1")], bare, pools={"a": NodePool("a")}), Bill(load()), ClusterState())
-
-    assert found.nodes == 0

@@ -44,8 +44,8 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     seen = drawn(SMALL[name], fill)
     found = advice(seen)
     world, proof = found.proof.world, found.proof
-    pending = replace(world, pods=tuple(_unplaced(each, proof.places) for each in world.pods))
-    blocked = {each.node for each in seen.pods if each.spec.labels["app"] == "cache"}
+    pending = replace(world, pods=tuple(_unplaced(one, proof.places) for one in world.pods))
+    blocked = {one.node for one in seen.pods if one.spec.labels["app"] == "cache"}
 
     assert faults(pending, proof.places, ()) == []
     assert {each.key for each in seen.pods if not each.spec.stays} <= {each.key for each in world.pods if each.node}
@@ -58,8 +58,8 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     assert all(len(pool.types) <= 3 for pool in found.pools)
 
 
-def _unplaced(each: Any, places: Any) -> Any:
-    return structs.replace(each, node="") if each.key in places else each
+def _unplaced(one: Any, places: Any) -> Any:
+    return structs.replace(one, node="") if one.key in places else one
 
 
 def test_equal_input_gives_equal_advice() -> None:
@@ -119,7 +119,8 @@ def test_a_pod_that_fits_nowhere_makes_the_bound_of_the_bench_no_lower() -> None
     pods = [pod(f"p{place}", on=f"n{place}", cpu=5, memory=16) for place in range(8)]
     seen = [cluster(plain(8), [*pods, *more]) for more in ((), (pod("x", cpu=500),))]
     found = [
-        least_cost(Study(Situation(each, ClusterState(), EVERY_POOL), Bill(PRICES), ShapeRequest())) for each in seen
+        least_cost(Study(Situation(snapshot, ClusterState(), EVERY_POOL), Bill(PRICES), ShapeRequest()))
+        for snapshot in seen
     ]
     assert 0 < found[0] == pytest.approx(found[1], rel=0.1)
 
@@ -176,4 +177,4 @@ def test_clusters_with_little_to_decide(seen: Snapshot, after: int) -> None:
 
 def test_what_fits_on_no_machine_is_named() -> None:
     found = advice(cluster(plain(1), [pod("x", cpu=500)]))
-    assert [each.name for each in found.proof.homeless] == ["x"]
+    assert [one.name for one in found.proof.homeless] == ["x"]

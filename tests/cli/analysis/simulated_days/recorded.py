@@ -1,10 +1,11 @@
-"""Writes a simulated day down as the fault suites record a history, so that their oracle can judge it.
+"""Plays a simulated cluster of which a test looks at one part, or writes its day down for the fault suites' oracle.
 
 Counts Ready pods by itself: what the world believes of its PodDisruptionBudgets is not asked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from functions.cli.analysis.simulated_days.measures import Actor
@@ -82,8 +83,17 @@ def _budgets(world: World, pod: Pod) -> list[Entry]:
     rows: list[Entry] = []
     for budget in world.origin.disruption_budgets:
         if budget.matches(pod.spec):
-            meant = [each for each in world.pods.values() if each.deleting is None and budget.matches(each.spec)]
-            left = sum(each.ready for each in meant if each.key != pod.key)
+            meant = [other for other in world.pods.values() if other.deleting is None and budget.matches(other.spec)]
+            left = sum(other.ready for other in meant if other.key != pod.key)
             desired = budget.must_stay(len(meant))
             rows.append({"broken": pod.ready and left < desired, "healthy_after": left, "desired": desired})
     return rows
+
+
+def let_pass(world: World, until: datetime, after_each: Callable[[], None] = lambda: None) -> None:
+    """Let happen what is due up to that time; `after_each` moment a test may act as the parts that are not there."""
+    while (at := world.agenda.next_at) is not None and at <= until:
+        world.now = at
+        for action in world.agenda.due(at):
+            action()
+        after_each()

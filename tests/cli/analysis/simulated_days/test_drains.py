@@ -26,7 +26,7 @@ from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import DrainSettings, Limit, LongGrace, NamespaceRate, Policy, SingleReplicas
 from shared.core.reasons import DrainReason, ReturnReason
 from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
-from tests.cli.analysis.simulated_days.time_passing import let_pass
+from tests.cli.analysis.simulated_days.recorded import let_pass
 
 SECOND = timedelta(seconds=1)
 CRITICAL: dict[str, Any] = {"priority_class": "system-cluster-critical", "priority": 2_000_000_000}
@@ -57,7 +57,7 @@ def play(world: World, until: datetime) -> None:
 
 
 def leaving(pods: Iterable[Pod]) -> set[str]:
-    return {each.name for each in pods if each.deleting is not None}
+    return {one.name for one in pods if one.deleting is not None}
 
 
 @pytest.mark.parametrize(

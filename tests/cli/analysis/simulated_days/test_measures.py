@@ -1,11 +1,20 @@
 """What runs come to, figure by figure."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from functools import cache
+from random import Random
+from typing import Final
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment, PodWait, outcome
+from functions.cli.analysis.simulated_days.patterns import Curve, Range, ReplicaChange, by_curve, by_hours
+from tests.bench.days.population import MIXES, case
+from tests.bench.days.table import DEFAULTS, INIT, SMALL, Row, played, runs_of
 from tests.builders import NOW
+from tests.depth import DEEP, SEED
 
 HOUR = timedelta(hours=1)
 
@@ -79,3 +88,77 @@ def test_what_stood_for_no_time_is_neither_the_least_nor_the_most() -> None:
     told = outcome(Measures(series=rows), NOW, NOW + 2 * HOUR, ())
 
     assert (told.least_nodes, told.most_nodes) == (3, 4)
+
+
+KINDS: Final = (DEFAULTS, INIT)
+FEW, MANY = 2, 4
+"""Throws of the autoscaler's dice."""
+NUMBERS: Final = tuple(range(len(MIXES), 2 * len(MIXES)))
+"""A case of each mix of machines, with some PodDisruptionBudgets."""
+
+
+@cache
+def row(number: int, throws: int = FEW) -> Row:
+    own = case(number, nodes=SMALL)
+    return Row(number, own.name, own.budgets, runs_of(own, KINDS, throws), 0)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_bill_is_never_higher_than_without_ebb(number: int) -> None:
+    """What seems dearer is played more often: two throws of the autoscaler's dice may lie close together by chance."""
+    seems = [kind for kind in KINDS if row(number).is_dearer(kind)]
+
+    assert [kind for kind in seems if row(number, MANY).is_dearer(kind)] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bill_of_all_together_falls(kind: str) -> None:
+    assert sum(row(number).percent(kind) for number in NUMBERS) / len(NUMBERS) < -5  # percent
+
+
+@pytest.mark.deep
+def test_the_bill_of_clusters_drawn_anew_is_never_higher() -> None:
+    numbers = Random(SEED).sample(range(1000, 100_000), 24 if DEEP else 1)  # noqa: S311 - drawn again by its seed
+    rows = [played(number, SMALL) for number in numbers]
+
+    assert [(row.name, kind, row.percent(kind)) for row in rows for kind in KINDS if row.is_dearer(kind)] == []
+
+
+MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "hours"),
+    [
+        pytest.param(0, 0, id="at night nothing of the range"),
+        pytest.param(Fraction(1, 2), 8, id="half way up"),
+        pytest.param(1, 12, id="at noon all of it"),
+        pytest.param(Fraction(1, 5), 21, id="in the evening it falls"),
+        pytest.param(Fraction(3, 10), 5 * 24 + 12, id="on Saturday a part of the rise"),
+    ],
+)
+def test_a_share_of_the_range(expected: Fraction, hours: int) -> None:
+    assert Curve().share(MONDAY + timedelta(hours=hours)) == expected
+
+
+def test_hours_are_those_of_the_time_zone() -> None:
+    assert Curve(zone=ZoneInfo("Asia/Tokyo")).share(MONDAY + timedelta(hours=3)) == 1
+
+
+def test_a_workload_follows_the_curve_between_its_limits() -> None:
+    demand = by_curve({"a": Range(2, 10)}, Curve(), MONDAY, DAY)
+
+    assert demand.changes[0] == ReplicaChange(MONDAY, "a", 2)
+    assert max(wish.replicas for wish in demand.changes) == 10
+    assert demand.ramps == ((MONDAY + timedelta(hours=6), MONDAY + timedelta(hours=10)),)
+
+
+def test_hours_of_a_week_begin_on_monday() -> None:
+    demand = by_hours({"a": [number // 24 for number in range(168)]}, MONDAY + 2 * DAY, 2 * DAY)
+
+    assert [(wish.at, wish.replicas) for wish in demand.changes] == [(MONDAY + 2 * DAY, 2), (MONDAY + 3 * DAY, 3)]
+
+
+def test_a_flat_day_has_no_ramp() -> None:
+    assert by_hours({"a": [3] * 24}, MONDAY, DAY).ramps == ()

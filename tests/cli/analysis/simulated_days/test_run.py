@@ -2,22 +2,32 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from time import process_time
+from typing import Any, Final
 
 import pytest
 
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, ReplicaChange, by_curve, swinging
+from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.run import Days, simulate
+from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
+from functions.cli.input.inputs import EVERY_POOL
+from functions.cli.simulate.synthetic import make_cluster
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy import Limit, Policy
+from shared.core.policy import DrainSettings, Limit, Policy
 from shared.core.policy.parsing import parse
+from shared.core.reasons import ReturnReason
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pdb, pod, pod_class
+from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
+from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
+from tests.machine_speed import slowness
 
 DAY = timedelta(days=1)
 EAGER = parse(b"""
@@ -126,8 +136,149 @@ def test_a_policy_in_dry_run_is_played_as_if_it_were_at_work() -> None:
     assert played(picture, demand, replace(EAGER, dry_run=True, paused=True)) == played(picture, demand, EAGER)
 
 
-def test_passes_at_which_nothing_changed_are_not_planned_again() -> None:
-    told = played(filled(3.6), policy=EAGER)
+FULL = pod("full", on="n2", cpu=3, owner="ReplicaSet/full")
 
-    assert told.passes == 288
-    assert told.planned < 10
+
+def run_world(*pods: Any, lasts: timedelta, **pool: Any) -> World:
+    """n1 with these pods beside a full node, without an autoscaler."""
+    world = World(cluster([node("n1"), node("n2")], [FULL, *pods]), load(), DELAYS, NOW)
+    Ebb(world, policy(**pool), load()).begin()
+    let_pass(world, NOW + lasts)
+    return world
+
+
+def test_passes_at_which_nothing_changed_are_not_planned_again() -> None:
+    measures = run_world(pod("fills", on="n1", cpu=3.6), lasts=DAY).measures
+
+    assert measures.passes == DAY // DELAYS.interval + 1
+    assert measures.planned < 10
+
+
+def test_a_node_that_nobody_deletes_is_returned_by_the_watchdog() -> None:
+    world = run_world(lasts=DrainSettings().watchdog + 2 * DELAYS.interval)
+
+    assert (world.measures.returned[ReturnReason.WATCHDOG.value], world.nodes["n1"].unschedulable) == (1, False)
+
+
+def test_a_node_that_an_earlier_drain_left_cordoned_is_returned() -> None:
+    orphan = node("n1", unschedulable=True, taints=(our_taint(),))
+    world = World(cluster([orphan], []), load(), DELAYS, NOW)
+    Ebb(world, policy(), load()).begin()
+    let_pass(world, NOW)
+
+    assert (world.nodes["n1"].unschedulable, world.nodes["n1"].taints) == (False, ())
+
+
+def test_a_breaker_opens_where_a_node_was_bought_for_a_moved_pod() -> None:
+    recorded, moving = Recorded(), pod("p", on="n1", grace_seconds=0)
+    world = World(cluster([node("n1"), node("n2")], [FULL, moving]), load(), DELAYS, NOW, onlooker=recorded)
+    Ebb(world, policy(), load()).begin()
+
+    def buy_for_what_waits() -> None:
+        for key in tuple(world.pending):
+            world.bought_for[key] = world.now
+            bind(world, key, "n2")
+
+    let_pass(world, NOW + DELAYS.interval, buy_for_what_waits)
+
+    assert recorded.entries[-1]["after"].breakers.keys() == {"a"}
+
+
+def test_the_pods_of_the_node_that_goes_next_carry_a_deletion_cost() -> None:
+    replicas = pod("p", on="n1"), pod("q", on="n2")
+    world = run_world(*replicas, lasts=timedelta(0), steer_scale_in=True, consolidate_after=timedelta(hours=1))
+
+    assert {one.name for one in world.pods.values() if one.steered} == {"p"}
+
+
+NODES: Final = 16
+
+
+def rules(wave: str = "") -> Policy:
+    """One drain at a time."""
+    return parse(
+        f"""
+dryRun: false
+cluster:
+  minimumNodes: 1
+  minimumNonTaintedNodes: 1
+  timeSinceLastAddition: 0s
+  disruption: {{budgets: [{{nodes: 1}}]}}
+  {wave}
+defaults:
+  minimumNodeAge: 0s
+  excessNodesThreshold: 0
+  scaleDownRequiredUnderutilizedNodeCount: 1
+  scaleDownCPURequestRatioLimit: 1
+  scaleDownMemoryRequestRatioLimit: 1
+nodePools: {{a: {{enabled: true}}}}
+""".encode()
+    )
+
+
+def half_empty() -> Snapshot:
+    """Each node is a little too full for the autoscaler, each pod the only one of its workload."""
+    rows = [(f"n{number:02}", f"w{number}-{place}") for number in range(NODES) for place in range(6)]
+    pods = [pod(f"p-{name}", on=on, cpu=0.37, owner=f"ReplicaSet/{name}") for on, name in rows]
+    return cluster([node(f"n{number:02}") for number in range(NODES)], pods)
+
+
+class Held(Onlooker):
+    """Which nodes carry the soft taint, after each change."""
+
+    def __init__(self) -> None:
+        self.at: list[tuple[timedelta, frozenset[str]]] = []
+        self._now: frozenset[str] = frozenset()
+
+    def node(self, world: World, before: Node | None, after: Node | None) -> None:
+        changed = after or before
+        assert changed is not None
+        self._now = self._now | {after.name} if after is not None and after.held else self._now - {changed.name}
+        self.at.append((world.now - NOW, self._now))
+
+
+def play_wave(wave: str = "", held: Held | None = None) -> PlayedTotals:
+    days = Days(half_empty(), load(), Demand(), timedelta(hours=4))
+    return simulate(days, rules(wave), held or Held())
+
+
+@pytest.mark.parametrize("wave", ["", "wave: {nodes: 50%, deadline: 4h}"])
+def test_no_pod_that_a_wave_moves_is_moved_again(wave: str) -> None:
+    found = play_wave(wave)
+
+    assert found.end_nodes < NODES
+    assert (found.twice, found.returned) == (0, 0)
+
+
+def test_the_nodes_of_a_wave_are_held_until_its_deadline() -> None:
+    held = Held()
+    play_wave("wave: {nodes: 30%, deadline: 20m}", held)
+
+    by = dict(held.at)
+    assert by[DELAYS.interval] == {"n01", "n02", "n03", "n04"}
+    assert by[timedelta(minutes=25)] == {"n01"}, "the one that is being drained"
+
+
+def test_a_cluster_in_its_steady_state_holds_no_node() -> None:
+    held = Held()
+    told = play_wave("wave: {nodes: 50%, deadline: 4h}", held)
+
+    assert told.drains > 1
+    assert held.at[-1][1] == frozenset()
+
+
+WEEK = timedelta(days=7)
+MOST = 60.0
+"""Seconds of CPU for a run on a machine that is not busy; the runs of one command are played at the same time."""
+
+
+@pytest.mark.deep
+def test_a_week_of_two_hundred_nodes_with_ebb_takes_less_than_a_minute() -> None:
+    picture = make_cluster(200, 1, None)
+    demand = by_curve(swinging(picture, 60), Curve(), picture.taken_at, WEEK)
+    begun = process_time()
+    told = simulate(Days(picture, load(), demand, WEEK), EVERY_POOL)
+
+    spent = process_time() - begun
+    assert spent < MOST * slowness()
+    assert told.drains > 0

@@ -1,10 +1,13 @@
 """Which machines a simulated autoscaler buys for pods that wait."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from functions.cli.analysis.simulated_days.autoscaler import EVICTIONS_TAKE, LOOP, ScaleDown
+from functions.cli.analysis.simulated_days.pod_lives import end
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp, Scheduler
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
@@ -12,8 +15,10 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
-from tests.builders import NOW, cluster, node, pod, pod_class
-from tests.cli.analysis.simulated_days.time_passing import let_pass
+from shared.core.planning.autoscaler import soonest
+from shared.core.policy import Limit
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class
+from tests.cli.analysis.simulated_days.recorded import let_pass
 
 DEAR: dict[str, Any] = {"pool": "a", "machine": "n2-standard-4"}
 CHEAP: dict[str, Any] = {"pool": "b", "machine": "e2-standard-4"}
@@ -32,7 +37,7 @@ LARGE = pod_class(cpu=3)
 def played(*pods: Any, booting: Sequence[Node] = (), **pools: NodePool) -> World:
     """One step of the autoscaler for these pods, beside a full node of each pool."""
     nodes = [node("n1", **DEAR), node("n2", **CHEAP)]
-    full = [pod(f"full{each.name}", on=each.name, cpu=3.9) for each in nodes]
+    full = [pod(f"full{one.name}", on=one.name, cpu=3.9) for one in nodes]
     known = {"a": NodePool("a"), "b": NodePool("b"), **pools}
     seen = cluster([*nodes, *booting], [*full, *pods], pools=known)
     world = World(seen, load(), DELAYS, NOW)
@@ -111,7 +116,7 @@ def test_a_pool_grows_in_its_zone_with_the_fewest_nodes() -> None:
     before = {"n1", "n2", "z0", "z1", "z2"}
     world = played(*full, *(pod(f"p{n}", cpu=3, **WAITS) for n in range(3)), booting=others)
 
-    assert [each.zone for name, each in world.nodes.items() if name not in before] == ["x", "z", "x"]
+    assert [one.zone for name, one in world.nodes.items() if name not in before] == ["x", "z", "x"]
 
 
 def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_booted() -> None:
@@ -123,3 +128,54 @@ def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_boot
 
     assert world.nodes[new].ready
     assert [name.spec.workload for name in world.on[new].values()] == ["default/DaemonSet/agent"]
+
+
+SECOND = timedelta(seconds=1)
+SMALL = [pod(f"p{n}", on=f"n{n}", owner=f"ReplicaSet/w{n}") for n in (1, 2)]
+FULL = pod("full", on="n3", cpu=3, owner="ReplicaSet/full")
+
+
+class Autoscaler:
+    """Looks at three nodes, the last of which is full, whenever it is told to."""
+
+    def __init__(self, *pods: Pod) -> None:
+        budgets = (pdb("web", app="web", min_available=Limit(count=1)),)
+        seen = cluster([node("n1"), node("n2"), node("n3")], [*pods, FULL], disruption_budgets=budgets)
+        self.world = World(seen, load(), DELAYS, NOW)
+        self.ripe = soonest(seen, seen.nodes)
+        self._scale_down = ScaleDown(self.world, LOOP)
+        self._scale_down.step()
+
+    def leaving_after(self, time: timedelta) -> list[str]:
+        """Let that much time pass from the beginning and look; return the nodes that are being removed."""
+        let_pass(self.world, NOW + time)
+        self.world.now = NOW + time
+        self._scale_down.step()
+        return list(self._leaving())
+
+    def _leaving(self) -> Iterator[str]:
+        nodes = self.world.nodes.values()
+        return (one.name for one in nodes if one.has_taint(names.AUTOSCALER_DELETING_TAINT))
+
+
+def test_a_node_stays_until_it_has_been_unneeded_for_the_profiles_time() -> None:
+    alone = Autoscaler(SMALL[0])
+
+    assert alone.leaving_after(alone.ripe - SECOND) == []
+    assert "n2" in alone.leaving_after(alone.ripe)
+
+
+def test_nodes_with_pods_go_one_at_a_time() -> None:
+    pair = Autoscaler(*SMALL)
+
+    assert len(pair.leaving_after(pair.ripe)) == 1
+
+
+def test_evictions_that_a_budget_refuses_are_asked_for_again_until_their_time_is_over() -> None:
+    """The other pod of the budget ends once the node is being emptied, so that its own may not go."""
+    held = Autoscaler(pod("p", on="n1"), pod("q", on="n3"))
+    assert "n1" in held.leaving_after(held.ripe)
+    end(held.world, held.world.pods["default/q"])
+
+    assert "n1" in held.leaving_after(held.ripe + EVICTIONS_TAKE)
+    assert "n1" not in held.leaving_after(held.ripe + EVICTIONS_TAKE + LOOP.retry)

@@ -17,7 +17,7 @@ from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from tests.builders import NOW, cluster, node, pdb, pod
-from tests.cli.analysis.simulated_days.time_passing import let_pass
+from tests.cli.analysis.simulated_days.recorded import let_pass
 
 MINUTE = timedelta(minutes=1)
 
@@ -27,7 +27,7 @@ def world(*pods: Pod, **picture: Any) -> World:
 
 
 def counted(seen: World) -> list[tuple[int, int]]:
-    return [(each.expected_pods, each.current_healthy) for each in seen.budgets.now()]
+    return [(budget.expected_pods, budget.current_healthy) for budget in seen.budgets.now()]
 
 
 def test_pods_that_have_finished_take_no_room() -> None:
@@ -69,7 +69,7 @@ def test_the_bill_follows_nodes_and_ends_of_commitments() -> None:
     seen.sample()
 
     price = load().of(node("n1")).per_hour
-    assert [row.bill for row in seen.measures.series] == [pytest.approx(each * price, abs=10) for each in (1, 0, 1)]
+    assert [row.bill for row in seen.measures.series] == [pytest.approx(nodes * price, abs=10) for nodes in (1, 0, 1)]
 
 
 def test_without_commitments_there_is_no_bill() -> None:
@@ -148,7 +148,7 @@ def test_a_budget_counts_the_pods_that_are_wanted(expected: list[str], budget: P
     for name in "abcd"[:away]:
         evict(seen, seen.pods[f"default/{name}"], Actor.EBB)
 
-    assert [each.key for each in seen.budgets.refusing(seen.pods["default/d"])] == expected
+    assert [budget.key for budget in seen.budgets.refusing(seen.pods["default/d"])] == expected
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_budget_counts_the_pods_that_are_wanted(expected: list[str], budget: P
 def test_pods_without_a_controller_count_in_no_share(expected: list[str], budget: PodDisruptionBudget) -> None:
     pods = [pod(name, on="n1", owner=None, labels={"app": "db"}) for name in "ab"]
     seen = world(*pods, disruption_budgets=(budget,))
-    assert [each.key for each in seen.budgets.refusing(seen.pods["default/a"])] == expected
+    assert [budget.key for budget in seen.budgets.refusing(seen.pods["default/a"])] == expected
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_the_eviction_api_asks_the_budgets_of_a_pod(
 ) -> None:
     seen = world(pod("p", on="n1", **changes), pod("q", on="n2"), disruption_budgets=tuple(budgets))
 
-    assert [each.key for each in seen.budgets.refusing(seen.pods["default/p"])] == expected
+    assert [budget.key for budget in seen.budgets.refusing(seen.pods["default/p"])] == expected
 
 
 def test_while_a_pod_waits_every_change_is_news_to_the_scheduler() -> None:
     waiting, idle = world(pod("p")), world()
-    for each in (waiting, idle):
-        each.note_change("n1", detail=True)
+    for seen in (waiting, idle):
+        seen.note_change("n1", detail=True)
 
     assert (waiting.revision, waiting.details) == (1, 0)
     assert (idle.revision, idle.details) == (0, 1)
