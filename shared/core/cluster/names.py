@@ -1,7 +1,5 @@
-"""The keys that Ebb reads or writes on nodes and pods, each in one place, and the form of a node's name.
-
-Adapters keep only the annotations named here, so that pods of one kind fold together.
-"""
+"""The keys that Ebb reads or writes on nodes and pods."""
+# Adapters keep only the annotations named here, so that pods fold.
 
 import re
 from dataclasses import dataclass
@@ -13,8 +11,6 @@ NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Namespaced:
-    """An object of a namespace."""
-
     namespace: str
     name: str
 

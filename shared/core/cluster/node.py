@@ -1,7 +1,7 @@
 """One node, its kubelet and its GKE node pool, and our annotation: which order cordoned the node, and since when.
 
-The annotation is written with the cordon and the taint in one patch. It stays when somebody removes those by hand.
-While the taint is there, it names the owner of the node; without the taint, the annotation does.
+The annotation comes with the cordon and the taint in one patch, and stays when somebody removes those by hand. While
+the taint is there, it names the owner of the node; without the taint, the annotation does.
 """
 
 import re
@@ -30,12 +30,9 @@ class Kubelet:
     features: frozenset[str] = frozenset()
 
     def can_all_of(self, other: "Kubelet") -> bool:
-        """Whether what runs under the other may run under this one: not older, and no feature missing.
-
-        A newer kubelet runs what an older one does (kubernetes.io/docs/reference/using-api/deprecation-policy). The
-        scheduler's plugin NodeDeclaredFeatures requires the features that a pod needs, a subset of those that its
-        node declares.
-        """
+        """Whether what runs under the other may run under this one: not older, and no feature missing."""
+        # A newer kubelet runs what an older one does (reference/using-api/deprecation-policy); features:
+        # NodeDeclaredFeatures.
         return self.version >= other.version and self.features >= other.features
 
     def __str__(self) -> str:
@@ -173,8 +170,6 @@ class NodePool:
 
 
 class DrainAnnotation(msgspec.Struct, frozen=True):
-    """The annotation's content."""
-
     since: Annotated[datetime, msgspec.Meta(tz=True)]
     order_id: Annotated[str, msgspec.Meta(max_length=63, pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$")] = ""
     """A value that a taint can have, as an order id is."""

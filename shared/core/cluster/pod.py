@@ -1,7 +1,6 @@
 """One pod as rules and placement see it, and properties of its kind that several rules need.
 
-Pods of one kind share one `PodClass`. It holds what rules and placement read; `Pod` holds what differs within a class.
-Classes compare by identity: folding equal ones together makes the simulation fast and never changes a result.
+Pods of one kind share one `PodClass`; classes compare by identity: folding equal ones only makes the simulation fast.
 Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
 
@@ -22,8 +21,6 @@ ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port w
 
 
 class Phase(StrEnum):
-    """A pod's phase, as the API writes it."""
-
     PENDING = "Pending"
     RUNNING = "Running"
     SUCCEEDED = "Succeeded"
@@ -80,10 +77,9 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodClass:
-    """What pods of one kind have in common: spec and metadata, and what their controller makes of the next ones.
+    """What pods of one kind have in common: spec, metadata, and what the next ones are made of."""
 
-    A pod template is one, too: see `templates`.
-    """
+    # A pod template is one, too.
 
     namespace: str
     owner: Owner | None = None
@@ -140,17 +136,15 @@ class PodClass:
     """Whether any of its volumes has a claim."""
 
     def __post_init__(self) -> None:
-        """Compute once what is read for each of thousands of pods."""
         controller = f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
         object.__setattr__(self, "workload", controller)
         object.__setattr__(self, "stays", is_daemon(self) or is_mirror(self))
         object.__setattr__(self, "uses_claims", any(volume.kind in WITH_CLAIM for volume in self.volumes))
 
     def can_run_under(self, kubelet: Kubelet, os: str) -> bool:
-        """Whether a node's kubelet would run it; an operating system that the node does not show is taken for its own.
-
-        Source: kubernetes, kubelet/lifecycle/predicate.go (PodOSNotSupported). The scheduler does not ask.
-        """
+        """Whether a node's kubelet would run it."""
+        # An operating system that the node does not show is taken for its own.
+        # kubelet/lifecycle/predicate.go, PodOSNotSupported: the scheduler does not ask.
         is_same = not (self.os and os) or self.os == os
         return is_same and (self.needs_kubelet is None or kubelet.can_all_of(self.needs_kubelet))
 
@@ -161,11 +155,9 @@ class PodClass:
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
-    """One pod. `node` is empty while it is not bound.
+    """One pod. `node` is empty while it is not bound."""
 
-    A struct, because there may be 200,000: it is made in a tenth of a data class's time, and the garbage collector,
-    which would go through all of them repeatedly, skips what holds no cycles.
-    """
+    # A struct: it is made in a tenth of a data class's time, and the collector skips what holds no cycles.
 
     name: str
     uid: str
@@ -192,7 +184,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """`namespace/name`."""
         return f"{self.spec.namespace}/{self.name}"
 
     @property
@@ -208,7 +199,6 @@ def is_daemon(spec: PodClass) -> bool:
 
 
 def is_mirror(spec: PodClass) -> bool:
-    """Whether the pod only mirrors a static pod of the kubelet."""
     return names.MIRROR in spec.annotations
 
 
@@ -218,17 +208,14 @@ def is_of_replica_set(spec: PodClass) -> bool:
 
 
 def is_replaced(pod: Pod) -> bool:
-    """Whether the pod is terminating and has its replacement already: a ReplicaSet does not wait for the end.
-
-    A StatefulSet replaces the pod only once it is gone; a Job may, and so may a Deployment (podReplacementPolicy).
-    """
+    """Whether the pod is terminating and has its replacement already."""
+    # A ReplicaSet does not wait for the end; a StatefulSet does, a Job and a Deployment may (podReplacementPolicy).
     if pod.deleting is None or pod.spec.replaced_at_end:
         return False
     return is_of_replica_set(pod.spec)
 
 
 def is_finished(pod: Pod) -> bool:
-    """Whether the pod has run to its end and occupies nothing."""
     return pod.phase.finished
 
 

@@ -1,15 +1,9 @@
 """What the replacement of a pod is like, if that is not as the pod is here (docs/decisions/returns.md).
 
-An evicted pod is not moved: its controller makes another from its template. Its namespace and a VerticalPodAutoscaler
-change that pod, and the scheduler books the result. So a pod has two amounts. `Pod.booked` is what it takes where it
-runs. `PodClass.requests` is what it needs elsewhere: for each resource, the highest of pod, template and
-recommendation. Both are put into the pods of a snapshot once, with the rules of its template (`templates`), and with
-whether the namespace admits another pod.
-
-An autoscaler's webhook writes its target unless its mode is Off, within the container's policy; a boost for the start
-is always added. The target is the one at the moment of the reading.
-Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod (patch,
-recommendation_provider), pkg/utils/vpa/capping.go; AEP-7862 for the boost.
+`Pod.booked` is what a pod takes where it runs, `PodClass.requests` what it needs elsewhere: for each resource the
+highest of pod, template and recommendation. An autoscaler writes its target unless its mode is Off; a boost is always
+added.
+Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod; AEP-7862 for the boost.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -63,8 +57,6 @@ _DEFAULT: Final = ContainerPolicy()
 
 @dataclass(frozen=True, slots=True)
 class VerticalAutoscaler(Namespaced):
-    """One of them."""
-
     target: str
     """The controller that it is for, as `namespace/kind/name`."""
     acts: bool = True
@@ -76,10 +68,8 @@ class VerticalAutoscaler(Namespaced):
     boost: StartupBoost | None = None
 
     def written_into(self, container: Container) -> Container:
-        """Return a container of a template as it may come back: with the higher of template and recommendation.
-
-        The API server admits a pod unchanged while the webhook does not answer.
-        """
+        """Return a container of a template as it may come back: with the higher of template and recommendation."""
+        # The API server admits a pod unchanged while the webhook does not answer: hence the higher.
         policy = self._policy(container)
         if container.init or not policy.scaled:
             return container
@@ -137,10 +127,8 @@ def as_they_return(
     autoscalers: Iterable[VerticalAutoscaler] = (),
     limits: NamespaceLimits = NO_LIMITS,
 ) -> tuple[Pod, ...]:
-    """Return the pods, each with what it takes here, and with what it needs and the rules that it has elsewhere.
-
-    A pod that has no node yet is left as it is: its controller has made it, and it is what the scheduler will book.
-    """
+    """Return the pods, each with what it takes here, and with what it needs and the rules that it has elsewhere."""
+    # A pod without a node is as its controller made it: the scheduler will book just that.
     given = tuple(pods)
     returning = _Returning(given, workloads, autoscalers, limits)
     return tuple(returning.pod(pod) if pod.node else pod for pod in given)

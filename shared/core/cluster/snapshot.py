@@ -37,7 +37,6 @@ class NodePods(tuple[Pod, ...]):  # noqa: SLOT001 - it keeps its sums
 
     @cached_property
     def booked(self) -> Resources:
-        """What all pods of the node book."""
         staying = total(pod.requests for pod in self if pod.spec.stays and not pod.phase.finished)
         return self.booked_by_movers + staying
 
@@ -83,7 +82,6 @@ class Snapshot:
     """LimitRanges and ResourceQuotas; the pods already have the result (`returning`)."""
 
     def scale_down(self, node: Node) -> ScaleDownRule:
-        """Return how the autoscaler removes that node."""
         return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
 
     def with_nodes(self, nodes: tuple[Node, ...]) -> "Snapshot":
@@ -93,11 +91,9 @@ class Snapshot:
         return other
 
     def without(self, gone: Collection[str], places: Mapping[str, str]) -> "Snapshot":
-        """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved.
-
-        Where a pod has moved to it takes what it needs there (docs/decisions/returns.md). The pods of untouched nodes
-        are the very same object, with all that is known of them.
-        """
+        """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved."""
+        # Pods take what they need at their new place; the pods of untouched nodes stay the very same object, with
+        # their sums.
         pods: list[Pod] = []
         touched: set[str] = set()
         for pod in self.pods:

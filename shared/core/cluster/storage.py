@@ -1,8 +1,5 @@
-"""What is behind the volumes of pods: claims, volumes, storage classes, and what each node can attach.
-
-The facts that the scheduler's volume filters read, in the API's own words.
-Source: kubernetes.io/docs/concepts/storage (persistent volumes, storage classes, ephemeral volumes, volume limits).
-"""
+"""What is behind the volumes of pods, as the scheduler's volume filters read it."""
+# kubernetes.io/docs/concepts/storage.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -115,7 +112,6 @@ class Storage:
 
     @property
     def known(self) -> bool:
-        """Whether all lists were read."""
         return not self.unread
 
     @cached_property
@@ -131,7 +127,6 @@ NO_CLAIMS: Final = Storage(unread=())
 
 
 def uses_claims(pods: Iterable[Pod]) -> bool:
-    """Whether any of the pods has a volume with a claim."""
     return any(pod.spec.uses_claims for pod in pods)
 
 
@@ -142,5 +137,4 @@ def claim_key(pod: Pod, volume: Volume) -> str:
 
 
 def claim_keys(pod: Pod) -> Iterator[str]:
-    """Name the claims that a pod uses."""
     return (claim_key(pod, volume) for volume in pod.spec.volumes if volume.kind in WITH_CLAIM)

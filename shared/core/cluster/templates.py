@@ -1,10 +1,8 @@
 """What the next pod of a controller will be: the running pod, with the rules of placement of its template.
 
-Admission adds to a pod what its template does not have, and adds it again to the next one: tolerations, a selector, a
-sidecar. So a pod that has more than its template is as usual. What the template has and the pod has not, or has
-otherwise, is still to come. Then a place must meet the rules of both (docs/decisions/returns.md).
-
-What both together do not show is named as not modelled: labels that rules select, domains of a spread, RuntimeClasses.
+Admission adds to each pod what its template does not have, so a pod that has more than its template is as usual. What
+the template alone has is still to come: a place must meet the rules of both (docs/decisions/returns.md). What both
+together do not show is named as not modelled: labels that rules select, domains of a spread, RuntimeClasses.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +23,7 @@ from shared.core.cluster.selectors import (
     SpreadConstraint,
     Taint,
     Toleration,
-    both_terms,
+    intersect_terms,
 )
 from shared.core.cluster.workloads import Workload
 
@@ -106,9 +104,8 @@ def _join_specs(spec: PodClass, template: PodClass, own: Own, selected_by: Selec
     return found if unknown is found.unmodelled else _with(found, "unmodelled", unknown)
 
 
-def _with(spec: PodClass, attribute: str, value: object, *named: str) -> PodClass:
-    given: dict[str, Any] = {attribute: value}
-    return replace(spec, **given, template_adds=_union(spec.template_adds, named))
+def _with(spec: PodClass, attribute: str, value: Any, *named: str) -> PodClass:
+    return replace(spec, **{attribute: value}, template_adds=_union(spec.template_adds, named))
 
 
 def _union(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -126,11 +123,7 @@ def _other_values(spec: PodClass, template: PodClass, _: Own) -> NodeTerms:
     """Select also by what the template asks of a label for which the pod's own selector has another value."""
     other = sorted(template.node_selector.items() - spec.node_selector.items())
     wanted = NodeTerm(tuple(Requirement(key, "In", (value,)) for key, value in other))
-    return both_terms(spec.node_terms, (wanted,)) if other else spec.node_terms
-
-
-def _terms(spec: PodClass, template: PodClass, _: Own) -> NodeTerms:
-    return both_terms(spec.node_terms, template.node_terms)
+    return intersect_terms(spec.node_terms, (wanted,)) if other else spec.node_terms
 
 
 def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Toleration, ...]:
@@ -142,10 +135,8 @@ def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Tolerati
 
 
 def _is_added(toleration: Toleration, spec: PodClass, own: Own) -> bool:
-    """Whether admission added a toleration to the pod: it is not in its template, or of a kind that is never there.
-
-    Source: kubernetes, plugin/pkg/admission (defaulttolerationseconds, extendedresourcetoleration).
-    """
+    """Whether admission added a toleration to the pod: it is not in its template, or of a kind that is never there."""
+    # plugin/pkg/admission: defaulttolerationseconds, extendedresourcetoleration.
     if own is not None and toleration not in own.tolerations:
         return True
     return toleration.key.startswith("node.kubernetes.io/") or spec.requests.get(toleration.key) > 0
@@ -203,7 +194,7 @@ _RULES: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("nodeName", "node_name", lambda spec, template, _: template.node_name or spec.node_name),
     ("nodeSelector", "node_selector", _selector),
     ("nodeSelector", "node_terms", _other_values),
-    ("affinity", "node_terms", _terms),
+    ("affinity", "node_terms", lambda spec, template, _: intersect_terms(spec.node_terms, template.node_terms)),
     ("os", "os", lambda spec, template, _: spec.os or template.os),
     ("tolerations", "tolerations", _tolerations),
     ("affinity", "affinity", _all_of("affinity")),
@@ -240,7 +231,7 @@ def _changed_labels(spec: PodClass, template: PodClass, own: Own) -> AbstractSet
 def _has_other_domains(spec: PodClass, template: PodClass, before: PodClass) -> bool:
     """Whether the next pod may have fewer rules, so that its spread counts more domains than the pod's own."""
     fewer = before.node_selector.items() - template.node_selector.items()
-    wider = both_terms(template.node_terms, before.node_terms) is not template.node_terms
+    wider = intersect_terms(template.node_terms, before.node_terms) is not template.node_terms
     differing = {
         toleration
         for toleration in {*before.tolerations} ^ {*template.tolerations}

@@ -1,7 +1,4 @@
-"""The controllers behind pods: replicas wanted and present, how a Deployment rolls out; and PodDisruptionBudgets.
-
-A workload that could not be read is `UNKNOWN`: it blocks nothing, and no rule relies on it.
-"""
+"""The controllers behind pods: replicas, rollouts, PodDisruptionBudgets. One that could not be read blocks nothing."""
 
 import base64
 import hashlib
@@ -64,10 +61,8 @@ class Deployment:
 
     @property
     def unavailable(self) -> int:
-        """How many of those wanted a rollout may lack; percent rounds down, and it is one if both are zero.
-
-        Source: kubernetes, controller/deployment/util (ResolveFenceposts).
-        """
+        """How many of those wanted a rollout may lack."""
+        # Percent rounds down, and it is one if both are zero (ResolveFenceposts).
         limit = self.max_unavailable
         most = limit.of(self.wanted) if limit.percent is None else limit.percent * self.wanted // 100
         return most or int(self.surge == 0)
@@ -84,10 +79,7 @@ _MARK_LENGTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """Of which revision a StatefulSet makes the pod of an ordinal that is missing.
-
-    Source: kubernetes, controller/statefulset (newVersionedStatefulSetPod).
-    """
+    """Of which revision a StatefulSet makes the pod of a missing ordinal (newVersionedStatefulSetPod)."""
 
     current: str = ""
     update: str = ""
@@ -146,11 +138,8 @@ class Workload:
         return max(self.wanted - self.available, 0)
 
     def may_be_away(self, limit: Limit) -> int:
-        """Return how many replicas may be away at once without a PodDisruptionBudget (docs/decisions/evictions.md).
-
-        Percent rounds up, as a PodDisruptionBudget's maxUnavailable does; at least one, and never all at once
-        unless there is only one.
-        """
+        """Return how many replicas may be away at once without a PodDisruptionBudget (docs/decisions/evictions.md)."""
+        # Percent rounds up, as maxUnavailable does; at least one, and never all at once unless there is only one.
         if self.wanted is None or self.wanted <= 1:
             return 1
         return max(1, min(limit.of(self.wanted), self.wanted - 1))

@@ -198,11 +198,9 @@ Step = Cordon | WritePhase | Prove | Compare | Restart | Evict | Await | LastSte
 
 
 def log_fields(record: DrainRecord, now: datetime) -> dict[str, Any]:
-    """Return what a drain took until now, as the fields of a log line; what is not known yet is left out.
-
-    `drain_seconds` is from the cordon until what was moved had a node again; `deletion_seconds`, the autoscaler's time,
-    is from then until now.
-    """
+    """Return what a drain took until now, as the fields of a log line; what is not known yet is left out."""
+    # `drain_seconds` ends when what was moved had a node again; `deletion_seconds`, the autoscaler's time, begins
+    # then.
     begun, emptied = record.cordoned_at, record.drained_at
     took = {
         "drain_seconds": (emptied or now) - begun if begun else None,

@@ -1,7 +1,6 @@
 """One drain, seen as a reconciler: from what stands now to the one next step.
 
-`next_step` looks at the drain's record, the node as it is, the claim and the policy, and returns what to do;
-asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/claims.md).
+Asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/claims.md).
 """
 
 from collections.abc import Callable
@@ -10,10 +9,10 @@ from typing import Final
 
 from shared.core.draining.completion import (
     all_pods_moved,
+    await_place,
     buffer_fell,
     late,
     leave,
-    place_awaited,
     replacement_pending,
     replacements_start,
 )
@@ -78,7 +77,7 @@ RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
         # the end: what is empty, or becomes so without us, is no failure at the deadline
         autoscaler_deletes, all_pods_moved, late,
         # work
-        pod_blocks, place_awaited, surge, evict,
+        pod_blocks, await_place, surge, evict,
     ),
     DrainPhase.DRAINED: (
         node_gone, claim_ended, person_overruled, replacement_pending, buffer_fell, replacements_start, leave,

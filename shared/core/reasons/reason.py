@@ -10,11 +10,7 @@ NOTHING_TO_DO: Final = "Nothing to do: this passes by itself."
 
 
 class ReasonGroup(StrEnum):
-    """What has to change before a node may go: seven words for a chart.
-
-    A chart with a line for each of some sixty reasons is unreadable, and a log-based metric has a fixed list of
-    series. The exact reason stands in `node_decision`.
-    """
+    """What has to change before a node may go: seven words for a chart; the exact reason stands in `node_decision`."""
 
     FULL = "full"
     """It is used too much."""
@@ -109,7 +105,7 @@ FORMER: Final[Mapping[str, str]] = {
 def reason_of_word(word: str, *kinds: type[Reason]) -> Reason | None:
     """Return the reason of that word among some kinds; None for a word that none of them has, of a newer version."""
     now = FORMER.get(word, word)
-    return next((each for kind in kinds for each in kind if each.value == now), None)
+    return next((reason for kind in kinds for reason in kind if reason.value == now), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +118,8 @@ class Blocker:
 
     @property
     def sentence(self) -> str:
-        about = (
-            f" ({', '.join(part for part in (self.object, self.detail) if part)})" if self.object or self.detail else ""
-        )
-        return f"{self.reason.sentence}{about}"
+        about = ", ".join(filter(None, (self.object, self.detail)))
+        return f"{self.reason.sentence} ({about})" if about else self.reason.sentence
 
 
 class DrainReason(Reason):

@@ -70,7 +70,7 @@ class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     resources: tuple[ListedResource, ...] = ()
 
     def amount(self, resource: str) -> int:
-        return sum(each.amount for each in self.resources if each.type == resource)
+        return sum(row.amount for row in self.resources if row.type == resource)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class CommitmentReading(msgspec.Struct, frozen=True, kw_only=True):
     """Why the last attempt failed; empty if it did not."""
 
     def is_due(self, now: datetime) -> bool:
-        """Return whether the planner should read the list again."""
+        # A failed reading is tried again sooner.
         return self.tried_at is None or now - self.tried_at >= (RETRIED if self.fault else READ_AGAIN)
 
     def basis(self, now: datetime) -> CommitmentBasis:

@@ -1,7 +1,6 @@
 """What one drain remembers from step to step: the document `clusters/{key}/drains/{order id}`.
 
-It holds the eviction API's answer for each pod. Those words are stored and logged, so they do not change. A record of
-a newer version may hold an unknown word: it belongs to no group.
+The eviction API's answers are stored and logged as words that do not change; an unknown word is of a newer version.
 """
 
 from datetime import datetime, timedelta

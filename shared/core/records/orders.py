@@ -1,7 +1,6 @@
 """The order that asks for one drain or one release, and the result that reports how a drain ended.
 
-Both formats are outside contracts (docs/orders.md). A person may send `{"node": "gke-…"}` and nothing more; a result
-always has all keys. Decoding names every fault in one sentence.
+Both are outside contracts (docs/orders.md). A person may send `{"node": "gke-…"}`; a result always has all keys.
 """
 
 import hashlib
@@ -97,25 +96,18 @@ def order_id(run_id: str, node_uid: str) -> str:
 
 
 def continuation(order: Order, generation: int) -> Order:
-    """Return the order that goes on after that generation.
-
-    The last one that there may be goes on as itself: a drain that an order was accepted for can always be continued,
-    and what keeps two of its steps apart is the lease as well.
-    """
+    """Return the order that goes on after that generation."""
+    # The last one that there may be goes on as itself: an accepted drain can always be continued, and the lease keeps
+    # two steps apart.
     return replace(order, generation=min(generation + 1, MOST_GENERATION))
 
 
 def encode(order: Order) -> bytes:
-    """Return the message data."""
     return msgspec.json.encode(order)
 
 
 def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -> Order:
-    """Read message data; what a person left out is filled in from the message itself.
-
-    Raises:
-        BadOrder: the data is no order of schema 1, or lacks a node; the sentence names what to change.
-    """
+    """Read message data, with what a person left out filled in from the message; BadOrder names what to change."""
     fields = _object(data)
     if fields.get("schema", SCHEMA) != SCHEMA:
         raise BadOrder(f"schema: {quoted_value(fields['schema'])} is not known; this version reads schema {SCHEMA}.")

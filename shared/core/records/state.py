@@ -100,10 +100,9 @@ class Breaker(msgspec.Struct, frozen=True):
 
 
 class Reclaimed(msgspec.Struct, frozen=True):
-    """Nodes of one pool that drains removed within one hour (by its start) and that have not come back since.
+    """Nodes of one pool that drains removed within an hour and that have not come back."""
 
-    `cost_per_hour` is theirs together, in micro-dollars. Only what is reported of savings rests on it.
-    """
+    # Their cost is in micro-dollars.
 
     pool: str
     hour: datetime
@@ -119,8 +118,6 @@ class Advised(msgspec.Struct, frozen=True):
 
 
 class WaveNode(msgspec.Struct, frozen=True):
-    """A node of a wave."""
-
     uid: str
     name: str
 
@@ -137,8 +134,6 @@ class Wave(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
-    """The document `clusters/{key}`."""
-
     claims: dict[str, Claim] = {}
     """By node UID."""
     published: dict[str, Published] = {}
