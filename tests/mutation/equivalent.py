@@ -14,7 +14,7 @@ _PRICES_ALONE: Final = "while nothing is committed, only prices are read"
 _CLAIMS, _SCHEDULE = "shared/core/records/claims.py", "shared/core/policy/schedule.py"
 _MARKS = "shared/core/planning/candidates.py"
 _AT_REST, _BILL, _PLAN, _SCHEDULER, _SELECTION = (
-    f"shared/core/planning/{name}.py" for name in ("at_rest", "bill", "make_plan", "scheduling", "selection")
+    f"shared/core/planning/{name}.py" for name in ("steady_state", "bill", "make_plan", "scheduling", "selection")
 )
 _STEERING, _LOOK = (f"shared/core/planning/{name}.py" for name in ("steering", "autoscaler_look"))
 _PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))

@@ -6,12 +6,12 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, search
 from shared.core.placement.assignments import NOTHING_REACHED, Move, Reached
-from shared.core.planning.at_rest import kept_by_the_autoscaler
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.plan import Potential
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import announced_nodes, departing_nodes, savings_of
+from shared.core.planning.steady_state import kept_by_the_autoscaler
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.pod_costs import disruption
 from shared.core.rules.situation import Situation

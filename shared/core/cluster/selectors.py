@@ -87,6 +87,9 @@ class SpreadConstraint:
     honours_taints: bool = False
     """Whether nodes with a taint that the pod does not tolerate are none (nodeTaintsPolicy)."""
 
+    def counts(self, labels: Labels) -> bool:
+        return self.selector is not None and self.selector.matches(labels)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeTerm:

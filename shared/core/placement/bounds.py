@@ -1,8 +1,7 @@
 """The bounds that keep any amount of the API within 64 bits, whatever the arrays do with it.
 
-A quantity may be as large as 2^63-1 (of CPU, a thousand times that in millicores). In the arrays a node offers at most
-`MOST`, and a pod that asks for more than that asks for `MOST + 1`: it fits nowhere, and a node that has booked it has
-nothing free. Of chunks of a buffer, too, at most `MOST` are counted. All err on the safe side only.
+A quantity may be as large as 2^63-1. In the arrays a node offers at most `MOST`; a pod that asks for more asks for
+`MOST + 1`: it fits nowhere, and a node that has booked it has nothing free. All err on the safe side only.
 """
 
 from collections.abc import Sequence
@@ -37,11 +36,9 @@ def matrix(rows: Sequence[Resources], axes: Sequence[str], most: int) -> Amounts
 
 
 def left(offered: Amounts, where: NDArray[np.int64], requested: Amounts) -> Amounts:
-    """Return what is left of the offers of each place when each of the asked amounts is taken from its own place.
-
-    At least -`MOST`: what is overbooked by more has as little room. A sum that 64 bits cannot hold shows by its
-    rough size, which floats can.
-    """
+    """Return what is left of the offers of each place, at least -`MOST`."""
+    # What is overbooked by more has as little room.
+    # A sum that 64 bits cannot hold shows by its rough size, which floats can.
     free = offered.copy()
     for axis, amounts in enumerate(requested):
         np.subtract.at(free[axis], where, amounts)

@@ -1,8 +1,7 @@
 """Where taints, node selectors, node affinity and kubelets let a pod go, as one mask over all nodes.
 
-Each expression is evaluated once for each distinct value of its label, never once for each node, so that thousands
-of nodes cost as little as a few; the hostname's values are read only for pods that select by them.
-Must agree with `rules.unmodelled.admits`, which decides the same for one pod and one node.
+Each expression is evaluated once for each distinct value of its label, so that thousands of nodes cost as little as a
+few. Must agree with `rules.unmodelled.admits`, which decides the same for one pod and one node.
 """
 
 from collections.abc import Hashable, Sequence
@@ -54,8 +53,7 @@ class NodeFilters:
         self._requirements: dict[Requirement, NodeMask] = {}
 
     @property
-    def count(self) -> int:
-        """How many nodes there are."""
+    def node_count(self) -> int:
         return len(self._nodes)
 
     def label(self, key: str) -> LabelColumn[str | None]:

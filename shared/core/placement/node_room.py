@@ -1,8 +1,7 @@
 """Where one pod may be placed: what is free on each open node, and what the constraints count.
 
 Pods are put and taken back one by one, in place; both cost a few steps whatever the size of the cluster. Which nodes
-have room for a class is remembered as a mask, repaired for the nodes that changed since. Works on class and node
-indices of one `ClusterArrays`.
+have room for a class is remembered as a mask, repaired for the nodes that changed since.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -99,17 +98,13 @@ class NodeRoom:
         """Return how many pods of each class (class, number) have room next to the others; none stays there."""
         shut = [node for node in also_open if not self._open[node]]
         self._widen(shut, 1)
-        placed = [self._place_until_full(kind, number) for kind, number in rows]
+        places = ((self._place(kind) for _ in range(number)) for kind, number in rows)
+        placed = [list(takewhile(lambda node: node != OUTSIDE, nodes)) for nodes in places]
         for (kind, _), nodes in zip(rows, placed, strict=True):
             for node in nodes:
                 self._put(kind, node, -1)
         self._widen(shut, -1)
         return tuple(map(len, placed))
-
-    def _place_until_full(self, kind: int, number: int) -> list[int]:
-        """Put so many pods of the class, or as many as there is room for; return where they lie."""
-        places = (self._place(kind) for _ in range(number))
-        return list(takewhile(lambda node: node != OUTSIDE, places))
 
     def _widen(self, nodes: Sequence[int], way: int) -> None:
         """Let nodes receive pods and drop the headroom, or, the other way round, take both back."""
@@ -124,10 +119,8 @@ class NodeRoom:
         return int(admitting.sum() - admitting[source]), int(taking.sum() - taking[source])
 
     def taking(self, kind: int) -> NodeMask:
-        """Return the nodes that are open, admit the class, have room for one of its pods and are allowed to take it.
-
-        The mask may be shared, do not write to it.
-        """
+        """Return the nodes that are open, admit the class, have room for a pod and may take it."""
+        # Do not write to the mask.
         mask = self._fit_cache.of(kind)
         allowed = self._constraints.allowed_nodes(kind)
         return mask if allowed is None else mask & allowed
@@ -181,17 +174,13 @@ class NodeRoom:
         return target
 
     def _best(self, kind: int) -> int:
-        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE.
-
-        The constraints mostly allow the first choice, and know that of one node much sooner than of all.
-        """
+        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
+        # The constraints mostly allow the first choice, and know that of one node much sooner than of all.
         if not self._careful:
             first = self._smallest(self._fit_cache.of(kind))
             if first == OUTSIDE or self._constraints.allows(kind, first):
                 return first
-        return self._best_of(kind, self.taking(kind))
-
-    def _best_of(self, kind: int, nodes: NodeMask) -> int:
+        nodes = self.taking(kind)
         return self._smallest(self._constraints.preferred_nodes(kind, nodes) if self._careful else nodes)
 
     def _smallest(self, among: NodeMask) -> int:
@@ -222,10 +211,7 @@ CATCH_UP: Final = 32
 
 
 class FitCache:
-    """Masks over the arrays of one packing; call `touch` for every node whose entries changed.
-
-    Classes that fit alike share a mask. When there is no room for another, the one asked for longest ago goes.
-    """
+    """Masks over the arrays of one packing, one for all classes that fit alike; the one asked for longest ago goes."""
 
     def __init__(self, arrays: ClusterArrays, free: Amounts, is_open: NodeMask) -> None:
         self._arrays = arrays
@@ -252,26 +238,20 @@ class FitCache:
         if mask is None or late > CATCH_UP:
             mask = self._make_mask(kind)
         elif late:
-            self._catch_up(kind, mask, self._touched[-late:])
-        self._remember(alike, mask)
-        return mask
-
-    def _remember(self, alike: int, mask: NodeMask) -> None:
+            admitting, needs = self._arrays.admitting(kind), self._arrays.needs[kind]
+            for node in set(self._touched[-late:]):
+                mask[node] = admitting[node] and self.has_room(needs, node)
         if len(self._masks) >= REMEMBERED:
             del self._masks[next(iter(self._masks))]
         self._masks[alike] = mask
         self._seen[alike] = len(self._touched)
+        return mask
 
     def _make_mask(self, kind: int) -> NodeMask:
         mask = self._arrays.admitting(kind) & self._open
         for axis, amount in self._arrays.needs[kind]:
             mask &= self._free[axis] >= amount
         return mask
-
-    def _catch_up(self, kind: int, mask: NodeMask, touched: Sequence[int]) -> None:
-        admitting, needs = self._arrays.admitting(kind), self._arrays.needs[kind]
-        for node in set(touched):
-            mask[node] = admitting[node] and self.has_room(needs, node)
 
     def has_room(self, needs: Sequence[tuple[int, int]], node: int) -> bool:
         """Whether the node is open and has that much free."""

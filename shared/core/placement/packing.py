@@ -1,8 +1,6 @@
 """One way the pods might be placed: which pod is on which node so far, and the nodes emptied for it.
 
 Changes in place for speed; a removal that fails leaves nothing behind, one that succeeded can be undone.
-A guided packing follows a plan, and so proves what the search found, pod by pod. Where the plan has no allowed place
-for a pod, the strategy chooses one. Works on class and node indices of one `ClusterArrays`.
 """
 
 from collections import Counter
@@ -26,10 +24,9 @@ class Placement:
 
 @dataclass
 class Removal:
-    """The removal of one node: who had to leave, where they went, and which class found no place.
+    """The removal of one node: who had to leave, where they went, and which class found no place."""
 
-    `misplaced`: all found a place, but when all lay there, a pod of that class could not have come back to its own.
-    """
+    # `misplaced`: all found a place, but when all lay there, a pod of that class could not have come back to its own.
 
     node: int
     leaving: list[int]
@@ -89,18 +86,16 @@ class Packing(NodeRoom):
         if not self._reserve(kinds, source):
             self._constraints.accept_misplaced()
             return True
-        for each in reversed(self.log[begun:]):
-            self._put(each.kind, each.target, -1)
+        for placement in reversed(self.log[begun:]):
+            self._put(placement.kind, placement.target, -1)
         del self.log[begun:]
         self._stay(kinds, len(kinds), source)
         self._constraints.reopen(source)
         return False
 
     def remove(self, node: int, own: Sequence[int]) -> Removal:
-        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed.
-
-        If that costs a pod that was moved its place, it is tried again with pods put where they cost nobody theirs.
-        """
+        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed."""
+        # If that costs a pod that was moved its place, it is tried again with pods put where they cost nobody theirs.
         removal = self._remove(node, own)
         if removal.misplaced is None:
             return removal

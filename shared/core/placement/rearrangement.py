@@ -1,9 +1,8 @@
 """A packing in which the displaced pods may be placed again, and nodes be returned in any order: for the search.
 
-What lies on nodes that stay never moves, nor does what had its place before the first node was taken. Every change is
-a count that its negative takes back, so a trial that leads nowhere is rolled back for what it cost.
-The constraints are asked about each pod as it is placed, not again when others move afterwards: what the search finds
-is proved by placing it once more from the start (`packing`).
+What lies on nodes that stay never moves. Every change is a count that its negative takes back. The constraints are
+asked about each pod as it is placed, not again when others move: what the search finds is proved from the start
+(`packing`).
 """
 
 from collections import Counter, defaultdict

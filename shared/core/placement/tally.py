@@ -1,7 +1,5 @@
-"""What the nodes that a search has taken are worth together, and whether enough is left for one more.
-
-Worth is compared as a tuple, money first. A supply is what must not run out: minimums, counts, excess.
-"""
+"""What the nodes that a search has taken are worth together, and whether enough is left for one more."""
+# Money counts first.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -106,6 +104,6 @@ class Tally:
     @property
     def merit(self) -> Merit:
         """Money; what evictions cost; how many they are; how evenly the supplies are left; the ranks."""
-        balanced = ((supply, each.left) for supply, each in self.supplies.items() if each.balanced)
-        uneven = sum((left - self.used[supply]) ** 2 for supply, left in balanced)
+        balanced = ((name, supply.left) for name, supply in self.supplies.items() if supply.balanced)
+        uneven = sum((left - self.used[name]) ** 2 for name, left in balanced)
         return self.saving, -self.disruption, -self.evictions, -uneven, -self.ranks

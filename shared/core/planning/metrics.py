@@ -1,7 +1,6 @@
 """A pass in numbers: how many nodes, how full, what they cost, what holds Ebb back, and the savings it missed.
 
-These are estafette's and node-refiner's gauges and what operating Ebb needs besides. A missed saving is a node that the
-steady state is without, or one that only a pod, a budget or time keeps. A node whose pods find no other place is none.
+A missed saving is a node that the steady state is without, or one that only a pod, a budget or time keeps.
 """
 
 from collections import Counter
@@ -84,7 +83,6 @@ def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
 
 
 def pool_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> NodeMetrics:
-    """Return one pool's numbers."""
     own = [decision for decision in plan.decisions if decision.pool == pool and not decision.outside]
     pods = sum(len(snapshot.pods_by_node[decision.name]) for decision in own)
     return _metrics_of(plan, snapshot, prices, own, pods, plan.excess.get(pool))
@@ -110,8 +108,8 @@ def _metrics_of(
         marked=sum(row.marked_since is not None for row in rows),
         in_flight=sum(row.verdict is Verdict.IN_FLIGHT for row in rows),
         pods=pods,
-        allocatable=total(row.allocatable for row in rows),
-        requested=total(row.requested for row in rows),
+        allocatable=total([row.allocatable for row in rows]),
+        requested=total([row.requested for row in rows]),
         excess=excess,
         cost=prices.of_all(nodes),
         saving=sum(order.saving for order in plan.orders if order.node in names),
@@ -124,11 +122,12 @@ def cluster_metrics(
     """Return what else is reported. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
     marked = [decision.marked_since for decision in plan.decisions if decision.marked_since is not None]
+    kept = Counter(group_of(decision.reason) for decision in plan.decisions if decision.verdict in _STAY)
     bill = plan.savings.bill if plan.savings and not plan.savings.bill.is_list else None
     return ClusterMetrics(
         unschedulable_pods=sum(not pod.node and pod.unschedulable_since is not None for pod in snapshot.pods),
         oldest_mark=now - min(marked, default=now),
-        kept=_count_kept(plan),
+        kept={group: kept[group] for group in ReasonGroup},
         claims=len(state.claims),
         overdue_claims=sum(_is_overdue(claim, interval, now) for claim in state.claims.values()),
         open_breakers=len(open_breakers(state, now)),
@@ -141,16 +140,8 @@ def cluster_metrics(
     )
 
 
-def _count_kept(plan: Plan) -> dict[ReasonGroup, int]:
-    counts = Counter(group_of(decision.reason) for decision in plan.decisions if decision.verdict in _STAY)
-    return {group: counts[group] for group in ReasonGroup}
-
-
 def _is_overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
-    """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes.
-
-    See docs/decisions/promise.md.
-    """
+    """Whether a claim is older than drain deadline, watchdog and two passes (docs/decisions/promise.md)."""
     limits = claim.settings
     longest_drain = limits.timeout + limits.max_grace + LONGEST_DISK_MOVES
     return now - claim.since > longest_drain + limits.watchdog + 2 * interval

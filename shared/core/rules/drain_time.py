@@ -1,10 +1,8 @@
 """How long a drain must take at least, and takes at most, because its pods may only go in turns.
 
-A PodDisruptionBudget that allows one disruption lets three pods go in three rounds, and all drains share it. A round
-lasts until the pod has ended and another is Ready, which takes as long as the fastest of its kind in this snapshot.
-Where pods go in turns, a disk adds the time that a driver takes to detach and attach it, 30 to 90 seconds as a rule.
-The six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
-An estimate: `planning.selection` decides.
+A PDB that allows one disruption lets three pods go in three rounds, and all drains share it. A round lasts until the
+pod has ended and another is Ready: as long as the fastest of its kind took. A disk adds 30 to 90 seconds as a rule;
+the six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
 """
 
 from collections import Counter
@@ -46,8 +44,6 @@ class Turns:
 
 @dataclass(frozen=True, slots=True)
 class DrainTime:
-    """How long one drain takes; the limit and its rounds are those that take longest at least."""
-
     least: timedelta = NO_TIME
     most: timedelta = NO_TIME
     rounds: int = 0

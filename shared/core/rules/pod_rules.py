@@ -1,8 +1,4 @@
-"""The single rules about pods and what stands behind them: each answers for itself alone what keeps a pod.
-
-Those about workloads are the policy's: single replicas, Jobs, young pods, rollouts, lost replicas. A workload that is
-not known is not kept. `pods` lists all of them in order.
-"""
+"""The single rules about pods and what stands behind them: each answers for itself alone what keeps a pod."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -76,11 +72,8 @@ def kube_system(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 def local_storage(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Keep local data; kube-system's is scratch space, as in estafette (docs/decisions/predecessors.md)."""
-    if (
-        context.policy.local_storage is LocalStorage.EVICT
-        or _safe_to_evict(spec)
-        or spec.namespace == names.KUBE_SYSTEM
-    ):
+    evicted = context.policy.local_storage is LocalStorage.EVICT or spec.namespace == names.KUBE_SYSTEM
+    if evicted or _safe_to_evict(spec):
         return
     # The autoscaler splits this list at commas without trimming; so do we, or it would block where we do not.
     safe = spec.annotations.get(names.SAFE_LOCAL_VOLUMES, "").split(",")
@@ -120,10 +113,7 @@ def still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
-    """Return how long a drain waits for a pod of that class: the timeout and its grace, capped.
-
-    See docs/acceptance.md row 89.
-    """
+    """Return how long a drain waits for a pod: the timeout and its grace, capped (docs/acceptance.md row 89)."""
     return drain.timeout + min(timedelta(seconds=spec.grace_seconds), drain.max_grace)
 
 
@@ -177,12 +167,10 @@ def too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
-    """Refuse if no Ready pod of the workload may go now, as a PodDisruptionBudget would.
-
-    See docs/decisions/evictions.md.
-    """
+    """Refuse if no Ready pod of the workload may go now, as a PodDisruptionBudget would."""
+    # docs/decisions/evictions.md.
     workload = context.workload_of(spec)
-    if context.is_protected(spec) or workload.away is None:
+    if context.budgets_of(spec) or workload.away is None:
         return None
     most = workload.may_be_away(context.policy.unprotected)
     detail = f"{workload.name}: {workload.away} of {workload.wanted} away, {most} may be"

@@ -1,8 +1,7 @@
 """May this pod be moved off its node? Ordered rules; the two tuples below are the policy, read them first.
 
-The rules are the cluster autoscaler's (simulator/drainability/rules), because a node with a pod that blocks
-the autoscaler would be drained in vain, with the settings of this policy and GKE's flags. All blockers of a
-pod are kept for the explanation; the first names its verdict.
+The rules are the cluster autoscaler's (simulator/drainability/rules), because a node with a pod that blocks it would
+be drained in vain. All blockers of a pod are kept for the explanation; the first names its verdict.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,13 +38,14 @@ from shared.core.rules.surges import cannot_surge, is_surged, restart_together
 from shared.core.rules.unmodelled import find_unmodelled
 
 
-def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+def lacks_replicas(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Ask what limits how many may be away; of what is moved without a gap none ever is."""
     alike = pod.spec, pod.ready, pod.phase is Phase.PENDING, pod.deleting is None
-    if alike not in context.away:
+    if alike not in context.shortages:
         surged = is_surged(pod.spec, context)
-        context.away[alike] = () if surged else (*pdb_exhausted(pod, context), *too_few_available(pod, context))
-    return context.away[alike]
+        found = () if surged else (*pdb_exhausted(pod, context), *too_few_available(pod, context))
+        context.shortages[alike] = found
+    return context.shortages[alike]
 
 
 CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
@@ -65,7 +65,7 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
     # what was asked for this pod, and what has begun
     do_not_disrupt, still_terminating,
     # how many may be away
-    away_too_many,
+    lacks_replicas,
     # its age
     too_young,
 )  # fmt: skip
@@ -88,16 +88,13 @@ def judge(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
 
 
 def _judge_moving(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
-    found = [*_class_findings(pod.spec, context)]
+    spec = pod.spec
+    if spec not in context.class_findings:
+        context.class_findings[spec] = tuple(finding for rule in CLASS_RULES for finding in rule(spec, context))
+    found = [*context.class_findings[spec]]
     for rule in POD_RULES:
         found.extend(rule(pod, context))
     return tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in found) if found else ()
-
-
-def _class_findings(spec: PodClass, context: DrainContext) -> tuple[Finding, ...]:
-    if spec not in context.class_findings:
-        context.class_findings[spec] = tuple(finding for rule in CLASS_RULES for finding in rule(spec, context))
-    return context.class_findings[spec]
 
 
 def blockers(moving: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:

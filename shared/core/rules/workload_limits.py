@@ -1,10 +1,9 @@
 """Drains at once that move pods of one workload without a PodDisruptionBudget: who may, and who leaves room.
 
-No drain sees what another has let go in the same seconds. So a claim writes down, in the compare-and-set that grants
-it, how many pods of each such workload it moves. What keeps the promise (docs/decisions/evictions.md) is that each
-drain leaves room for the moving pods of earlier claims (`draining.evicting`); and so that no drain begins only to
-wait, a claim that shares a workload is granted only while all those pods together may be away at once. A drain that has
-moved its pods takes them off its claim.
+No drain sees what another has let go in the same seconds, so a claim writes down how many pods of each such workload
+it moves, and each drain leaves room for earlier claims (docs/decisions/evictions.md). A claim that shares a workload
+is granted only while all those pods together may be away at once. A drain that has moved its pods takes them off its
+claim.
 """
 
 from collections import Counter
@@ -22,10 +21,7 @@ from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 
 MOST_MOVING_PODS: Final = 2500
-"""How many pods all claims together may write down: the document of 500 claims stays under 256 KiB.
-
-See docs/decisions/claims.md.
-"""
+"""How many pods all claims may write down: 500 claims stay under 256 KiB (docs/decisions/claims.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +45,12 @@ class OtherClaims:
 
 
 def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[WorkloadMove, ...]:
-    """Return what a drain of these pods moves of each workload that no PodDisruptionBudget keeps in order.
-
-    Of a workload that is not known one pod at a time may be away; a single replica is `singleReplicas`' alone.
-    """
+    """Return what a drain of these pods moves of each workload that no PodDisruptionBudget keeps in order."""
+    # Of a workload that is not known one pod at a time may be away; a single replica is `singleReplicas`' alone.
     rows: dict[str, WorkloadMove] = {}
     for pod in movable(pods, context.now):
         workload = context.workload_of(pod.spec)
-        if context.is_protected(pod.spec) or workload.single:
+        if context.budgets_of(pod.spec) or workload.single:
             continue
         name, away = workload.name or pod.spec.workload, workload.away
         most = 1 if away is None else workload.may_be_away(context.policy.unprotected)
@@ -104,7 +98,6 @@ def other_claims(claims: Mapping[str, Claim], uid: str) -> OtherClaims:
     own = claims.get(uid)
     if own is None:
         return OtherClaims()
-    others = [(claim.since, key, claim) for key, claim in claims.items() if key != uid]
-    earlier = (claim for since, key, claim in others if (since, key) < (own.since, uid))
-    later = (claim for since, key, claim in others if (since, key) > (own.since, uid))
+    earlier = (claim for key, claim in claims.items() if (claim.since, key) < (own.since, uid))
+    later = (claim for key, claim in claims.items() if (claim.since, key) > (own.since, uid))
     return OtherClaims(all_moving_pods(earlier), all_moving_pods(later))

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.scheduling import SchedulerPacking, count_taints, drain_nodes, with_announcement
+from shared.core.planning.scheduling import count_taints, drain_nodes, with_announcement
 from tests.builders import cluster, node, our_taint, pod
 
 

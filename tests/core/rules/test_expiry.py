@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.policy_advice import expiring
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.rules.nodes import expiring, has_expired
+from shared.core.rules.nodes import has_expired
 from tests.builders import NOW, cluster, node, policy
 
 DAY = timedelta(days=1)

@@ -15,11 +15,12 @@ from shared.core.cluster.resources import Resources, total
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
 from shared.core.planning.autoscaler import as_seen, is_expendable
-from shared.core.planning.scheduling import SCORING, SchedulerPacking, count_taints
+from shared.core.planning.scheduling import SCORING, count_taints
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
 

@@ -1,11 +1,11 @@
 """How many volumes of a CSI driver a node can attach: those of its pods, each once, and what is attached besides.
 
-Counted as the scheduler does (plugin NodeVolumeLimits): a volume that several pods of a node use is one; so is a claim
-whose volume is still to be made; an ephemeral volume is one of its own for each pod; an attachment that no pod of the
-node uses takes a place until it is gone. A pod brings what its new node has not attached for another pod.
+As the scheduler counts (plugin NodeVolumeLimits): a volume that several pods of a node use is one; so is a claim whose
+volume is still to be made; an ephemeral volume is one of its own for each pod; any other attachment takes a place
+until it is gone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,7 +55,6 @@ class AttachLimits(Constraint):
         self.attached = tuple(self._attached_volumes(given.snapshot))
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class bring any volume of a driver with a limit."""
         return bool(self.brings[kind])
 
     def state(self) -> "AttachLimitsState":
@@ -122,13 +121,17 @@ class AttachLimitsState(ConstraintState):
         return (before + pods > 0) - (before > 0)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        return all_of([self._taking(brought) for brought in self._of.brings[kind]])
+        return all_of([self._find_room(brought) for brought in self._of.brings[kind]])
 
-    def _taking(self, brought: Brought) -> NodeMask:
+    def _find_room(self, brought: Brought) -> NodeMask:
         """Return the nodes with room for what a pod brings of one driver."""
         free = self._of.limits[brought.driver] - self._counts[brought.driver]
         mask: NodeMask = free >= len(brought.volumes) + brought.own
-        for node, here in self._there_already(brought.volumes).items():
+        there: dict[int, int] = {}
+        for volume in brought.volumes:
+            for node, pods in self._users.get(volume, {}).items():
+                there[node] = there.get(node, 0) + (pods > 0)
+        for node, here in there.items():
             new = len(brought.volumes) - here + brought.own
             mask[node] = not new or free[node] >= new
         return mask
@@ -141,14 +144,6 @@ class AttachLimitsState(ConstraintState):
             if new and free < new:
                 return False
         return True
-
-    def _there_already(self, volumes: Sequence[int]) -> dict[int, int]:
-        """Return by node how many of the volumes its pods use."""
-        found: dict[int, int] = {}
-        for volume in volumes:
-            for node, pods in self._users.get(volume, {}).items():
-                found[node] = found.get(node, 0) + (pods > 0)
-        return found
 
 
 def _disk(spec: PodClass, volume: Volume, storage: Storage) -> Disk | None:

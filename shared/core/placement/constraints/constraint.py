@@ -1,7 +1,6 @@
 """What every placement constraint offers, and all constraints combined as one.
 
-A constraint has a part that is fixed for a snapshot, and a part that changes with each move. Pods are named by class
-and node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
+Pods are named by class and node index (`kind`, `node`). Each constraint hears only of the classes that it concerns.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,12 +50,11 @@ class ConstraintInput:
 
 
 class ConstraintState(Protocol):
-    """How the pods lie, as far as one constraint counts them. One for each packing.
+    """How the pods lie, as far as one constraint counts them."""
 
-    All state is counts: the same call with the negative number of pods takes it back, and nothing else has to be kept
-    for an undo. It hears only of pods that the constraint concerns. It is copied for every pass of the search and
-    changed twice for every pod placed: keep what is occupied, not a place for each node and class.
-    """
+    # The same call with a negative number of pods takes it back.
+    # It is copied for every pass of the search and changed twice for every pod placed: keep what is occupied, not a
+    # place for each node and class.
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         """Count pods of a class onto a node."""
@@ -67,11 +65,9 @@ class ConstraintState(Protocol):
         self.add(kind, node, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
-        """Pods will be evicted from the node; called for all that leave it before the first of them gets its new place.
-
-        They leave one after another. A rule that must hold at each of these moments counts them apart from those that
-        stay until each is evicted; for the others they are away at once.
-        """
+        """Pods will be evicted from the node."""
+        # Called for all that leave it before the first of them gets its new place.
+        # A rule that must hold while they leave one after another counts them apart until each is evicted.
         self.add(kind, node, -pods)
 
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
@@ -79,10 +75,8 @@ class ConstraintState(Protocol):
         del kind, node, pods
 
     def presume(self, kind: int, node: int) -> None:
-        """A pod of the class that was placed on the node may never come: nothing that others need may rest on it.
-
-        It waits for the scheduler, which chooses for itself, or its own node may be back.
-        """
+        """A pod of the class that was placed on the node may never come: nothing that others need may rest on it."""
+        # It waits for the scheduler, which chooses for itself, or its own node may be back.
         del kind, node
 
     def bar(self, node: int) -> None:
@@ -98,11 +92,9 @@ class ConstraintState(Protocol):
         del node
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        """Return the nodes that may take one more pod of the class as the pods lie now; None = all.
-
-        Asked for every pod placed: a few passes of NumPy over the nodes, never a loop over them. A node where no pod
-        of the class may ever go is better left out by `Constraint.admits`, which is asked once.
-        """
+        """Return the nodes that may take one more pod of the class as the pods lie now; None = all."""
+        # Asked for every pod placed: a few passes of NumPy, never a loop. Where no pod of the class may ever go,
+        # `admits` says.
         ...
 
     def allows(self, kind: int, node: int) -> bool:
@@ -111,11 +103,9 @@ class ConstraintState(Protocol):
         return mask is None or bool(mask[node])
 
     def find_misplaced(self) -> int | None:
-        """Return a class of which a pod that was placed could not come back to its place if it left it now, or None.
-
-        Asked when all that leaves a node has its place. A rule that what lies elsewhere can only make harder has no
-        such pods. Pods on closed nodes are not asked about: they will be placed again.
-        """
+        """Return a class of which a placed pod could not come back to its place if it left it now, or None."""
+        # Asked when all that leaves a node has its place, and not about pods on closed nodes: they will be placed
+        # again.
         return None
 
     def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:

@@ -1,8 +1,7 @@
 """How many pods a rule counts by topology domain, and which pod classes an inter-pod term means.
 
-Only domains with pods are kept: thousands of rules over hostnames would otherwise cost as much as rules times nodes. A
-rule with many of them has an array as well, which answers for all nodes at once. Copies share a row until one of them
-changes it, because the search copies thousands.
+Only domains with pods are kept: thousands of rules over hostnames would otherwise cost rules times nodes; a rule with
+many has an array as well. Copies share a row until one of them changes it, because the search copies thousands.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
@@ -43,11 +42,9 @@ def each_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
 
 
 class DomainCounts:
-    """The counts of one rule over a fixed number of domains.
+    """The counts of one rule: a domain holds its lasting pods at least."""
 
-    What is not known lies between two numbers: a domain holds its lasting pods at least, and at most all that are there
-    for now and those that leave it one after another.
-    """
+    # And at most all that are there for now or leave it.
 
     def __init__(self, domains: int) -> None:
         self._domains = domains
@@ -108,11 +105,9 @@ class DomainCounts:
         return max(min(levels, default=_ENDLESS), 0)
 
     def taking(self, spare: int, domains: int, nodes: NDArray[np.int64]) -> NodeMask | None:
-        """Return which nodes lie in domains that hold at most so many pods more than any other; None = all.
-
-        `domains`: how many there are to compare with; 0: every domain is compared with none. `nodes` holds the domain
-        of each node; those of `NOWHERE` are let through.
-        """
+        """Return which nodes lie in domains that hold at most so many pods more than any other; None = all."""
+        # `domains` is how many there are to compare with; 0: with none. `nodes` has the domain of each; NOWHERE is
+        # let through.
         bound = spare + (self.least(domains) if domains else 0)
         exact = self._exactly(spare, domains) if self._leaving or self._passing else {}
         if self._array is None and len(self._all) * _DENSE > self._domains + _DENSE * _DENSE:
@@ -148,12 +143,10 @@ class DomainCounts:
         return found
 
     def _exactly(self, spare: int, domains: int) -> dict[int, bool]:
-        """Return each domain whose number of pods alone does not decide whether it takes one more.
-
-        A domain is never compared with itself, which matters where it is the only one that is emptiest.
-        """
+        """Return each domain whose number of pods alone does not decide whether it takes one more."""
+        # A domain is never compared with itself, which matters where it is the only one that is emptiest.
         asked = {*self._leaving, *(self._passing if self._is_compared_exactly(domains) else ())}
-        return {each: self.at(each) <= spare + (self.least(domains, each) if domains else 0) for each in asked}
+        return {one: self.at(one) <= spare + (self.least(domains, one) if domains else 0) for one in asked}
 
     def _is_compared_exactly(self, domains: int) -> bool:
         """Whether there are domains to compare with, and one of them alone is the emptiest."""

@@ -1,14 +1,10 @@
-"""Required pod affinity: a pod may go only where pods that it asks for are in the same domain.
+"""Required pod affinity: a pod may go only where pods that it asks for are in the same domain (InterPodAffinity).
 
-What counts is kube-scheduler's (plugin InterPodAffinity). A pod that all terms mean counts for the domain of each term;
-a node must have all topology keys and lie, key by key, in a domain that counts a pod. If no such pod is on any node
-with one of the keys, a pod that its own terms mean may go to any node with all of them: the first of its group.
-
-Only pods that move are asked; those that stay need nothing when their companions leave. A drain evicts several pods at
-once, and several nodes are drained at once. So a pod relies only on companions that stay where the snapshot shows them.
-All others may be in their old place, in their new one, or nowhere for now: pods that move, that are terminating, or
-whose node may go. While there, they keep a pod from being the first of its group. So where there are only such, it is
-placed in the domain that all of them share, which does for each state between.
+A pod that all terms mean counts for the domain of each; where there is none on any node with one of the keys, a pod
+that its own terms mean may go to any node with all of them: the first of its group. Only pods that move are asked. A
+pod relies only on companions that stay where the snapshot shows them; all others may be in their old place, in their
+new one, or nowhere for now. While there, they keep a pod from being the first: it is placed in the domain that all of
+them share.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.selectors import PodTerm
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.constraints.domain_counts import (
@@ -45,7 +40,9 @@ class AffinityRules:
         self.domains = [tuple(known[key] for key in row) for row in keys]
         """By rule, the domains of each of its keys."""
         self.rule_of = [numbers.get(spec.affinity) for spec in classes]
-        self.meant_by = _meant_by(rules, given)
+        meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
+        rows = ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds)
+        self.meant_by: list[tuple[int, ...]] = by_class(len(classes), rows)
         """By class, the rules of which all terms mean it."""
 
     def place(self, rule: int, node: int) -> Domains | None:
@@ -65,11 +62,6 @@ def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple
     return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
 
 
-def _meant_by(rules: Sequence[tuple[PodTerm, ...]], given: ConstraintInput) -> list[tuple[int, ...]]:
-    meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
-    return by_class(len(given.classes), ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds))
-
-
 RuleCounts = TwinRows[tuple[Counts, ...]]
 """By rule and key, what lies in each domain."""
 
@@ -85,7 +77,6 @@ class RequiredAffinity(Constraint):
         self._terminating = terminating(given.kinds, given.snapshot)
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class ask for others, or are asked for."""
         return self.rules.rule_of[kind] is not None or bool(self.rules.meant_by[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
@@ -125,7 +116,7 @@ class RequiredAffinityState(ConstraintState):
         return twin
 
     def _nobody(self) -> RuleCounts:
-        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), _copy_counts)
+        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), lambda rows: tuple(map(dict, rows)))
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule in self._rules.meant_by[kind]:
@@ -185,17 +176,16 @@ class RequiredAffinityState(ConstraintState):
         self._places.accept_misplaced(self._holds)
 
     def _company(self, rule: int, kind: int, left: Sequence[Counts]) -> Sequence[Collection[int]] | None:
-        """Return by key the domains in which a pod has the companion it asks for; None: it is the first of its group.
-
-        Of those that have left one may be the pod itself.
-        """
+        """Return by key the domains in which a pod has the companion it asks for."""
+        # None: it is the first of its group.
+        # Of those that have left one may be the pod itself.
         sure, unsure = self._sure[rule], self._unsure[rule]
         if any(sure) or not self._rules.may_be_first(kind):
             return sure
         if not any(unsure) and sum(left[0].values()) <= 1:
             return None
-        both = [each.keys() | gone.keys() for each, gone in zip(unsure, left, strict=True)]
-        return [each if len(each) == 1 else () for each in both]
+        both = [counts.keys() | gone.keys() for counts, gone in zip(unsure, left, strict=True)]
+        return [domains if len(domains) == 1 else () for domains in both]
 
     def _holds(self, rule: int, kind: int, place: Domains) -> bool:
         company = self._company(rule, kind, [{} for _ in place])
@@ -222,10 +212,6 @@ class RequiredAffinityState(ConstraintState):
             self._places.close(node)
         else:
             self._places.reopen(node)
-
-
-def _copy_counts(keys: tuple[Counts, ...]) -> tuple[Counts, ...]:
-    return tuple(dict(counts) for counts in keys)
 
 
 def _all(masks: Iterable[NodeMask]) -> NodeMask:

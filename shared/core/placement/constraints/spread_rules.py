@@ -1,8 +1,7 @@
 """What the hard spread constraints of a cluster mean on its nodes: domains, who is counted, who asks.
 
-Equal constraints of different classes are one rule, and rules over the same nodes share their domains. A domain may
-go with its nodes: those that are closed, cordoned by somebody, or not Ready. Placed pods are looked at again only where
-a count changed.
+Equal constraints of different classes are one rule. A domain may go with its nodes: those that are closed, cordoned by
+somebody, or not Ready. Placed pods are looked at again only where a count changed.
 """
 
 from collections import defaultdict
@@ -34,7 +33,7 @@ class Topology:
         """The same as `domains`, for one node."""
 
     @property
-    def count(self) -> int:
+    def domain_count(self) -> int:
         return len(self.sizes)
 
 
@@ -71,12 +70,17 @@ class SpreadRules:
         self.spreads = [tuple(self._ask_rule(spec, constraint) for constraint in spec.hard_spread) for spec in classes]
         self.rules = tuple(self._rules.values())
         self.topologies = tuple(self._topologies.values())
-        self.asking = {each: kind for kind, spread in enumerate(self.spreads) for each in spread}
+        self.asking = {asked: kind for kind, spread in enumerate(self.spreads) for asked in spread}
         """By constraint, one of the classes that ask for it."""
-        self.counting = _counting(classes, self.rules, matches)
+        # A selector without requirements counts none, as in the scheduler.
+        real = (rule for rule in self.rules if rule.selector and rule.selector.requirements)
+        rows = ((kind, rule) for rule in real for kind in matches.within(rule.namespace, rule.selector))
+        self.counting: list[tuple[SpreadRule, ...]] = by_class(len(classes), rows)
 
     def _ask_rule(self, spec: PodClass, given: SpreadConstraint) -> Asked:
-        selector = _merge_match_keys(given, spec)
+        # matchLabelKeys' labels of the pod are part of the selector; keys that it does not have are passed over.
+        own = {key: spec.labels[key] for key in given.match_label_keys if key in spec.labels}
+        selector = given.selector and given.selector.with_labels(own)
         topology = self._topology(spec, given)
         known = (spec.namespace, selector, topology.place)
         honours = given.honours_taints and not tolerates_all((Taint(OUR_TAINT, NO_SCHEDULE),), spec.tolerations)
@@ -102,21 +106,6 @@ class SpreadRules:
             codes = self._filters.label(given.topology_key).codes
             self._topologies[known] = Topology(len(self._topologies), codes, keyed, included)
         return self._topologies[known]
-
-
-def _merge_match_keys(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
-    """Return the selector with matchLabelKeys' labels of the pod in it; keys that it does not have are passed over."""
-    if given.selector is None:
-        return None
-    return given.selector.with_labels({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
-
-
-def _counting(
-    classes: Sequence[PodClass], rules: Sequence[SpreadRule], matches: TermMatches
-) -> list[tuple[SpreadRule, ...]]:
-    """Return by class the rules that count it. A selector without requirements counts none, as in the scheduler."""
-    real = (rule for rule in rules if rule.selector and rule.selector.requirements)
-    return by_class(len(classes), ((k, rule) for rule in real for k in matches.within(rule.namespace, rule.selector)))
 
 
 class Skews(Protocol):
@@ -183,9 +172,8 @@ class SpreadPlaces:
 
     def lost(self, skews: Skews) -> Asked | None:
         """Return a constraint that would no longer let one of its pods come back to its place."""
-        found = next(
-            (spread for spread, domain in self._lost_ones(skews) if (spread, domain) not in self._accepted), None
-        )
+        fresh = (row for row in self._lost_ones(skews) if row not in self._accepted)
+        found, _ = next(fresh, (None, None))
         if found is None:
             self._changed.clear()
         return found
@@ -257,7 +245,7 @@ class _Nodes:
         twin._by_domain, twin.filled = [dict(counts) for counts in self._by_domain], list(self.filled)
         return twin
 
-    def count(self, node: int, by: int) -> list[Topology]:
+    def count_node(self, node: int, by: int) -> list[Topology]:
         """Count the node in or out; return the topologies that lost or won a domain."""
         turned: list[Topology] = []
         for topology in self._topologies:
@@ -280,7 +268,7 @@ class DepartingDomains:
         self._tainted = _Nodes(topologies)
         self._going = _Nodes(topologies)
         for node in self._uncertain:
-            self._going.count(node, 1)
+            self._going.count_node(node, 1)
 
     def copy(self) -> "DepartingDomains":
         twin = DepartingDomains(self._topologies, ())
@@ -290,15 +278,15 @@ class DepartingDomains:
 
     def bar(self, node: int) -> list[Topology]:
         """Nobody knows whether the node stays; return the topologies of which a domain is concerned as a whole."""
-        turned = [] if self.may_go(node) else self._going.count(node, 1)
+        turned = [] if self.may_go(node) else self._going.count_node(node, 1)
         self._uncertain.add(node)
         return turned
 
     def close(self, node: int) -> list[Topology]:
         """The node will go; return the topologies of which a domain is concerned as a whole."""
-        turned = self._tainted.count(node, 1)
+        turned = self._tainted.count_node(node, 1)
         if not self.may_go(node):
-            self._going.count(node, 1)
+            self._going.count_node(node, 1)
         self._closed.add(node)
         return turned
 
@@ -306,8 +294,8 @@ class DepartingDomains:
         """Take back `close`, and return the same."""
         self._closed.remove(node)
         if not self.may_go(node):
-            self._going.count(node, -1)
-        return self._tainted.count(node, -1)
+            self._going.count_node(node, -1)
+        return self._tainted.count_node(node, -1)
 
     def is_closed(self, node: int) -> bool:
         return node in self._closed
@@ -317,8 +305,8 @@ class DepartingDomains:
 
     def most(self, topology: Topology, *, honours_taints: bool) -> int:
         """Return how many domains there may be."""
-        return topology.count - (self._tainted.filled[topology.place] if honours_taints else 0)
+        return topology.domain_count - (self._tainted.filled[topology.place] if honours_taints else 0)
 
     def fewest(self, topology: Topology) -> int:
         """Return how many domains there will be in any case."""
-        return topology.count - self._going.filled[topology.place]
+        return topology.domain_count - self._going.filled[topology.place]

@@ -1,17 +1,10 @@
-"""Hard topology spread: no domain may hold more than maxSkew matching pods above the emptiest one.
-
-What counts is kube-scheduler's (plugin PodTopologySpread): pods of the namespace that the selector means and that are
-not terminating, on nodes that have every topology key of the pod and that its policies include; a domain without such
-pods counts as 0, and so does the least when there are fewer domains than minDomains.
+"""Hard topology spread: no domain may hold more than maxSkew matching pods above the emptiest one (PodTopologySpread).
 
 A node on its way out stands there for a while and is then gone, nobody knows when, and pods that leave are evicted one
-after another. So a domain's own pods are taken with all of these, and those of the others without any, over the
-domains of all nodes; every state between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no
-domain any more.
-
-What is placed elsewhere can lift the least, and what leaves later can lower it again. So a place counts as found only
-if the pod could be put there again when all is done (`misplaced`): then some pod that waits has a place at any moment,
-in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
+after another. So a domain's own pods are taken with all of these, and those of the others without any; every state
+between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no domain any more. What is placed
+elsewhere can lift the least, and what leaves later can lower it again: a place counts only if the pod could be put
+there again when all is done (`misplaced`; docs/decisions/robust-fit.md).
 """
 
 from collections.abc import Callable, Iterator, KeysView
@@ -48,12 +41,11 @@ class TopologySpread(Constraint):
         ]
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class ask for a spread, or are counted for one."""
         return bool(self.rules.spreads[kind] or self.rules.counting[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
         spread = self.rules.spreads[kind]
-        return np.logical_and.reduce([each.rule.topology.nodes_with_key for each in spread]) if spread else None
+        return np.logical_and.reduce([asked.rule.topology.nodes_with_key for asked in spread]) if spread else None
 
     def state(self) -> "TopologySpreadState":
         found = TopologySpreadState(self)
@@ -63,14 +55,16 @@ class TopologySpread(Constraint):
 
 
 class TopologySpreadState(ConstraintState):
-    """How many pods each rule counts by domain, and which of them will not go away with their node.
+    """How many pods each rule counts by domain, and which of them will not go away with their node."""
 
-    A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches few.
-    """
+    # A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches
+    # few.
 
     def __init__(self, spread: TopologySpread) -> None:
         self._of = spread.rules
-        self._counts = TwinRows((DomainCounts(rule.topology.count) for rule in self._of.rules), DomainCounts.copy)
+        self._counts = TwinRows(
+            (DomainCounts(rule.topology.domain_count) for rule in self._of.rules), DomainCounts.copy
+        )
         self._on: dict[int, Counts] = {}
         """By node and rule, the pods counted."""
         self._own_nodes: set[int] = set()
@@ -85,11 +79,9 @@ class TopologySpreadState(ConstraintState):
         return twin
 
     def discount(self, kind: int, node: int, *, replaced: bool) -> None:
-        """One of the class's pods on the node is terminating, and counts no more.
-
-        Of one that is not replaced before it is gone the packing reports later that it leaves. Until then it only keeps
-        no domain from being the emptiest.
-        """
+        """One of the class's pods on the node is terminating, and counts no more."""
+        # Of one that is not replaced before it is gone the packing reports later that it leaves; until then it only
+        # keeps no domain from being the emptiest.
         if replaced:
             self.add(kind, node, -1)
         else:

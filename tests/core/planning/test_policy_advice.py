@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.node import NodePool
-from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
+from shared.core.planning.policy_advice import is_advice_due, unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import Advised
 from tests.builders import NOW, cluster, node
@@ -34,7 +34,7 @@ def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple
     assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
 
 
-def test_unknown_pools_stand_in_the_order_of_their_names() -> None:
+def test_policy_advice_stand_in_the_order_of_their_names() -> None:
     assert list(unknown_pools(named("b", "a", "c"), cluster([]))) == ["a", "b", "c"]
 
 
