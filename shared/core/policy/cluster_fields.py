@@ -51,7 +51,7 @@ _AFTER_ITS_DELAY: Final = timedelta(minutes=10)
 """The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
 
 
-def _not_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
+def _refuse_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
     if most < known.get("first", most):
         raise ValueError("it is shorter than first; write a duration of at least first")
 
@@ -103,7 +103,7 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
         "The longest time. Default {default}: a day later the cluster has changed.",
         "24h",
         Binds.DRAIN,
-        check=_not_below_first,
+        check=_refuse_below_first,
     ),
     "max_parallel_evictions": Field(
         "drain.maxParallelEvictions",
@@ -117,10 +117,9 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
 
 
 class DrainSettings(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """How a drain is carried out; kept in its claim, so that a running drain ends as it was begun.
+    """How a drain is carried out; kept in its claim, so that a running drain ends as it was begun."""
 
-    Written as a list in this order, which keeps claims small: new settings are added at the end.
-    """
+    # Written as a list in this order, which keeps claims small: new settings are added at the end.
 
     max_grace: timedelta = DRAIN_FIELDS["max_grace"].initial()
     timeout: timedelta = DRAIN_FIELDS["timeout"].initial()
@@ -249,19 +248,17 @@ class Policy:
     )
     pools: Mapping[str, PoolPolicy] = field(default_factory=dict)
     other_pools: PoolPolicy = field(default_factory=PoolPolicy)
+    """The settings of a pool that the policy does not name: disabled, unless a plan asks about all pools."""
     defaults_enable: bool = False
     """Whether `defaults` has `enabled: true`, which enables only pools that `nodePools` names."""
-    """The settings of a pool that the policy does not name: disabled, unless a plan asks about all pools."""
 
     def pool(self, name: str) -> PoolPolicy:
         return self.pools.get(name, self.other_pools)
 
     def drain_for(self, profile: str, delay: timedelta | None = None, *, only_empty: bool = False) -> DrainSettings:
-        """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/completion.md).
-
-        `delay` is how long the autoscaler waits with the node, if that was set: the watchdog waits longer, whatever
-        its setting, or Ebb would return the node after every drain. `only_empty`: it only removes empty nodes there.
-        """
+        """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/completion.md)."""
+        # The watchdog waits longer than the autoscaler's own delay, whatever its setting, or Ebb would return the
+        # node after every drain.
         usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
         if not delay:
             return replace(self.drain, watchdog=usual)

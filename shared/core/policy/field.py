@@ -1,7 +1,7 @@
 """What one field of the policy is, how a class of settings declares its fields, and the faults of what was written.
 
-A field holds its name, shape, default, sentence and which step reads it. Schema, pages and checks are generated from
-it. All faults of a policy are reported at once, each as one sentence with its path, the value and the remedy.
+Schema, pages and checks are generated from it. All faults are reported at once, each with its path, the value and the
+remedy.
 """
 
 import difflib
@@ -46,7 +46,6 @@ def wrong_value(path: Path, value: Any, remedy: str) -> Fault:
 
 
 def missing(path: Path, examples: Sequence[Any]) -> Fault:
-    """Return the fault of a field that must be written."""
     return Fault(path, "it is missing", f"write for example {examples[0]}" if examples else "write it")
 
 
@@ -143,15 +142,10 @@ class Field:
         return self.text.format(default=str(self.default).lower() if isinstance(self.default, bool) else self.default)
 
     def initial(self) -> Any:
-        """Return the value of the default."""
         return None if self.default is None else self.shape.read(self.default, (self.path,))
 
     def read(self, section: Mapping[str, Any], path: Path, known: Mapping[str, Any]) -> Any:
-        """Return the field's value in a section of the document.
-
-        Raises:
-            Wrong: with every fault.
-        """
+        """Return the field's value in a section of the document; Wrong has every fault."""
         here, written = (*path, self.name), section.get(self.name, self.default)
         if written is REQUIRED:
             raise Wrong([missing(here, getattr(self.shape, "schema", {}).get("examples", ()))])

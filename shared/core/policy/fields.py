@@ -1,8 +1,5 @@
-"""The settings of a node pool, each declared once: name in the document, shape, default, sentence, which step reads it.
-
-The rules read the attribute. Schema, page, `ebb policy check` and `ebb policy diff` are generated from the rest.
-`{default}` in a text is the default.
-"""
+"""The settings of a node pool, each declared once."""
+# Name in the document, shape, default, sentence, which step reads it.
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -47,11 +44,9 @@ _RATIO_LIMIT: Final = 0.75
 
 
 def enough_nodes(limit: Fraction) -> int:
-    """Return the smallest n with n·(1 - limit) ≥ 1, in exact arithmetic; 1 where there is none (limit 1).
-
-    So many nodes just under the limit have together the room of one more (estafette's README;
-    docs/decisions/predecessors.md, B14).
-    """
+    """Return the smallest n with n·(1 - limit) ≥ 1, in exact arithmetic; 1 where there is none (limit 1)."""
+    # So many nodes just under the limit have together the room of one more (estafette;
+    # docs/decisions/predecessors.md, B14).
     left = 1 - limit
     return 1 if left <= 0 else -(-left.denominator // left.numerator)
 

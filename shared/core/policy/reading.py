@@ -1,8 +1,8 @@
 """From the bytes of a policy to plain values: JSON, or YAML in its 1.2 core schema. Nothing is trusted.
 
-Decimals are kept as they were written, because 0.9 must be nine tenths. Each of these is refused with one sentence:
-documents that are too large, too deep or repeated too often by anchors, keys that stand twice, and tags. A key whose
-value is null counts as absent (Terraform writes optional values so).
+Decimals are kept as they were written, because 0.9 must be nine tenths. Refused are documents that are too large, too
+deep or repeated too often by anchors, keys that stand twice, and tags. A key whose value is null counts as absent
+(Terraform).
 """
 
 import json
@@ -41,11 +41,8 @@ FOR_A_DUMP: Final = "`ebb policy init FILE` prints a policy for it."
 
 
 def read(data: bytes) -> dict[Any, Any]:
-    """Return the document's mapping with plain values; decimals as `Decimal`.
-
-    Raises:
-        BadPolicy: the bytes are no such document; the sentence names the place and the remedy.
-    """
+    """Return the document's mapping with plain values, decimals as `Decimal`."""
+    # BadPolicy names the place and the remedy.
     document = _decode_yaml(data, MOST_POLICY_BYTES, _load)
     if not isinstance(document, dict):
         raise BadPolicy("policy: it is empty or no mapping; write at least `nodePools: {}`.")
@@ -53,11 +50,7 @@ def read(data: bytes) -> dict[Any, Any]:
 
 
 def read_each(data: bytes) -> list[Any]:
-    """Return the plain values of every document of a file, for what `kubectl` prints; as trusting as `read`.
-
-    Raises:
-        BadPolicy: the bytes are no such documents; the sentence names the place and the remedy.
-    """
+    """Return the plain values of every document of a file, for what `kubectl` prints; as trusting as `read`."""
     rows: list[Any] = _decode_yaml(data, MOST_BYTES_OF_MANY, _load_each)
     return [row for row in rows if row is not None]
 
@@ -161,10 +154,11 @@ MOST_VALUES: Final = 100_000
 """What the document may hold once its anchors are written out."""
 _MOST_REPEATED: Final = 100
 _NUMBERS_AND_WORDS: Final = (
-    ("null", re.compile(r"~|null|Null|NULL|"), "~nN\0"),
-    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF"),
-    ("int", re.compile(r"[-+]?[0-9]+"), "-+0123456789"),
-    ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"), "-+.0123456789"),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("merge", "<<", "<"),
 )
 
 
@@ -179,13 +173,6 @@ class Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own form
 
 
-def _resolvers() -> Iterable[tuple[str, re.Pattern[str], list[str]]]:
-    for word, pattern, first in _NUMBERS_AND_WORDS:
-        starts = ["" if letter == "\0" else letter for letter in first]
-        yield f"tag:yaml.org,2002:{word}", re.compile(f"(?:{pattern.pattern})$"), starts
-    yield "tag:yaml.org,2002:merge", re.compile(r"<<$"), ["<"]
-
-
 def _construct_mapping(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Hashable] = set()
     for key_node, _ in node.value:
@@ -197,19 +184,12 @@ def _construct_mapping(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]
     return loader.construct_mapping(node, deep=True)
 
 
-def _construct_int(loader: Loader, node: yaml.ScalarNode) -> int:
-    return int(str(loader.construct_scalar(node)))
-
-
-def _construct_decimal(loader: Loader, node: yaml.ScalarNode) -> Decimal:
-    return Decimal(str(loader.construct_scalar(node)))
-
-
-for _tag, _pattern, _starts in _resolvers():
-    Loader.add_implicit_resolver(_tag, _pattern, _starts)
+for _word, _pattern, _first in _NUMBERS_AND_WORDS:
+    _starts = ["" if letter == "\0" else letter for letter in _first]
+    Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_word}", re.compile(f"(?:{_pattern})$"), _starts)
 Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
-Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
-Loader.add_constructor("tag:yaml.org,2002:float", _construct_decimal)
+Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(str(loader.construct_scalar(node))))
+Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: Decimal(str(loader.construct_scalar(node))))
 
 
 def refuse_bombs(node: yaml.Node | None) -> None:

@@ -1,7 +1,7 @@
 """The shapes of policy values: blocks, lists and maps of fields, and the kinds of single values."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -17,7 +17,7 @@ from shared.core.policy.scalars import (
     TAINT_KEY_PATTERN,
     WINDOW_PATTERN,
     at,
-    at_least_zero,
+    decimal_of,
     duration,
     duration_or_never,
     flag,
@@ -62,13 +62,11 @@ class Single(Generic[T]):
         try:
             return self.reader(written)
         except ValueError as error:
-            quotes = ", without quotes" if self._is_quoted(written) else ""
+            # Text may be a value of the field without its quotes.
+            pattern = _UNQUOTED.get(self.schema.get("type", ""))
+            quoted = pattern and isinstance(written, str) and re.fullmatch(pattern, written, re.ASCII)
+            quotes = ", without quotes" if quoted else ""
             raise Wrong([wrong_value(path, written, f"{error}{quotes}")]) from error
-
-    def _is_quoted(self, value: Any) -> bool:
-        """Whether it is text that would be a value of the field without quotes."""
-        pattern = _UNQUOTED.get(self.schema.get("type", ""), "")
-        return bool(pattern) and isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ class ListOf(Generic[T]):
             raise Wrong([wrong_value(path, written, "write a list")])
         if self.most is not None and len(written) > self.most:
             raise Wrong([wrong_value(path, written, f"write at most {self.most}")])
-        return tuple(_each(partial(self.item.read, item, (*path, place)) for place, item in enumerate(written)))
+        return tuple(_read_all(partial(self.item.read, item, (*path, place)) for place, item in enumerate(written)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +102,10 @@ class ByName(Generic[T]):
     def read(self, written: Any, path: Path) -> dict[str, T]:
         if not isinstance(written, dict):
             raise Wrong([wrong_value(path, written, "write a mapping of names to settings")])
-        return dict(_each(partial(self._entry, name, item, path) for name, item in written.items()))
+        return dict(_read_all(partial(self._entry, name, item, path) for name, item in written.items()))
 
     def _entry(self, name: Any, written: Any, path: Path) -> tuple[str, T]:
-        first, second = _each((partial(_name, name, path), partial(self.item.read, written, (*path, name))))
+        first, second = _read_all((partial(_read_name, name, path), partial(self.item.read, written, (*path, name))))
         return first, second
 
 
@@ -149,13 +147,16 @@ def _known_values(fields: tuple[Field, ...], written: Any, path: Path) -> dict[s
         except Wrong as wrong:
             faults += wrong.faults
     names = [field.name for field in fields]
-    faults += (_unknown_fault(name, path, names) for name in written if name not in names)
+    others = [name for name in written if name not in names]
+    faults += (
+        unknown_field((*path, name), names) if isinstance(name, str) else _no_name(name, path) for name in others
+    )
     if faults:
         raise Wrong(faults)
     return known
 
 
-def _each(readers: Iterable[Callable[[], Any]]) -> list[Any]:
+def _read_all(readers: Iterable[Callable[[], Any]]) -> list[Any]:
     """Return what all of them read, or raise the faults of all."""
     values: list[Any] = []
     faults: list[Fault] = []
@@ -169,14 +170,10 @@ def _each(readers: Iterable[Callable[[], Any]]) -> list[Any]:
     return values
 
 
-def _name(name: Any, path: Path) -> str:
+def _read_name(name: Any, path: Path) -> str:
     if not isinstance(name, str):
         raise Wrong([_no_name(name, path)])
     return name
-
-
-def _unknown_fault(name: Any, path: Path, known: Sequence[str]) -> Fault:
-    return unknown_field((*path, name), known) if isinstance(name, str) else _no_name(name, path)
 
 
 def _no_name(name: Any, path: Path) -> Fault:
@@ -218,8 +215,8 @@ PERCENT: Final = _text(percent, PERCENT_PATTERN, "10%")
 COUNT: Final = Single(whole(0), {"type": "integer", "minimum": 0})
 SEVERAL: Final = Single(whole(1), {"type": "integer", "minimum": 1})
 RATIO: Final = Single(ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
-THRESHOLD: Final = Single(at_least_zero("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
-DOLLARS: Final = Single(at_least_zero("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
+THRESHOLD: Final = Single(decimal_of("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
+DOLLARS: Final = Single(decimal_of("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
 CRON: Final = Single(schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
 ZONE: Final = Single(time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
 MOMENT: Final = Single(moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})

@@ -221,10 +221,9 @@ NO_COMMITMENTS: Final = Commitments()
 
 
 class PodRules(msgspec.Struct, frozen=True, kw_only=True):
-    """A pool's settings about pods; kept in a drain's record, so that a running drain ends as it was begun.
+    """A pool's settings about pods; kept in a drain's record, so that a running drain ends as it was begun."""
 
-    The defaults apply to a drain whose record has no value: nothing keeps a pod.
-    """
+    # The defaults apply to a drain whose record has no value: nothing keeps a pod.
 
     kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
     local_storage: LocalStorage = LocalStorage.EVICT
