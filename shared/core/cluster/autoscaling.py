@@ -38,8 +38,6 @@ PROFILES: Final[Mapping[str, Profile]] = {
 
 
 class SaidBy(StrEnum):
-    """Where a setting comes from."""
-
     PROFILE = "profile"
     NODE_POOL = "node_pool"
     COMPUTE_CLASS = "compute_class"
@@ -95,7 +93,6 @@ def profile_named(name: str) -> Profile:
 
 
 def scale_down_of(node: Node, pool: NodePool | None, profile: str, classes: ComputeClasses) -> ScaleDownRule:
-    """Return how the autoscaler removes that node; of several delays the longest counts."""
     usual, name = profile_named(profile), node.labels.get(COMPUTE_CLASS_LABEL, "")
     own = classes.found.get(name, AutoscalingPolicy())
     threshold = own.gpu_threshold if node.allocatable.get(GPU) else own.threshold
@@ -165,7 +162,6 @@ NO_BUFFERS: Final = Buffers()
 
 
 def chunk_owner(buffer: str) -> Owner:
-    """Return the owner by which a chunk's class is known."""
     return Owner(BUFFER_KIND, buffer)
 
 

@@ -58,8 +58,6 @@ def _with_defaults(rows: Sequence[LimitItem], container: Container) -> Container
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What a row measures: a container, or the pod as a whole."""
-
     name: str
     requests: Resources
     limits: Resources
@@ -224,7 +222,6 @@ class LimitsOfNamespace:
             )
 
     def delays(self, given: Replacement) -> bool:
-        """Whether the pod is admitted only once the replaced one is gone."""
         return any(quota.over(requested, {}) for quota, requested, _ in self._amounts_of_quotas(given))
 
     def _amounts_of_quotas(

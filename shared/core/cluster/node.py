@@ -118,7 +118,6 @@ class Node:
 
     @property
     def os(self) -> str:
-        """Its operating system, by the label that every kubelet writes."""
         return self.labels.get(names.OS_LABEL, "")
 
     @property
@@ -184,7 +183,6 @@ def read_annotation(node: Node) -> DrainAnnotation | None:
 
 
 def holding_order(node: Node) -> str | None:
-    """Return the order that holds the node: by our taint, or by our annotation if the taint is gone."""
     if node.drain_taint is not None:
         return node.drain_taint
     note = read_annotation(node)
@@ -192,5 +190,4 @@ def holding_order(node: Node) -> str | None:
 
 
 def region_of(nodes: Iterable[Node]) -> str:
-    """Return the region of a cluster's nodes; empty if no node shows one."""
     return next(filter(None, (node.region for node in nodes)), "")

@@ -33,8 +33,6 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The controller that would create the pod again."""
-
     kind: str
     name: str
     uid: str = ""
@@ -193,7 +191,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_daemon(spec: PodClass) -> bool:
-    """Whether a DaemonSet keeps the pod on its node (or the pod's annotation marks it as such)."""
     by_owner = spec.owner is not None and spec.owner.kind == "DaemonSet"
     return by_owner or spec.annotations.get(names.DAEMON_SET_POD) == "true"
 
@@ -203,7 +200,6 @@ def is_mirror(spec: PodClass) -> bool:
 
 
 def is_of_replica_set(spec: PodClass) -> bool:
-    """Whether a ReplicaSet controls the pod, as it does the pods of a Deployment."""
     return spec.owner is not None and spec.owner.kind == "ReplicaSet"
 
 

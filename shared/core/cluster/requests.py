@@ -27,7 +27,6 @@ class Container:
     """Read of templates alone: no rule reads those of running pods."""
 
     def highest(self, other: "Container") -> "Container":
-        """Return the container with the larger amount of each resource; of limits that one has, or the larger."""
         return replace(self, requests=self.requests.largest(other.requests), limits=self.limits.largest(other.limits))
 
 
@@ -65,7 +64,6 @@ class ContainerRequests:
         return pod_requests(self.containers, overhead=self.overhead, pod_level=self.pod_level)
 
     def highest(self, other: "ContainerRequests") -> "ContainerRequests":
-        """Return the containers of both, each with the larger amount of each resource."""
         if self == other:
             return self
         theirs = {(row.init, row.name): row for row in other.containers}
@@ -74,7 +72,6 @@ class ContainerRequests:
         return ContainerRequests(both, overhead, pod_level).with_missing(other)
 
     def with_missing(self, other: "ContainerRequests") -> "ContainerRequests":
-        """Return these containers, and those that only the other one has."""
         mine = {(row.init, row.name) for row in self.containers}
         added = tuple(row for row in other.containers if (row.init, row.name) not in mine)
         return replace(self, containers=(*self.containers, *added)) if added else self
@@ -102,8 +99,6 @@ UNREPORTED: Final = Report()
 
 @dataclass(frozen=True, slots=True)
 class RunningContainer:
-    """One container: what is desired (spec) and what is reported."""
-
     desired: Resources
     report: Report = UNREPORTED
     init: bool = False
@@ -122,7 +117,6 @@ class RunningPod:
 
 
 def booked_where_it_runs(pod: RunningPod) -> Resources:
-    """Return what the pod is booked as where it runs."""
     return booked_by_1_36(pod).largest(booked_by_1_37(pod))
 
 

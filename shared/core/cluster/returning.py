@@ -29,8 +29,6 @@ _BELOW_LIMIT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class StartupBoost:
-    """More CPU while the pod starts: so many times its request, and so many millicores more."""
-
     factor: int = 1
     more: int = 0
 
@@ -195,7 +193,6 @@ class _Returning:
         return self._keys
 
     def _make_requests(self, spec: PodClass, workload: Workload, making: Making, limits: LimitsOfNamespace) -> _Made:
-        """Return what the controller makes, and what the scheduler may book."""
         own, asked = spec.asks or ContainerRequests(), making.asks
         template = asked or own
         sent = limits.with_defaults_of_ranges(template.with_missing(own))
@@ -226,7 +223,6 @@ class _Returning:
 def _admission(
     limits: LimitsOfNamespace, made: _Made, needs: Resources, takes: Resources, priority_class: str
 ) -> tuple[tuple[str, ...], bool]:
-    """Return why the namespace would refuse another pod, and whether it admits one only later."""
     if limits is UNLIMITED:
         return (), False
     given = Replacement(made.sent, made.written, needs, takes, priority_class, made.limits_of)

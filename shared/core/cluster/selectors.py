@@ -16,7 +16,6 @@ _MOST: Final = 2**63 - 1
 
 
 def no_labels() -> Labels:
-    """Return `NO_LABELS`, as the default of a dataclass's field."""
     return NO_LABELS
 
 
@@ -68,7 +67,6 @@ class LabelSelector:
         return all(requirement.matches(labels) for requirement in self.requirements)
 
     def with_labels(self, labels: Labels) -> "LabelSelector":
-        """Return the selector that requires these labels, too."""
         rows = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
         return LabelSelector((*self.requirements, *(row for row in rows if row not in self.requirements)))
 

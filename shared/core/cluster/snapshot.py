@@ -119,12 +119,10 @@ class Snapshot:
 
     @cached_property
     def pods_by_node(self) -> Mapping[str, NodePods]:
-        """Bound pods by node name; every node has an entry."""
         return _by_node(self.pods, [node.name for node in self.nodes])
 
     @cached_property
     def pending(self) -> tuple[Pod, ...]:
-        """Pods that have no node, and have not ended nor are on their way out."""
         return tuple(pod for pod in self.pods if not pod.node and pod.deleting is None and not pod.phase.finished)
 
     @cached_property

@@ -64,8 +64,6 @@ class PersistentVolume:
 
 @dataclass(frozen=True, slots=True)
 class StorageClass:
-    """How volumes of one class are made and bound."""
-
     name: str
     provisioner: str = ""
     waits_for_consumer: bool = False
@@ -88,8 +86,6 @@ class CSINode:
 
 @dataclass(frozen=True, slots=True)
 class VolumeAttachment:
-    """A volume that is attached to a node or on its way there or away."""
-
     driver: str
     volume: str
     """The name of the PersistentVolume."""

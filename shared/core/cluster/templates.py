@@ -82,7 +82,6 @@ def as_made(spec: PodClass, making: Making, selected_by: SelectedBy) -> PodClass
 
 
 def label_keys(classes: Iterable[PodClass]) -> frozenset[str]:
-    """Return the keys of all labels by which rules of these classes select pods."""
     return frozenset(key for spec in classes for key in _keys_of(spec))
 
 
@@ -223,7 +222,6 @@ def _unmodelled_parts(spec: PodClass, template: PodClass, own: Own, selected_by:
 
 
 def _changed_labels(spec: PodClass, template: PodClass, own: Own) -> AbstractSet[str]:
-    """Return the keys of labels that the next pod has otherwise, or no longer."""
     added = {key for key, _ in template.labels.items() - spec.labels.items()}
     return added | ((own or spec).labels.keys() - template.labels.keys() - MADE_BY_CONTROLLERS)
 

@@ -18,8 +18,6 @@ A_QUARTER: Final = Limit(percent=25)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """One Deployment, with the status that its controller keeps."""
-
     name: str
     """`namespace/Deployment/name`, as `Workload.name` has it."""
     uid: str = ""
@@ -88,7 +86,6 @@ class Revisions:
     """The lowest ordinal of the newest revision; those below the partition are made of the current one."""
 
     def of(self, spec: PodClass) -> str:
-        """Return the revision of the next pod in the place of this one."""
         name = spec.labels.get(names.POD_INDEX_LABEL) or spec.labels.get(names.POD_NAME_LABEL, "").rpartition("-")[2]
         return self.current if name.isdecimal() and int(name) < self.first_updated else self.update
 
@@ -156,8 +153,6 @@ def mark(workload: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PodDisruptionBudget(Namespaced):
-    """A PDB with the status that the disruption controller keeps."""
-
     selector: LabelSelector | None
     disruptions_allowed: int = 0
     always_evict_unhealthy: bool = False

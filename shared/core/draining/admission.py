@@ -116,7 +116,6 @@ def refusal_of(order: Order, node: Node | None, state: ClusterState, now: dateti
 
 
 def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker, ...]:
-    """Return what the planner's rules have against draining this node now."""
     found = assess_node(node, situation)
     waived = _WAIVED_FOR_MANUAL if order.reason is DrainReason.MANUAL else frozenset()
     objects = tuple(blocker for blocker in found.blockers if blocker.reason not in waived | _CLAIM_CHECKS)
@@ -175,8 +174,6 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
 
 
 def _before(node: Node, others: Iterable[str], nodes: Mapping[str, Node], state: ClusterState) -> list[str]:
-    """Return the nodes whose claims are older, the oldest first; all where our own is there no more."""
-
     def turn(other: Node) -> tuple[datetime, str]:
         return state.claims[other.uid].since, other.uid
 

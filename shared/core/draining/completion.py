@@ -57,7 +57,6 @@ def _overdue(drain: Drain) -> Pod | None:
 
 
 def all_pods_moved(drain: Drain) -> Step | None:
-    """Nothing is left to move, and what was moved has a node."""
     left = movable(drain.observed.pods, drain.now) or not _is_counted(drain)
     return None if left or missing_replicas(drain.record, drain.observed) else WritePhase(DrainPhase.DRAINED)
 
@@ -123,7 +122,6 @@ def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
 
 
 def late(drain: Drain) -> Step | None:
-    """The deadline has passed, and something is still to be moved or missing."""
     record, now = drain.record, drain.now
     if record.deadline is None or now < record.deadline:
         return None

@@ -71,7 +71,6 @@ def node_gone(drain: Drain) -> Step | None:
 
 
 def claim_ended(drain: Drain) -> Step | None:
-    """Somebody has ended the claim."""
     claim = drain.observed.claim
     held = claim is not None and claim.order_id == drain.order_id
     return None if held else ReturnNode(ReturnReason.RELEASED, "the claim has been ended")
@@ -102,14 +101,12 @@ def going_away(drain: Drain) -> Step | None:
 
 
 def cordoned_by_other(drain: Drain) -> Step | None:
-    """The node is cordoned, or tainted by another order."""
     if drain.node.unschedulable or drain.node.drain_taint is not None:
         return ReturnNode(ReturnReason.CORDONED_BY_OTHER)
     return None
 
 
 def cordon(drain: Drain) -> Step | None:
-    """Nothing stands in the way."""
     return Cordon(drain.node)
 
 
@@ -130,7 +127,6 @@ def person_overruled(drain: Drain) -> Step | None:
 
 
 def wanted_by_person(node: Node, order_id: str, begun_at: datetime | None, cordoned_at: datetime | None) -> bool:
-    """Return whether a person took that order's taint or cordon off its node, and not the autoscaler."""
     if node.drain_taint != order_id:
         return True
     return not node.unschedulable and not uncordoned_by_autoscaler(node, begun_at, cordoned_at)

@@ -37,8 +37,6 @@ class Proof:
 
 @dataclass(frozen=True)
 class OtherDrain:
-    """Another drain whose claim stands: since when, and its record."""
-
     since: datetime
     record: DrainRecord
 
@@ -91,8 +89,6 @@ class Observation:
 
 @dataclass(frozen=True)
 class Drain:
-    """One drain as a rule sees it: its record, what was observed, and when."""
-
     record: DrainRecord
     observed: Observation
     now: datetime
@@ -120,8 +116,6 @@ LOOK_EVERY: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Cordon:
-    """Cordon and own the node."""
-
     node: Node
 
 
@@ -144,8 +138,6 @@ class Compare:
 
 @dataclass(frozen=True)
 class Evict:
-    """Ask for the eviction of these pods, in parallel."""
-
     pods: tuple[Pod, ...]
 
 
@@ -160,8 +152,6 @@ class Restart:
 
 @dataclass(frozen=True)
 class Await:
-    """Look again after a while."""
-
     pause: timedelta = LOOK_EVERY
 
 
@@ -175,8 +165,6 @@ class LeaveToAutoscaler:
 
 @dataclass(frozen=True)
 class ReturnNode:
-    """Uncordon and untaint, back off, settle."""
-
     why: ReturnReason
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()

@@ -30,7 +30,6 @@ SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLO
 
 
 def evict(drain: Drain) -> Step | None:
-    """Ask for the pods whose turn it is; the first one goes only where there is room now."""
     record, observed, now = drain.record, drain.observed, drain.now
     due = due_now(record, observed, drain.pod_rules.policy.unprotected, now)
     sure = has_moved(record, observed) or _is_proved(drain)
@@ -43,7 +42,6 @@ def evict(drain: Drain) -> Step | None:
 
 
 def refused_for_good(drain: Drain) -> Step | None:
-    """The eviction API has refused a pod in a way that no repetition changes."""
     present = {pod.uid for pod in drain.observed.pods}
     for key, row in sorted(drain.record.pods.items()):
         if row.answer in REFUSED_FOR_GOOD and row.uid in present:

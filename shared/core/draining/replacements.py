@@ -26,13 +26,11 @@ from shared.core.records.state import Backoff, Claim
 
 
 def claims_on_their_way_out(pods: Iterable[Pod]) -> frozenset[str]:
-    """Name the claims that pods use which are to end and have not."""
     going = (pod for pod in pods if pod.deleting is not None and not pod.phase.finished)
     return frozenset(key for pod in going for key in claim_keys(pod))
 
 
 def for_one_pod(claims: Iterable[str], storage: Storage) -> frozenset[str]:
-    """Return those of the claims that one pod at a time may use."""
     found = ((key, storage.claims.get(key)) for key in claims)
     return frozenset(key for key, claim in found if claim is not None and READ_WRITE_ONCE_POD in claim.access_modes)
 
@@ -55,8 +53,6 @@ WHOLE_SECONDS: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class MissingReplicas:
-    """What one workload lacks since a drain moved its pods."""
-
     workload: str
     missing: int
     """Replicas that have no node and had one before the first eviction."""
@@ -87,7 +83,6 @@ def missing_replicas(record: DrainRecord, observed: Observation) -> tuple[Missin
 
 
 def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
-    """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
     return tuple(workload.name for workload in _moved_workloads(record, observed) if workload.is_short)
 
 
@@ -97,13 +92,11 @@ def are_counted(record: DrainRecord, observed: Observation) -> bool:
 
 
 def overdue_replacement(missing: Iterable[MissingReplicas], grace: timedelta, now: datetime) -> Pod | None:
-    """Return a replacement that the scheduler has found no place for since longer than its grace."""
     late = (pod for replicas in missing for pod in replicas.waiting if is_late(pod, grace, now))
     return min(late, key=lambda pod: pod.key, default=None)
 
 
 def is_late(pod: Pod, grace: timedelta, now: datetime) -> bool:
-    """Whether the scheduler has found no place for a pod for longer than that."""
     return pod.unschedulable_since is not None and now - pod.unschedulable_since > grace
 
 
@@ -228,7 +221,6 @@ def _by_pod(
     grace: timedelta,
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
-    """Yield who gives way for which pod of a workload: the pods in the order in which they began to wait."""
     lacking = {drain.record.order.order_id: (drain, _missing_of(drain.record, observed, workload)) for drain in drains}
     left = [drain for drain, missing in lacking.values() if missing]
     late = [pod for pod in waiting(observed, workload) if is_late(pod, grace, now)]

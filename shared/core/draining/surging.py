@@ -109,7 +109,6 @@ def why_not_restart(found: Deployment, pods: tuple[Pod, ...]) -> str:
 
 
 def asked_of(found: Deployment, now: datetime) -> Surge:
-    """Return what the record holds of a restart before it is written."""
     return Surge(uid=found.uid, before=found.stamp, template=found.template, at=now, generation=found.generation)
 
 
@@ -131,7 +130,6 @@ def stamp_to_restore(found: Deployment, restart: Surge, order_id: str) -> str | 
 
 
 def take_back_by_hand(name: str) -> str:
-    """Return how a person undoes what the drainer was refused to undo."""
     namespace, _, called = name.split("/", 2)
     return f"where it still waits for a pod, take it back: kubectl -n {namespace} rollout undo deployment {called}"
 

@@ -53,7 +53,6 @@ def after_scale_ups(
     scale_ups: Mapping[str, datetime],
     now: datetime,
 ) -> Mapping[str, Breaker]:
-    """Return a breaker for each pool of which a moved pod made the autoscaler add a node: the plan was wrong."""
     grown = {pod.spec.workload: (pod.key, scale_ups[pod.key]) for pod in snapshot.pods if pod.key in scale_ups}
     found: dict[str, Breaker] = {}
     for claim in sorted(claims, key=lambda claim: claim.node):
@@ -85,6 +84,5 @@ def after_stranded_pods(
 
 
 def evicted_workloads(record: DrainRecord | None) -> frozenset[str]:
-    """Return the workloads from which a drain has evicted pods."""
     rows = record.pods.values() if record else ()
     return frozenset(row.owner for row in rows if row.owner and row.moved)

@@ -61,7 +61,6 @@ class HealingInput:
 
     @cached_property
     def stranded(self) -> Mapping[str, Breaker]:
-        """Breakers for pods that we moved and that wait for a place just now, by pool."""
         return after_stranded_pods(self.snapshot, self.state.claims.values(), self.records, self.now)
 
     @cached_property
@@ -118,14 +117,11 @@ class HealingInput:
         return node if node is not None and node.uid == uid else None
 
     def may_be_taken(self, node: Node) -> bool:
-        """Whether GKE may be emptying the node for an upgrade of its pool."""
         return may_be_taken(node, self.snapshot.pools.get(node.pool), self.snapshot.nodes)
 
 
 @dataclass(frozen=True)
 class StandingClaim:
-    """One claim that stands, with what there is of its node and its drain."""
-
     inputs: HealingInput
     uid: str
     claim: Claim
@@ -140,7 +136,6 @@ class StandingClaim:
 
     @property
     def drained_record(self) -> DrainRecord | None:
-        """The record if the node was left to the autoscaler."""
         return self.record if self.record is not None and self.record.phase is DrainPhase.DRAINED else None
 
     def repair(self, kind: RepairKind, why: ReturnReason | None = None, detail: str = "") -> Repair:

@@ -114,7 +114,6 @@ def _silent(held: StandingClaim) -> Repair | None:
 
 
 def _taken_back(held: StandingClaim) -> Repair | None:
-    """A person removed our taint or the cordon of a drained node."""
     node, record = held.node, held.drained_record
     if node is None or record is None:
         return None

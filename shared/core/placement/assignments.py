@@ -13,8 +13,6 @@ from shared.core.placement.packing import Placement
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What the proof found: this pod has a place there."""
-
     pod: str
     node: str
 
@@ -69,8 +67,6 @@ def in_queue_order(pods: Iterable[Pod]) -> list[Pod]:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The nodes in the order in which they went, and by pod where it lay in the end."""
-
     nodes: tuple[str, ...] = ()
     places: Mapping[str, str] | None = None
 

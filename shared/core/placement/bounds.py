@@ -48,12 +48,10 @@ def left(offered: Amounts, where: NDArray[np.int64], requested: Amounts) -> Amou
 
 
 def shares(free: Amounts, offered: Amounts) -> Amounts:
-    """Return what is free as a share of what is offered, in 1/`SCALE`."""
     parts: Amounts = free * SCALE // offered.clip(1)
     return parts.clip(-_MOST_SHARE, _MOST_SHARE)
 
 
 def share(free: int, offered: int) -> int:
-    """Return the same of one pair; `offered` is at least 1."""
     part = free * SCALE // offered
     return part if -_MOST_SHARE < part < _MOST_SHARE else max(-_MOST_SHARE, min(part, _MOST_SHARE))

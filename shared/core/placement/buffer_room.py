@@ -22,7 +22,6 @@ class BufferRoom:
     """The buffers of a snapshot, those with the largest chunks first."""
 
     def __init__(self, arrays: ClusterArrays, chunks: Iterable[tuple[Pod, int]]) -> None:
-        """`chunks` are one of each buffer, with how many there are."""
         wanted: dict[int, int] = {}
         for chunk, number in chunks:
             kind = arrays.kind_of[chunk.spec]
@@ -60,7 +59,6 @@ class BufferRoom:
         return short[0] if short else None
 
     def _take_room(self, kind: int, number: int, free: Amounts, open_: NodeMask) -> int:
-        """Take room of `free` for as many chunks as there are, from nodes that hold few of them first."""
         nodes = np.flatnonzero(self._arrays.admitting(kind) & open_)
         needs = self._arrays.needs[kind]
         if not len(nodes):

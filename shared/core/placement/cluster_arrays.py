@@ -90,7 +90,6 @@ class ClusterArrays:
         return self._movable[node]
 
     def ending(self, node: int) -> list[Pod]:
-        """Return the pods of the node that are on their way out."""
         return [pod for pod in self._pods[self.nodes[node].name] if pod.deleting and not pod.phase.finished]
 
     def taken_by(self, pods: Sequence[Pod]) -> Amounts:
@@ -139,7 +138,6 @@ class ClusterArrays:
         return self._sizes[kind]
 
     def load(self, node: int) -> int:
-        """Return how much must move off a node: shares of a mean node, in 1/10,000."""
         return sum(self.size(self.kind_of[pod.spec]) for pod in self.movable(node))
 
     def capacity(self, node: int) -> int:
@@ -153,12 +151,10 @@ class ClusterArrays:
         return shares(free[cpu], self.allocatable[cpu]) + shares(free[memory], self.allocatable[memory])
 
     def room_on(self, free: Amounts, node: int) -> int:
-        """Return the same for one node."""
         (cpu, memory), (of_cpu, of_memory) = self.weighed, self._offered
         return share(free.item(cpu, node), of_cpu[node]) + share(free.item(memory, node), of_memory[node])
 
     def free_cpu(self, node: int) -> int:
-        """Return the millicores that the pods on a node leave free; below zero where it is overbooked."""
         return int(self.free[self.weighed[0], node])
 
     def pods_of(self, workload: str) -> Amounts:
@@ -169,19 +165,16 @@ class ClusterArrays:
 
     @cached_property
     def _staying(self) -> tuple[Codes, Codes]:
-        """Of each bound pod that is not on its way out its class and its node."""
         pods, kinds, where = self._bound
         staying = np.fromiter((pod.deleting is None for pod in pods), np.bool_, len(pods))
         return kinds[staying], where[staying]
 
     @cached_property
     def zones(self) -> Codes:
-        """The number of each node's zone."""
         return LabelColumn([node.zone for node in self.nodes]).codes
 
     @cached_property
     def weighed(self) -> tuple[int, int]:
-        """The axes of CPU and memory."""
         return self.axes.index(CPU), self.axes.index(MEMORY)
 
     @cached_property
@@ -197,7 +190,6 @@ class ClusterArrays:
         return [max(sum(row.tolist()) // count, 1) for row in self.allocatable]
 
     def _free(self, bound: Sequence[Pod], kinds: Codes, where: Codes) -> Amounts:
-        """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
         requested = self.requests[:, kinds]
         resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
         requested[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]

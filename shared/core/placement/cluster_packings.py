@@ -77,7 +77,6 @@ class SchedulerPacking(Packing):
         return 100 * (most + int(crowded.min()) - crowded) // most
 
     def _count_pods(self, workload: str) -> Amounts:
-        """Return how many pods of the workload lie on each node, as far as this packing has come."""
         if workload not in self._pods_of:
             counts = self.arrays.pods_of(workload)
             for node, kinds in self._relocated.items():
@@ -118,6 +117,5 @@ class NextFit(Packing):
         return target
 
     def find_put_on(self, node: int) -> Iterator[PodClass]:
-        """Yield the class of each pod that it has put on the node."""
         for kind, pods in self._relocated.get(node, {}).items():
             yield from [self.arrays.classes[kind]] * pods

@@ -80,7 +80,6 @@ def _emptiest_first(arrays: ClusterArrays, names: Iterable[str]) -> list[int]:
 
 
 def waiting_pods(snapshot: Snapshot) -> list[Pod]:
-    """Return the pods that the scheduler has found no place for, in the snapshot's order."""
     return [pod for pod in snapshot.pods if is_waiting(pod)]
 
 
@@ -92,7 +91,6 @@ def is_waiting(pod: Pod) -> bool:
 
 
 def as_returned(node: Node) -> Node:
-    """Return the node as it will be without Ebb's cordon and taint."""
     return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))
 
 

@@ -33,7 +33,6 @@ class LabelColumn(Generic[Value]):
         self._places = places
 
     def among(self, values: Sequence[Value]) -> NodeMask:
-        """Return the nodes whose value is one of these."""
         table = np.zeros(len(self.values), np.bool_)
         table[[self._places[value] for value in values if value in self._places]] = True
         return table[self.codes]
@@ -57,7 +56,6 @@ class NodeFilters:
         return len(self._nodes)
 
     def label(self, key: str) -> LabelColumn[str | None]:
-        """Return a label's values over all nodes."""
         if key not in self._labels:
             self._labels[key] = LabelColumn([node.labels.get(key) for node in self._nodes])
         return self._labels[key]
@@ -71,18 +69,15 @@ class NodeFilters:
         return self._demands[demand]
 
     def meeting(self, terms: tuple[NodeTerm, ...]) -> NodeMask:
-        """Return the nodes that any of the terms selects."""
         mask = np.zeros(len(self._nodes), np.bool_)
         for term in terms:
             mask |= self._term(term)
         return mask
 
     def nodes_with_label(self, key: str) -> NodeMask:
-        """Return the nodes with the label."""
         return self._matching(Requirement(key, "Exists"))
 
     def selected_nodes(self, spec: PodClass) -> NodeMask:
-        """Return the nodes that the pod's selector and required affinity select."""
         mask = np.ones(len(self._nodes), np.bool_)
         for key, value in spec.node_selector.items():
             mask &= self._matching(Requirement(key, "In", (value,)))
@@ -91,7 +86,6 @@ class NodeFilters:
         return mask
 
     def able(self, spec: PodClass) -> NodeMask:
-        """Return the nodes whose kubelet can run the pod."""
         table = [spec.can_run_under(*kubelet) for kubelet in self._kubelets.values]
         return np.array(table, np.bool_)[self._kubelets.codes]
 

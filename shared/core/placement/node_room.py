@@ -55,7 +55,6 @@ class NodeRoom:
         self._relocated = {node: kinds.copy() for node, kinds in start._relocated.items()}  # noqa: SLF001
 
     def close(self, nodes: Sequence[int]) -> None:
-        """Take nodes out of the destinations."""
         for node in nodes:
             self._open[node] = False
             self._constraints.close(node)
@@ -69,13 +68,11 @@ class NodeRoom:
             self._fit_cache.touch(node)
 
     def open(self, nodes: Sequence[int]) -> None:
-        """Let nodes receive pods, whatever kept them from it in the snapshot."""
         for node in nodes:
             self._open[node] = True
             self._fit_cache.touch(node)
 
     def hold_back(self, amounts: Amounts) -> None:
-        """Keep headroom free: amounts by axis and node."""
         self._headroom = amounts
         self._free -= amounts
         self._key = self.strategy.direction * self.arrays.room(self._free) + self._ties
@@ -150,12 +147,10 @@ class NodeRoom:
         return self._smallest(others)
 
     def shut(self) -> NodeMask:
-        """Return the nodes that receive nothing, whatever it is."""
         mask: NodeMask = ~self._open
         return mask
 
     def lacking(self, kind: int) -> Iterator[tuple[str, NodeMask]]:
-        """Yield each resource that the class asks for, with the nodes that have too little free."""
         for axis, amount in self.arrays.needs[kind]:
             yield self.arrays.axes[axis], self._free[axis] < amount
 
@@ -167,7 +162,6 @@ class NodeRoom:
             yield CONSTRAINTS[constraint], ~np.logical_and.reduce([np.ones(len(self.arrays.nodes), np.bool_), *allowed])
 
     def _place(self, kind: int) -> int:
-        """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
         target = self._best(kind)
         if target != OUTSIDE:
             self._put(kind, target, 1)
@@ -184,7 +178,6 @@ class NodeRoom:
         return self._smallest(self._constraints.preferred_nodes(kind, nodes) if self._careful else nodes)
 
     def _smallest(self, among: NodeMask) -> int:
-        """Return the first of some nodes with the smallest key, or OUTSIDE."""
         if not len(among):
             return OUTSIDE
         target = int((self._key * among).argmin())
@@ -225,7 +218,6 @@ class FitCache:
         self._touched.append(node)
 
     def forget(self) -> None:
-        """Begin again, after a change of many nodes."""
         self._masks.clear()
         self._seen.clear()
         self._touched.clear()
@@ -254,7 +246,6 @@ class FitCache:
         return mask
 
     def has_room(self, needs: Sequence[tuple[int, int]], node: int) -> bool:
-        """Whether the node is open and has that much free."""
         if not self._open[node]:
             return False
         for axis, amount in needs:  # noqa: SIM110 - asked millions of times, for which a generator is slow

@@ -15,8 +15,6 @@ from shared.core.placement.strategies import Strategy
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One pod of a class goes from a node to a node."""
-
     kind: int
     source: int
     target: int
@@ -49,7 +47,6 @@ class Packing(NodeRoom):
         self.log: list[Placement] = []
 
     def copy(self) -> "Packing":
-        """Return an independent twin."""
         twin = Packing(self.arrays, self.strategy)
         twin.begin_at(self)
         return twin
@@ -125,7 +122,6 @@ class Packing(NodeRoom):
         return removal
 
     def undo(self, removal: Removal) -> None:
-        """Take back the last removal."""
         if removal.blocked is None:
             del self.log[len(self.log) - len(removal.placements) :]
         for placement in reversed(removal.placements):
@@ -143,7 +139,6 @@ class Packing(NodeRoom):
         self.log.append(Placement(kind, OUTSIDE, node))
 
     def _leave(self, kinds: Sequence[int], node: int) -> None:
-        """Note that these pods will be evicted from the node."""
         if node != OUTSIDE:
             for kind in kinds:
                 self._constraints.leave(kind, node)

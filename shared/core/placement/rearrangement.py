@@ -38,18 +38,15 @@ class Rearrangement(Packing):
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """The nodes taken, in order."""
         return tuple(self._taken)
 
     def __contains__(self, node: int) -> bool:
         return node in self._taken
 
     def lying(self) -> Mapping[int, Sequence[int]]:
-        """Return by class where the displaced pods lie: a node for each pod."""
         return {kind: sorted(each_counted(nodes)) for kind, nodes in self._lying.items() if nodes}
 
     def mark(self) -> int:
-        """Return the moment to which `roll_back` returns."""
         return len(self._done)
 
     def keep(self) -> None:
@@ -57,7 +54,6 @@ class Rearrangement(Packing):
         self._done.clear()
 
     def roll_back(self, mark: int) -> None:
-        """Take back all that was done since the mark."""
         while len(self._done) > mark:
             change, kind, node, pods = self._done.pop()
             change(kind, node, -pods)
@@ -83,7 +79,6 @@ class Rearrangement(Packing):
         return True
 
     def put_back(self, node: int) -> None:
-        """Put back onto a node that was taken all that was there before."""
         for kind in self._earlier.get(node, ()):
             if not self.arrays.goes_with_its_node(kind):
                 self._recall(kind)
@@ -137,7 +132,6 @@ class Rearrangement(Packing):
         return found[:EJECTIONS]
 
     def _nearly_taking(self, kind: int) -> Iterable[int]:
-        """Return the open nodes that admit the class and lack least room for it."""
         short = np.zeros(len(self.arrays.nodes), np.float64)
         for axis, amount in self.arrays.needs[kind]:
             lack = (amount - self._free[axis]) / self.arrays.allocatable[axis].clip(1)

@@ -91,7 +91,6 @@ class Improver:
         choice.steps += 1
 
     def complete(self) -> None:
-        """Take what still finds a place once others move over."""
         self.choice.keep()
         for node in sorted(self._nodes, key=self._load.__getitem__):
             if node not in self.choice:

@@ -41,19 +41,16 @@ class NoPlace:
 
     @property
     def blocker(self) -> Blocker:
-        """What the node stays for."""
         if self.buffer:
             return Blocker(Unremovable.NEEDED_BY_BUFFER, self.buffer, self.detail)
         return Blocker(Unremovable.NO_PLACE_FOR_PODS, self.pod.key, self.detail)
 
     @property
     def sentence(self) -> str:
-        """The result of the proof, in few words."""
         return f"{f'the room of buffer {self.buffer}' if self.buffer else self.pod.key}: {self.detail}"
 
 
 def refusal(packing: Packing, removal: Removal) -> NoPlace:
-    """Return why a removal failed that is taken back by now."""
     arrays = packing.arrays
     if removal.blocked is None:
         pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
@@ -138,7 +135,6 @@ class Simulation:
         return simulation
 
     def copy(self) -> "Simulation":
-        """Return an independent simulation in the same position."""
         return self._with([packing.copy() for packing in self._packings], self._chunks)
 
     def with_guide(self, places: Mapping[int, Sequence[int]]) -> "Simulation":
@@ -162,7 +158,6 @@ class Simulation:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """The nodes taken, in order."""
         return tuple(self.arrays.nodes[node].name for node in self._taken)
 
     def try_remove(self, name: str) -> NoPlace | None:
@@ -217,12 +212,10 @@ class Simulation:
 
     @property
     def placement_count(self) -> int:
-        """How many placements stand, under the first strategy."""
         return len(self._packings[0].log)
 
     @property
     def assignments(self) -> Assignments:
-        """Where the pods end up by now, under the first strategy."""
         log, taken = tuple(self.first_packing.log), tuple(self._taken)
         return Assignments(self.arrays, log, tuple(self._pending()), self._departing, taken)
 

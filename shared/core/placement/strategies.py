@@ -30,7 +30,6 @@ class Strategy:
     seed: int | None = None
 
     def ties(self, nodes: int) -> Amounts:
-        """Return what is added to the nodes' keys."""
         if self.seed is None:
             return np.zeros(nodes, np.int64)
         return np.random.default_rng(self.seed).permutation(nodes).astype(np.int64)

@@ -33,8 +33,6 @@ class Supply:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node that may go."""
-
     name: str
     cost: int
     """Its price, in micro-dollars per hour."""
@@ -65,7 +63,6 @@ class Tally:
     """The amounts of all."""
 
     def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
-        """Count a candidate in, or out again."""
         self.cost += nodes * candidate.cost
         self.disruption += nodes * candidate.disruption
         self.evictions += nodes * evictions
@@ -98,7 +95,6 @@ class Tally:
         return self.saved_by(candidate, taken=taken) <= LITTLE < candidate.cost
 
     def has_room_for(self, candidate: Candidate) -> bool:
-        """Whether enough is left of everything for the candidate to go."""
         return all(self.supplies[use.supply].left - self.used[use.supply] >= use.needs for use in candidate.uses)
 
     @property

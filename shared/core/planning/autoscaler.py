@@ -53,12 +53,10 @@ def profile_of(snapshot: Snapshot) -> Profile:
 
 
 def soonest(snapshot: Snapshot, nodes: Iterable[Node]) -> timedelta:
-    """Return the shortest time after which the autoscaler takes an unneeded one of these nodes."""
     return min((snapshot.scale_down(node).unneeded for node in nodes), default=profile_of(snapshot).unneeded)
 
 
 def is_eligible(node: Node, pods: Sequence[Pod], gate: Fraction) -> bool:
-    """Whether the autoscaler looks at a node with these pods at all."""
     switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
     if not node.ready or node.outside or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
         return False

@@ -31,8 +31,6 @@ PARALLEL: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What earlier looks have left."""
-
     leaving: Collection[str] = ()
     """Nodes on their way out."""
     unneeded: Collection[str] = ()
@@ -46,8 +44,6 @@ NO_EARLIER: Final = Earlier()
 
 @dataclass(frozen=True, slots=True)
 class ScaleDownScan:
-    """What one look of the autoscaler finds."""
-
     next_place: int
     """From which node on the next look searches for room."""
     unneeded: tuple[str, ...] = ()
@@ -138,7 +134,6 @@ class _Look:
         return Simulation(self._packing.arrays, [self._packing])
 
     def ask(self, node: Node) -> None:
-        """Find out whether the node could go, next to those found before."""
         leaving = self._may_leave(node.name)
         if leaving is None or not self.sizes.may_shrink(node) or self._simulation.try_remove(node.name) is not None:
             self._kept.append(node.name)

@@ -53,7 +53,6 @@ class Bill:
 
     @classmethod
     def of(cls, prices: Prices, commitments: Commitments, nodes: Sequence[Node], now: datetime) -> "Bill":
-        """Return the bill of a cluster of these nodes at a time: what has ended is not in it."""
         if not commitments:
             return cls(prices)
         in_force = commitments.in_force(now)
@@ -70,12 +69,10 @@ class Bill:
         return not self.commitments
 
     def of_all(self, nodes: Iterable[Node]) -> int:
-        """Return what these nodes cost together, fees included, in micro-dollars an hour."""
         rows = tuple(nodes)
         return self.prices.of_all(rows) - self.covered(self.total(rows)) + self.fees
 
     def saving(self, nodes: Iterable[Node], gone: Iterable[Node]) -> int:
-        """Return by how much the bill of `nodes` falls without `gone`, in micro-dollars an hour."""
         return Savings(self, self.total(nodes)).of_all(gone)
 
     def total(self, nodes: Iterable[Node]) -> tuple[int, ...]:
@@ -119,7 +116,6 @@ class Bill:
         return Weighed(tuple(rate for _, rate in rows), beyond + max(weights) * self._flexible / MICRO)
 
     def uses(self, nodes: Iterable[Node]) -> Iterator[CommitmentUse]:
-        """Yield how much of each family's commitment these nodes use; what ends last is used first."""
         use = dict(zip(self._families, _pairs(self.total(nodes)[1:]), strict=False))
         for row, used in _use_commitments(self.commitments.families, use):
             yield CommitmentUse(row, used, self._fee(row, row.size), self._fee(row, _less(row.size, used)))
@@ -135,7 +131,6 @@ class Bill:
         return max(self.fees - families.fees - round(covered * (1 - flexible.discount)), 0)
 
     def idle(self, nodes: Iterable[Node]) -> int:
-        """Return what of all fees is paid for nothing with these nodes, in micro-dollars an hour."""
         rows = tuple(nodes)
         return sum(use.idle for use in self.uses(rows)) + self.flexible_idle(rows)
 
@@ -145,7 +140,6 @@ class Bill:
 
     @cached_property
     def _known(self) -> dict[tuple[str, int, bool], tuple[int, ...]]:
-        """Amounts, worked out once for each kind of node."""
         return {}
 
     def _amounts(self, machine: str, price: int, uncovered: bool) -> tuple[int, ...]:
@@ -213,7 +207,6 @@ class Savings:
         return replace(first[1], later=tuple(later))
 
     def of(self, node: Node) -> int:
-        """Return by how much the bill falls without one node, in micro-dollars an hour."""
         return self.of_all([node])
 
     def of_all(self, nodes: Iterable[Node]) -> int:
@@ -253,7 +246,6 @@ class Savings:
 
 
 def ends(commitments: Commitments, now: datetime) -> tuple[datetime, ...]:
-    """Return when commitments end that are in force, the earliest first."""
     return tuple(sorted({until for _, until in commitments.ends if until > now}))
 
 
@@ -268,7 +260,6 @@ def unpriced_families(commitments: Commitments, prices: Prices) -> str:
 def _use_commitments(
     families: Iterable[Commitment], use: Mapping[str, Capacity]
 ) -> Iterator[tuple[Commitment, Capacity]]:
-    """Yield how much of each commitment is used, of a use by family; what ends last is used first."""
     left = dict(use)
     for family in sorted(families, key=lambda family: end_order(family.until), reverse=True):
         have = left.get(family.family, Capacity())

@@ -29,8 +29,6 @@ NO_MARKS: Final = PoolMarks()
 
 @dataclass(frozen=True, slots=True)
 class AssessedNode:
-    """One node as this pass sees it."""
-
     node: Node
     usage: Usage | None
     reason: DrainReason
@@ -60,7 +58,6 @@ class AssessedNode:
 
 
 def assess_nodes(situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
-    """Assess all nodes, in the snapshot's order."""
     return tuple(assess_node(node, situation, rules) for node in situation.snapshot.nodes)
 
 
@@ -84,7 +81,6 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
 
 
 def holder(node: Node, state: ClusterState) -> str | None:
-    """Return the order that holds a node, by claim or by our taint on it; None if none does."""
     claim = state.claims.get(node.uid)
     return claim.order_id if claim else node.drain_taint
 
@@ -136,7 +132,6 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
 
 
 def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
-    """Return the rows, those with a blocker more that save too little."""
     judged = ((row, saves_too_little(row, situation, savings)) for row in rows)
     return tuple(replace(row, blockers=(*row.blockers, *found)) if found else row for row, found in judged)
 
@@ -163,7 +158,6 @@ def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savi
 
 
 def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
-    """Return name and pool by node UID of each node that earns a mark."""
     return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
 
 

@@ -54,8 +54,6 @@ class NodeMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetrics:
-    """What else a pass reports of the cluster."""
-
     unschedulable_pods: int
     """Pods that the scheduler has found no place for."""
     oldest_mark: timedelta

@@ -146,5 +146,4 @@ class Plan:
 
     @property
     def saving(self) -> int:
-        """Micro-dollars per hour that the orders save."""
         return sum(order.saving for order in self.orders)

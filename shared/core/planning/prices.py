@@ -115,7 +115,6 @@ class Prices:
         return known or self._price(self._by_allocatable(node.allocatable), node, estimated=True)
 
     def of_all(self, nodes: Iterable[Node]) -> int:
-        """Return what these nodes cost together, in micro-dollars per hour."""
         return sum(self.of(node).per_hour for node in nodes)
 
     @cached_property
@@ -190,8 +189,6 @@ _DISK: Final = 375 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """GPUs of one kind and local SSDs; `guessed` where their number is not known."""
-
     gpu: str
     gpus: int
     disks: int

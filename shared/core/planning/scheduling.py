@@ -73,7 +73,6 @@ def count_taints(arrays: ClusterArrays, *tainted_by: Collection[str]) -> Amounts
 
 
 def with_announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
-    """Return the snapshot in which the autoscaler has announced to empty these nodes, and no others."""
     wanted = frozenset(names_of)
     return snapshot.with_nodes(tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
 

@@ -89,7 +89,6 @@ class Selection:
         """Whether the pace of single drains does not bind the nodes of a set that is held."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
-        """Take what may go of the nodes whose time has come."""
         early = [assessed for assessed in due if _goes_anyway(assessed) and not assessed.avoided]
         chosen = [assessed for assessed in due if assessed.avoided or not _goes_anyway(assessed)]
         for assessed in sorted(early, key=self._order):
@@ -184,7 +183,6 @@ class Selection:
         return self.unforeseen[-1]
 
     def _first(self, rules: Sequence[KeepRule], assessed: AssessedNode) -> tuple[Blocker, ...]:
-        """Return the blockers of the first rule that keeps the node; empty where none does."""
         self.times[assessed.node.name] = assessed.estimate.beside(self._in_turns)
         return next(filter(None, (rule(self, assessed) for rule in rules)), ())
 
@@ -257,7 +255,6 @@ class Selection:
 
     @property
     def _in_the_end(self) -> Savings:
-        """What nodes save once all that is open is gone, too."""
         known, found = self._foreseen
         if self.savings.bill.is_list or known == (asked := (len(self.taken), len(self._open))):
             return found
@@ -337,8 +334,6 @@ _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UND
 
 
 class RemovalOrder:
-    """Keys by which nodes are sorted; the smallest goes first."""
-
     def __init__(self, policy: Policy, savings: Savings) -> None:
         words: Mapping[Preference, Callable[[AssessedNode], object]] = {
             Preference.EXPENSIVE: lambda row: -savings.of(row.node),

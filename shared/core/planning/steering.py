@@ -45,8 +45,6 @@ class CostWrite:
 
 @dataclass(frozen=True)
 class Steering:
-    """What a pass does about deletion costs, and how it stands."""
-
     writes: tuple[CostWrite, ...] = ()
     """What is taken back first; at most `MOST_WRITES`."""
     later: int = 0
@@ -102,7 +100,6 @@ def _going(plan: Plan, policy: Policy) -> frozenset[str]:
 
 
 def _standing(ours: Iterable[Pod]) -> dict[str, int]:
-    """Return the cost that pods of each node carry by now."""
     found: dict[str, int] = {}
     for pod in ours:
         if (cost := _read(pod.steered)) is not None:

@@ -35,8 +35,6 @@ PATIENCE: Final = 4
 
 
 class WaveEnd(StrEnum):
-    """Why a wave ended."""
-
     EMPTY = "empty"
     DEADLINE = "deadline"
     PAUSED = "paused"
@@ -50,7 +48,6 @@ class WaveEnd(StrEnum):
 
 
 def ending(wave: Wave, situation: Situation) -> WaveEnd | None:
-    """Return why the wave ends now; None while it lasts."""
     left = _left(wave, situation)
     return next((word for word, (_, rule) in _ENDINGS.items() if rule(wave, situation, left)), None)
 
@@ -98,7 +95,6 @@ _ENDINGS: Final[Mapping[WaveEnd, tuple[str, Callable[[Wave, Situation, Sequence[
 
 
 def most_held(situation: Situation) -> int:
-    """Return how many nodes may be held at once."""
     nodes = sum(not node.outside for node in situation.snapshot.nodes)
     return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
 

@@ -18,8 +18,6 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong at a path, and what to write there."""
-
     path: Path
     problem: str
     remedy: str
@@ -31,15 +29,12 @@ class Fault:
 
 
 class Wrong(Exception):
-    """What was read holds these faults."""
-
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__(*self.faults)
 
 
 def wrong_value(path: Path, value: Any, remedy: str) -> Fault:
-    """Return the fault of a value that its field does not take."""
     if value is None:
         return Fault(path, "it is missing", remedy)
     return Fault(path, f"value {_SHORT.repr(_plain(value))} is wrong", remedy)
@@ -50,7 +45,6 @@ def missing(path: Path, examples: Sequence[Any]) -> Fault:
 
 
 def unknown_field(path: Path, known: Sequence[str]) -> Fault:
-    """Return the fault of a field that the section at the path does not have."""
     lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(str(path[-1]).lower(), lower, n=1, cutoff=0.6)
     remedy = f"write {lower[near[0]]}, if that was meant" if near else f"write one of {', '.join(known)}"
@@ -165,8 +159,6 @@ _DECLARED: Final = "declared"
 
 
 class Options(TypedDict, total=False):
-    """Further parts of a declaration; see `Field`."""
-
     binds: Binds
     unset: str
     empty: str

@@ -40,7 +40,6 @@ def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
 
 
 def _settings(fields: Mapping[str, Field], read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the fields that were written, by attribute."""
     settings = {}
     for attribute, field in fields.items():
         section = read
@@ -84,7 +83,6 @@ ANY_NAME: Final = "NAME"
 
 
 def _tree(fields: Iterable[Field], above: str = "") -> tuple[Field, ...]:
-    """Return the fields and groups at a place of the document, in the order of declaration."""
     rows: dict[str, list[Field]] = {}
     for field in fields:
         rows.setdefault(field.path.removeprefix(above).partition(".")[0], []).append(field)

@@ -119,7 +119,6 @@ def _where(error: Exception) -> str:
 
 
 def _remedy(error: Exception) -> str:
-    """Return what helps against the mistakes that are made most."""
     problem = str(getattr(error, "problem", ""))
     return next((remedy for words, remedy in _REMEDIES.items() if words in problem), "fix it there")
 
@@ -163,7 +162,6 @@ _NUMBERS_AND_WORDS: Final = (
 
 
 def shorten_text(text: str) -> str:
-    """Return so much of the document's own words as a sentence may repeat."""
     return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 

@@ -25,7 +25,6 @@ TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
 
 
 def flag(value: Any) -> bool:
-    """Read true or false."""
     if not isinstance(value, bool):
         raise ValueError("write true or false")  # noqa: TRY004 - one kind of failure is gathered
     return value
@@ -118,7 +117,6 @@ def schedule(value: Any) -> str:
 
 
 def time_zone(value: Any) -> str:
-    """Read the name of a time zone of the IANA database."""
     try:
         return zone_of(value).key if isinstance(value, str) else zone_of("").key
     except BadInput as error:
@@ -143,13 +141,10 @@ def moment(value: Any) -> datetime:
 
 
 def at(local: datetime, zone: str) -> datetime:
-    """Return a moment as an instant in UTC."""
     return instant(local, zone_of(zone)) if local.tzinfo is None else local.astimezone(UTC)
 
 
 def word_of(words: dict[str, Any]) -> Callable[[Any], Any]:
-    """Return a reader of one of those words."""
-
     def read(value: Any) -> Any:
         if not isinstance(value, str) or value not in words:
             raise ValueError(f"write one of {', '.join(words)}")
@@ -179,7 +174,6 @@ def _duration(value: Any, longest: int) -> timedelta:
 
 
 def positive_duration(value: Any) -> timedelta:
-    """Read a duration longer than zero."""
     length = duration(value)
     if not length:
         raise ValueError("write a duration longer than zero, such as 30s, 20m, 1h30m or 30d")

@@ -8,32 +8,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
+from shared.core.policy import scalars
 from shared.core.policy.field import Fault, Field, Path, Shape, Wrong, unknown_field, wrong_value
-from shared.core.policy.scalars import (
-    DURATION_PATTERN,
-    LIMIT_PATTERN,
-    NEVER,
-    PERCENT_PATTERN,
-    TAINT_KEY_PATTERN,
-    WINDOW_PATTERN,
-    at,
-    decimal_of,
-    duration,
-    duration_or_never,
-    flag,
-    limit,
-    moment,
-    percent,
-    positive_duration,
-    rate_period,
-    ratio,
-    schedule,
-    taint_key,
-    time_zone,
-    whole,
-    window_duration,
-    word_of,
-)
 from shared.core.policy.values import (
     DEFAULT_ZONE,
     KARPENTERS_REASONS,
@@ -84,8 +60,6 @@ class ListOf(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class SetOf(Generic[T]):
-    """A list without an order."""
-
     item: Shape[T]
     most: int | None = None
 
@@ -95,8 +69,6 @@ class SetOf(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ByName(Generic[T]):
-    """A mapping whose names are a person's own."""
-
     item: Shape[T]
 
     def read(self, written: Any, path: Path) -> dict[str, T]:
@@ -157,7 +129,6 @@ def _known_values(fields: tuple[Field, ...], written: Any, path: Path) -> dict[s
 
 
 def _read_all(readers: Iterable[Callable[[], Any]]) -> list[Any]:
-    """Return what all of them read, or raise the faults of all."""
     values: list[Any] = []
     faults: list[Fault] = []
     for read in readers:
@@ -188,7 +159,7 @@ def _text(reader: Callable[[Any], T], pattern: str, *examples: str) -> Single[T]
 
 
 def _choice(words: dict[str, T]) -> Single[T]:
-    return Single(word_of(words), {"enum": list(words)})
+    return Single(scalars.word_of(words), {"enum": list(words)})
 
 
 def one_of(kind: type[W], **also: W) -> Single[W]:
@@ -198,29 +169,31 @@ def one_of(kind: type[W], **also: W) -> Single[W]:
 
 _REASONS: Final = ("underutilized", "empty", "expired", *KARPENTERS_REASONS)
 
-FLAG: Final = Single(flag, {"type": "boolean"})
-DURATION: Final = _text(duration, f"{DURATION_PATTERN}|0", "20m", "1h30m", "30d")
-POSITIVE_DURATION: Final = _text(positive_duration, DURATION_PATTERN, "8m30s", "25m")
-DURATION_OR_NEVER: Final = _text(duration_or_never, f"{DURATION_PATTERN}|0|{NEVER}", "5m", NEVER)
-WINDOW_DURATION: Final = _text(window_duration, WINDOW_PATTERN, "8h", "1h30m")
-RATE_PERIOD: Final = _text(rate_period, WINDOW_PATTERN, "1h")
+FLAG: Final = Single(scalars.flag, {"type": "boolean"})
+DURATION: Final = _text(scalars.duration, f"{scalars.DURATION_PATTERN}|0", "20m", "1h30m", "30d")
+POSITIVE_DURATION: Final = _text(scalars.positive_duration, scalars.DURATION_PATTERN, "8m30s", "25m")
+DURATION_OR_NEVER: Final = _text(
+    scalars.duration_or_never, f"{scalars.DURATION_PATTERN}|0|{scalars.NEVER}", "5m", scalars.NEVER
+)
+WINDOW_DURATION: Final = _text(scalars.window_duration, scalars.WINDOW_PATTERN, "8h", "1h30m")
+RATE_PERIOD: Final = _text(scalars.rate_period, scalars.WINDOW_PATTERN, "1h")
 NODE_LIMIT: Final = Single(
-    limit,
+    scalars.limit,
     {
-        "anyOf": [{"minimum": 0, "type": "integer"}, {"pattern": f"^({LIMIT_PATTERN})$", "type": "string"}],
+        "anyOf": [{"minimum": 0, "type": "integer"}, {"pattern": f"^({scalars.LIMIT_PATTERN})$", "type": "string"}],
         "examples": ["10%", 5],
     },
 )
-PERCENT: Final = _text(percent, PERCENT_PATTERN, "10%")
-COUNT: Final = Single(whole(0), {"type": "integer", "minimum": 0})
-SEVERAL: Final = Single(whole(1), {"type": "integer", "minimum": 1})
-RATIO: Final = Single(ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
-THRESHOLD: Final = Single(decimal_of("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
-DOLLARS: Final = Single(decimal_of("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
-CRON: Final = Single(schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
-ZONE: Final = Single(time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
-MOMENT: Final = Single(moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
-TAINT_KEY: Final = _text(taint_key, TAINT_KEY_PATTERN, "example.com/dedicated")
+PERCENT: Final = _text(scalars.percent, scalars.PERCENT_PATTERN, "10%")
+COUNT: Final = Single(scalars.whole(0), {"type": "integer", "minimum": 0})
+SEVERAL: Final = Single(scalars.whole(1), {"type": "integer", "minimum": 1})
+RATIO: Final = Single(scalars.ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
+THRESHOLD: Final = Single(scalars.decimal_of("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
+DOLLARS: Final = Single(scalars.decimal_of("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
+CRON: Final = Single(scalars.schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
+ZONE: Final = Single(scalars.time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
+MOMENT: Final = Single(scalars.moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
+TAINT_KEY: Final = _text(scalars.taint_key, scalars.TAINT_KEY_PATTERN, "example.com/dedicated")
 REASON: Final = _choice({spelling(word): word for spelling in (str, str.capitalize) for word in _REASONS})
 IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates")})
 
@@ -242,7 +215,9 @@ def _both_or_neither(duration: object, known: Known) -> None:
 
 
 def _after_start(end: datetime, known: Known) -> None:
-    if {"from", "timeZone"} <= known.keys() and at(end, known["timeZone"]) <= at(known["from"], known["timeZone"]):
+    if {"from", "timeZone"} <= known.keys() and scalars.at(end, known["timeZone"]) <= scalars.at(
+        known["from"], known["timeZone"]
+    ):
         raise ValueError("it does not lie after from; write a later date or time")
 
 
@@ -266,7 +241,7 @@ def _budget(known: Known) -> Budget:
 
 def _freeze(known: Known) -> Freeze:
     zone = known["timeZone"]
-    return Freeze(at(known["from"], zone), at(known["to"], zone))
+    return Freeze(scalars.at(known["from"], zone), scalars.at(known["to"], zone))
 
 
 SCHEDULE: Final = Block(

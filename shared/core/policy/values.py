@@ -55,16 +55,12 @@ class LongGrace(StrEnum):
 
 
 class BudgetUntil(StrEnum):
-    """When a drained node stops counting in the budgets."""
-
     DELETED = "deleted"
     REPLACED = "replaced"
     """All that was moved runs again: the node only waits for the autoscaler."""
 
 
 class Preference(StrEnum):
-    """Which nodes go before others that could go as well."""
-
     EXPENSIVE = "expensive"
     ON_DEMAND = "onDemand"
     SPOT = "spot"
@@ -208,7 +204,6 @@ class Commitments:
         return tuple((family, until) for family, until in rows if until is not None)
 
     def in_force(self, now: datetime) -> "Commitments":
-        """Leave out what has ended."""
         flexible = self.flexible
         return replace(
             self,

@@ -29,8 +29,6 @@ class ReasonGroup(StrEnum):
 
 
 class After(Enum):
-    """What a give-back means for its node."""
-
     BACK_OFF = auto()
     """The node is left alone for a while, longer after each failure."""
     FAILURE = auto()
@@ -43,8 +41,6 @@ class After(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReasonRow:
-    """All that is declared of a reason."""
-
     word: str
     sentence: str
     """What it means."""

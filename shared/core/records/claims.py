@@ -144,7 +144,6 @@ def with_breakers(state: ClusterState, opened: Mapping[str, Breaker], now: datet
 
 
 def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
-    """Return the breakers that hold their pools now."""
     return {pool: breaker for pool, breaker in state.breakers.items() if now < breaker.until}
 
 
@@ -157,7 +156,6 @@ def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterSta
 
 
 def longest_rate(policy: Policy) -> timedelta:
-    """Return the longest period over which any rate counts starts or their pods."""
     own = (pool.rate for pool in (*policy.pools.values(), policy.other_pools))
     rates = (policy.rate, policy.evictions_per_namespace, *own)
     return max((rate.per for rate in rates if rate), default=timedelta(0))
@@ -169,7 +167,6 @@ def with_published(state: ClusterState, orders: Mapping[str, Published]) -> Clus
 
 
 def without_order(state: ClusterState, order_id: str) -> ClusterState:
-    """Return the document without an order that was claimed or refused."""
     kept = {uid: order for uid, order in state.published.items() if order.claim.order_id != order_id}
     return state if len(kept) == len(state.published) else replace(state, published=kept)
 

@@ -56,8 +56,6 @@ class ListedResource(msgspec.Struct, frozen=True):
 
 
 class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One commitment, under the API's names."""
-
     name: str
     status: str
     plan: str

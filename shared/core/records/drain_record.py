@@ -41,7 +41,6 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moved(self) -> bool:
-        """Whether the pod is on its way out, or gone."""
         return self.answer in LET_GO
 
     @property
@@ -146,7 +145,6 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.cordoned_again_at or self.cordoned_at
 
     def is_leased(self, now: datetime) -> bool:
-        """Whether a step is at work."""
         return self.lease is not None and self.lease.is_held(now)
 
     def is_silent(self, now: datetime, for_at_least: timedelta) -> bool:
@@ -156,8 +154,6 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EvictionAnswer(StrEnum):
-    """The eviction API's answer."""
-
     GRANTED = "granted"
     GONE = "gone"  # 404, or another pod has the name
     BUDGET = "budget"  # 429 with a DisruptionBudget cause: try again later

@@ -85,7 +85,6 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parts(rows: Sequence[T], most: int) -> Iterator[Sequence[T]]:
-    """Yield the rows in parts of at most so many: one order each."""
     for begin in range(0, len(rows), most):
         yield rows[begin : begin + most]
 
@@ -231,7 +230,6 @@ def outcome_of(why: ReturnReason) -> Outcome:
 
 
 def result_of(order: Order, outcome: Outcome, why: Reason | None = None, detail: str = "") -> DrainResult:
-    """Return the result of the drain that an order began, or that a release ended."""
     return DrainResult(
         order_id=order.order_id,
         cluster=order.cluster,

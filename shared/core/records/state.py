@@ -111,8 +111,6 @@ class Reclaimed(msgspec.Struct, frozen=True):
 
 
 class Advised(msgspec.Struct, frozen=True):
-    """When a pass last warned about which policy."""
-
     policy_hash: str
     at: datetime
 
@@ -154,13 +152,10 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     advised: Advised | None = None
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
-        """Return the node UID and claim that an order holds."""
         return next(((uid, claim) for uid, claim in self.claims.items() if claim.order_id == order_id), None)
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Since when a node could go."""
-
     name: str
     since: datetime
 

@@ -78,7 +78,6 @@ class NodeCounts:
 
     @property
     def nodes(self) -> int:
-        """The denominator of the cluster-wide budgets and rate."""
         return sum(pool.nodes for pool in self.pools.values())
 
     @property
@@ -111,7 +110,6 @@ class NodeCounts:
         return replace(self, pools={**self.pools, **pools})
 
     def with_moved_pods(self, moved_pods: Mapping[str, Mapping[str, int]]) -> "NodeCounts":
-        """Return the counts that know what each node's drain would move."""
         return replace(self, moved_pods=moved_pods)
 
     def with_claim(self, node: Node) -> "NodeCounts":

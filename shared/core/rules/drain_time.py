@@ -61,7 +61,6 @@ class DrainEstimate:
 
     @cached_property
     def alone(self) -> DrainTime:
-        """How long it takes without other drains."""
         return self._time({})
 
     def beside(self, others: Mapping[str, int]) -> DrainTime:
@@ -76,12 +75,10 @@ class DrainEstimate:
 
     @property
     def may_be_late(self) -> bool:
-        """Whether it could miss its deadline even without other drains."""
         return self.alone.most > self.deadline
 
     @property
     def waiting(self) -> Counter[str]:
-        """How many pods it adds to the turns of each limit."""
         return Counter({turn.limit: turn.pods for turn in self.turns if turn.limit != NO_LIMIT})
 
 
@@ -90,8 +87,6 @@ NO_ESTIMATE: Final = DrainEstimate()
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    """What pods of one kind wait for, and how long each of them takes."""
-
     limits: tuple[tuple[str, int], ...]
     """By name, and how many may go at once."""
     least: timedelta

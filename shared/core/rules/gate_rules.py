@@ -44,12 +44,10 @@ class ProposedDrain:
 
     @property
     def used_in_pool(self) -> int:
-        """How many other nodes of the pool use its budgets."""
         return len(self.pool.in_use - {self.node.uid})
 
     @property
     def used_in_cluster(self) -> int:
-        """How many other nodes use the budgets of the cluster."""
         return self.counts.in_use - (self.node.uid in self.pool.in_use)
 
 
@@ -157,7 +155,6 @@ def rate_limit(proposed: ProposedDrain) -> Blocker | None:
 
 
 def period_ends(proposed: ProposedDrain, *rates: Rate | NamespaceRate | None) -> Iterator[datetime]:
-    """Yield when each start leaves the period of each rate."""
     return (start.at + rate.per for rate in rates if rate is not None for start in proposed.counts.starts)
 
 
@@ -258,7 +255,6 @@ def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
 
 
 def resource_minimum(proposed: ProposedDrain) -> Blocker | None:
-    """Keep the CPU and memory that node auto-provisioning keeps in the whole cluster."""
     # The autoscaler counts what the machines have; allocatable is less, and so keeps a node too many rather than one
     # too few.
     counts, offered = proposed.counts, proposed.node.allocatable

@@ -122,7 +122,6 @@ def pass_blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[
 
 
 def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
-    """Return every closed gate for a candidate of a pass, those of the claim first."""
     return (*claim_blockers(counts, node, reason), *pass_blockers(counts, node, reason))
 
 

@@ -97,12 +97,10 @@ YOUNG: Final = timedelta(hours=1)
 
 
 def disruption(moving: Iterable[Pod], context: DrainContext) -> int:
-    """Return what it costs to evict the pods of a node that have to move."""
     return sum([eviction_cost(pod, context.now) for pod in moving])
 
 
 def eviction_cost(pod: Pod, now: datetime) -> int:
-    """Return what evicting the pod costs; never below nothing."""
     cost = EVICTION + written_cost(pod.spec) + _OF_PRIORITY * pod.spec.priority
     young = pod.created is not None and now - pod.created < YOUNG
     return max(0, min(cost, _MOST_COST)) * (2 if young else 1)

@@ -44,14 +44,12 @@ class Situation:
 
     @property
     def now(self) -> datetime:
-        """The time of the snapshot."""
         return self.snapshot.taken_at
 
     def settings(self, node: Node) -> PoolPolicy:
         return self.policy.pool(node.pool)
 
     def moving(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods that a drain of the node must evict and that need a place elsewhere."""
         own = self.snapshot.pods_by_node.get(node, NO_PODS)
         if id(own) not in self._moving:
             self._moving[id(own)] = own, movable(own, self.now)
@@ -99,7 +97,6 @@ class Situation:
 
     @cached_property
     def _basis(self) -> tuple[object, ...]:
-        """What findings about kinds of pods rest on, besides the policy's rules for pods."""
         seen = self.snapshot
         return self.now, seen.disruption_budgets, seen.workloads, seen.namespaces, self._volumes
 

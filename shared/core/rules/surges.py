@@ -50,7 +50,6 @@ def _is_shut_in(spec: PodClass, workload: Workload, context: DrainContext) -> bo
 
 
 def surges_of(moving: Iterable[Pod], context: DrainContext) -> tuple[tuple[Deployment, ...], tuple[Pod, ...]]:
-    """Return the Deployments that a drain of these pods restarts, by name, and the pods that it evicts."""
     found: dict[str, Deployment] = {}
     evicted: list[Pod] = []
     for pod in moving:
@@ -63,7 +62,6 @@ def surges_of(moving: Iterable[Pod], context: DrainContext) -> tuple[tuple[Deplo
 
 
 def cannot_surge(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    """Yield every reason why a pod that is to be moved without a gap cannot be."""
     if not is_surged(spec, context):
         return
     workload = context.workload_of(spec)
@@ -81,7 +79,6 @@ def _impossible(detail: str) -> Finding:
 
 
 def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
-    """Yield what keeps the Deployment itself from starting a second pod."""
     if deployment.wish == FORBIDS:
         yield Finding(PodBlock.SURGE_FORBIDDEN, f"{names.SURGE}={FORBIDS}")
     elif deployment.wish not in {"", ASKS}:

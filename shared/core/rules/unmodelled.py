@@ -34,7 +34,6 @@ def admits(spec: PodClass, node: Node) -> bool:
 
 
 def could_take(node: Node, pod: Pod) -> bool:
-    """Whether an open node would take the pod if nothing else lay on it."""
     needs = pod.requests + ONE_POD
     return is_destination(node) and needs.fits(node.allocatable) and admits(pod.spec, node)
 

@@ -55,7 +55,6 @@ class Usage:
 
     @property
     def accelerator(self) -> Fraction | None:
-        """The highest ratio of an accelerator; None on a node without one."""
         return max((ratio for _, ratio in self.accelerators), default=None)
 
     @cached_property

@@ -39,7 +39,6 @@ _NO_FACTS: Final = VolumeFacts(Storage(unread=()), {})
 
 
 def claim_of(spec: PodClass, volume: Volume, storage: Storage) -> PersistentVolumeClaim | None:
-    """Return the claim that a volume names."""
     return storage.claims.get(f"{spec.namespace}/{volume.detail}") if volume.kind == CLAIM else None
 
 
@@ -119,7 +118,6 @@ def held_by_one_node(spec: PodClass, facts: VolumeFacts | None) -> tuple[str, ..
 
 
 def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
-    """Find a volume of which nobody knows where it can be mounted."""
     if volume.kind not in WITH_CLAIM:
         return ""
     if not facts.storage.known:

@@ -26,8 +26,6 @@ MOST_MOVING_PODS: Final = 2500
 
 @dataclass(frozen=True, slots=True)
 class WorkloadMove:
-    """What one node's drain moves of one workload without a PodDisruptionBudget."""
-
     name: str
     pods: int
     away: int
@@ -38,8 +36,6 @@ class WorkloadMove:
 
 @dataclass(frozen=True)
 class OtherClaims:
-    """The moving pods of all other claims, by mark, as one claim sees them."""
-
     older: Mapping[str, int] = field(default_factory=dict)
     younger: Mapping[str, int] = field(default_factory=dict)
 
@@ -60,7 +56,6 @@ def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[Workload
 
 
 def workload_moves_of(node: Node, situation: Situation) -> tuple[WorkloadMove, ...]:
-    """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
     return situation.about_moving(node, workload_moves)
 
 
@@ -73,7 +68,6 @@ def moving_pods(given: Iterable[WorkloadMove]) -> dict[str, int]:
 
 
 def all_moving_pods(claims: Iterable[Claim]) -> Counter[str]:
-    """Return by mark how many pods these claims move in all."""
     total: Counter[str] = Counter()
     for claim in claims:
         total.update(claim.moving_pods)

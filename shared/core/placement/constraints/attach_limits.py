@@ -40,8 +40,6 @@ class Brought:
 
 
 class AttachLimits(Constraint):
-    """All volumes that count against a limit, and the limits by driver and node."""
-
     def __init__(self, given: ConstraintInput) -> None:
         storage, nodes = given.snapshot.storage, given.snapshot.nodes
         limited = sorted({driver for node in storage.csi_nodes.values() for driver in node.limits})
@@ -124,7 +122,6 @@ class AttachLimitsState(ConstraintState):
         return all_of([self._find_room(brought) for brought in self._of.brings[kind]])
 
     def _find_room(self, brought: Brought) -> NodeMask:
-        """Return the nodes with room for what a pod brings of one driver."""
         free = self._of.limits[brought.driver] - self._counts[brought.driver]
         mask: NodeMask = free >= len(brought.volumes) + brought.own
         there: dict[int, int] = {}

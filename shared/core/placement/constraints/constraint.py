@@ -27,12 +27,10 @@ class ConstraintInput:
 
     @cached_property
     def kinds(self) -> Mapping[PodClass, int]:
-        """By class its place."""
         return {spec: kind for kind, spec in enumerate(self.classes)}
 
     @cached_property
     def matches(self) -> TermMatches:
-        """Which classes a selector means."""
         return TermMatches(self.classes, self.snapshot.namespaces)
 
     @cached_property
@@ -148,8 +146,6 @@ NewConstraint = Callable[[ConstraintInput], Constraint]
 
 
 class Constraints:
-    """The fixed part of all constraints of a snapshot."""
-
     def __init__(self, makers: Sequence[NewConstraint], given: ConstraintInput) -> None:
         self._members = tuple(make(given) for make in makers)
         kinds = range(len(given.classes))
@@ -159,7 +155,6 @@ class Constraints:
         """By class, the places of those that concern it."""
 
     def admits(self, kind: int) -> NodeMask | None:
-        """Return the nodes that all constraints leave the class whatever lies there; None = all."""
         return all_of([self._members[place].admits(kind) for place in self.concerning[kind]])
 
     def admitted_by(self, place: int, kind: int) -> NodeMask | None:
@@ -176,8 +171,6 @@ class Constraints:
 
 
 class ConstraintStates(ConstraintState):
-    """The changing part of all constraints, for one packing."""
-
     def __init__(self, concerning: Sequence[Sequence[int]], states: Sequence[ConstraintState]) -> None:
         self._concerning = concerning
         self._states = tuple(states)
@@ -224,7 +217,6 @@ class ConstraintStates(ConstraintState):
         return True
 
     def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
-        """Yield what each that concerns the class allows by itself, with its place in the tuple."""
         for place in self._concerning[kind]:
             yield place, self._states[place].allowed_nodes(kind)
 
@@ -249,7 +241,6 @@ class ConstraintStates(ConstraintState):
 
 
 def all_of(masks: Iterable[NodeMask | None]) -> NodeMask | None:
-    """Return where all masks hold; None = everywhere."""
     combined: NodeMask | None = None
     for mask in masks:
         if mask is not None:

@@ -37,7 +37,6 @@ def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
 
 
 def each_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
-    """Yield each place as often as it counts."""
     return chain.from_iterable(starmap(repeat, counts.items()))
 
 
@@ -76,7 +75,6 @@ class DomainCounts:
             self._array[domain] = found
 
     def _level(self, before: int, now: int) -> None:
-        """Note that a domain has another number of lasting pods."""
         if before:
             count(self._levels, before, -1)
         if now:
@@ -85,7 +83,6 @@ class DomainCounts:
 
     @property
     def unsure(self) -> KeysView[int]:
-        """The domains with pods that do not last."""
         return self._passing.keys()
 
     def leave(self, domain: int, pods: int) -> None:
@@ -130,7 +127,6 @@ class DomainCounts:
         return holds <= spare + (self.least(domains, domain if exactly else NOWHERE) if domains else 0)
 
     def emptiest(self, nodes: NDArray[np.int64], among: NodeMask) -> NodeMask:
-        """Return which of some nodes lie in domains with the fewest pods; `nodes` holds the domain of each."""
         if not among.any():
             return among
         counts = self._count_by_domain()[nodes]
@@ -166,8 +162,6 @@ def _outside(domains: set[int], count: int, nodes: NDArray[np.int64]) -> NodeMas
 
 
 class TopologyDomains:
-    """Each node's domain under one key, by number."""
-
     def __init__(self, node_filters: NodeFilters, key: str) -> None:
         column = node_filters.label(key)
         absent = column.values.index(None) if None in column.values else NOWHERE
@@ -177,7 +171,6 @@ class TopologyDomains:
         """By node."""
 
     def nodes_in(self, domains: Collection[int]) -> NodeMask:
-        """Return the nodes that lie in one of the domains."""
         # one more place than domains: NOWHERE, which is the last index, falls on it
         chosen = np.zeros(self._size + 1, np.bool_)
         chosen[list(domains)] = True
@@ -185,7 +178,6 @@ class TopologyDomains:
         return chosen[self._codes]
 
     def nodes_with_key(self) -> NodeMask:
-        """Return the nodes that lie in any domain."""
         keyed: NodeMask = self._codes != NOWHERE
         return keyed
 
@@ -231,8 +223,6 @@ def by_class(classes: int, pairs: Iterable[tuple[int, _Value]]) -> list[tuple[_V
 
 
 class TermMatches:
-    """The classes of a snapshot by namespace and label."""
-
     def __init__(self, classes: Sequence[PodClass], namespaces: Mapping[str, Labels]) -> None:
         self._classes = classes
         self._namespaces = namespaces
@@ -244,7 +234,6 @@ class TermMatches:
                 self._bearing.setdefault((spec.namespace, key, value), []).append(kind)
 
     def of(self, term: PodTerm) -> Iterator[int]:
-        """Yield each class that the term selects, once."""
         return (kind for namespace in self._namespaces_of(term) for kind in self.within(namespace, term.selector))
 
     def within(self, namespace: str, selector: LabelSelector | None) -> Iterator[int]:

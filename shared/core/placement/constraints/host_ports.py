@@ -38,8 +38,6 @@ class HostPorts(Constraint):
 
 
 class HostPortsState(ConstraintState):
-    """How many pods take each port, on the nodes where any does."""
-
     def __init__(self, ports: HostPorts) -> None:
         self._of = ports
         self._takers = TwinRows[Counts](({} for _ in range(ports.ports)), dict)

@@ -56,7 +56,6 @@ class AffinityRules:
 
 
 def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple[int, int]]:
-    """Return class and node of each pod that is on its way out and has not ended."""
     index = {node.name: place for place, node in enumerate(snapshot.nodes)}
     leaving = (pod for pod in snapshot.pods if pod.deleting is not None and not pod.phase.finished)
     return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
@@ -67,8 +66,6 @@ RuleCounts = TwinRows[tuple[Counts, ...]]
 
 
 class RequiredAffinity(Constraint):
-    """All required affinity of the cluster: which classes ask for which."""
-
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = AffinityRules(given)
         self.nodes = len(given.snapshot.nodes)
@@ -200,7 +197,6 @@ class RequiredAffinityState(ConstraintState):
                 self._places.companions_changed(rule)
 
     def _shift(self, node: int, by: int) -> None:
-        """Close the node once more, or once less."""
         before = node in self._shut
         count(self._shut, node, by)
         if before == (node in self._shut):
@@ -259,14 +255,12 @@ class FollowedPlaces:
             self._changed.add(rule)
 
     def lost(self, holds: Holds) -> int | None:
-        """Return a class of which a pod could not come back to its place."""
         found = next((kind for _, kind, _ in self._lost_ones(holds)), None)
         if found is None:
             self._changed.clear()
         return found
 
     def accept_misplaced(self, holds: Holds) -> None:
-        """Name what is lost now no more."""
         self._accepted.update(self._lost_ones(holds))
         self._changed.clear()
 

@@ -19,8 +19,6 @@ from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 
 class Topology:
-    """The domains of one key over the nodes that a rule includes."""
-
     def __init__(self, place: int, codes: Codes, keyed: NodeMask, included: NodeMask) -> None:
         self.place = place
         self.nodes_with_key = keyed
@@ -171,7 +169,6 @@ class SpreadPlaces:
                 self._changed[spread.rule.place].update()
 
     def lost(self, skews: Skews) -> Asked | None:
-        """Return a constraint that would no longer let one of its pods come back to its place."""
         fresh = (row for row in self._lost_ones(skews) if row not in self._accepted)
         found, _ = next(fresh, (None, None))
         if found is None:
@@ -179,7 +176,6 @@ class SpreadPlaces:
         return found
 
     def accept_misplaced(self, skews: Skews) -> None:
-        """Take the places that are lost by now as given."""
         self._accepted.update(self._lost_ones(skews))
         self._changed.clear()
 
@@ -233,8 +229,6 @@ def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
 
 
 class _Nodes:
-    """Some nodes, and by topology how many domains have no others."""
-
     def __init__(self, topologies: Sequence[Topology]) -> None:
         self._topologies = topologies
         self._by_domain: list[Counts] = [{} for _ in topologies]
@@ -259,8 +253,6 @@ class _Nodes:
 
 
 class DepartingDomains:
-    """The nodes that go or may go, counted by domain of each topology."""
-
     def __init__(self, topologies: Sequence[Topology], uncertain: Collection[int]) -> None:
         self._topologies = topologies
         self._uncertain = set(uncertain)
@@ -291,7 +283,6 @@ class DepartingDomains:
         return turned
 
     def reopen(self, node: int) -> list[Topology]:
-        """Take back `close`, and return the same."""
         self._closed.remove(node)
         if not self.may_go(node):
             self._going.count_node(node, -1)
@@ -304,7 +295,6 @@ class DepartingDomains:
         return node in self._closed or node in self._uncertain
 
     def most(self, topology: Topology, *, honours_taints: bool) -> int:
-        """Return how many domains there may be."""
         return topology.domain_count - (self._tainted.filled[topology.place] if honours_taints else 0)
 
     def fewest(self, topology: Topology) -> int:

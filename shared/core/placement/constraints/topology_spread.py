@@ -27,8 +27,6 @@ from shared.core.placement.node_filters import NodeMask
 
 
 class TopologySpread(Constraint):
-    """All hard spread constraints of the cluster: which classes ask for them, and which they count."""
-
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = SpreadRules(given.classes, given.node_filters, given.matches)
         self.uncertain: list[int] = np.flatnonzero(~given.staying).tolist()
@@ -100,7 +98,6 @@ class TopologySpreadState(ConstraintState):
                 self._places.add(spread, node, domain, pods)
 
     def presume(self, kind: int, node: int) -> None:
-        """It keeps no domain from being the emptiest."""
         if not self._going.may_go(node):
             for rule, domain in self._counting_rules(kind, node):
                 self._counts.mine(rule.place).add(domain, 0, lasting=-1)
@@ -141,7 +138,6 @@ class TopologySpreadState(ConstraintState):
         return None if found is None else self._of.asking[found]
 
     def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:
-        """Return the nodes in the emptiest domains."""
         for spread in self._of.spreads[kind]:
             nodes = self._counts[spread.rule.place].emptiest(spread.rule.topology.domains, nodes)
         return nodes
@@ -153,16 +149,13 @@ class TopologySpreadState(ConstraintState):
         self._places = NoPlaces()
 
     def least(self, spread: Asked) -> int:
-        """Return how many pods the emptiest domain of a constraint holds for good."""
         domains = self._most_domains(spread)
         return self._counts[spread.rule.place].least(domains) if domains else 0
 
     def unsure(self, spread: Asked) -> KeysView[int]:
-        """Return the domains with pods that may go."""
         return self._counts[spread.rule.place].unsure
 
     def skew(self, spread: Asked, domain: int) -> int:
-        """Return the skew of a pod that left its place in the domain and came back to it."""
         counts, domains = self._counts[spread.rule.place], self._most_domains(spread)
         return counts.at(domain) - (counts.least(domains, but=domain) if domains else 0)
 
@@ -195,7 +188,6 @@ class TopologySpreadState(ConstraintState):
             self._book(rule, rule.topology.domain_of[node], node, pods)
 
     def _taking(self, spread: Asked) -> NodeMask | None:
-        """Return the nodes that may take one more by one constraint; None = all."""
         spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
         return self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes)
 

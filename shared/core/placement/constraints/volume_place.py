@@ -59,8 +59,6 @@ Place = DiskAffinity | TakenOver | Zones
 
 
 class VolumePlace(Constraint):
-    """For each class the places of its volumes; a node must lie in all of them."""
-
     def __init__(self, given: ConstraintInput) -> None:
         self._storage = given.snapshot.storage
         self._filters = given.node_filters
@@ -201,8 +199,6 @@ class OnePodClaims(Constraint):
 
 
 class OnePodClaimsState(ConstraintState):
-    """How many pods on nodes use each claim."""
-
     def __init__(self, claims: OnePodClaims) -> None:
         self._of = claims
         self._users: dict[int, int] = {}
