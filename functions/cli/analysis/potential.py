@@ -38,7 +38,7 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     else:
         own = found.simulation.assignments.moves()
         names, moves = found.nodes, tuple(move for name in found.nodes for move in own[name])
-    return Potential(names, savings.of_all(snapshot.node_by_name[name] for name in names), moves)
+    return Potential(names, savings.saving_of(snapshot.node_by_name[name] for name in names), moves)
 
 
 def _worth(names: Iterable[str], snapshot: Snapshot, savings: Savings) -> int:
@@ -46,7 +46,7 @@ def _worth(names: Iterable[str], snapshot: Snapshot, savings: Savings) -> int:
     nodes = [snapshot.node_by_name[name] for name in names]
     if savings.bill.is_list:
         return sum(_weight(node, savings.bill.prices) for node in nodes)
-    return savings.of_all(nodes)
+    return savings.saving_of(nodes)
 
 
 def _weight(node: Node, prices: Prices) -> int:

@@ -90,7 +90,7 @@ def gather_times(sources: Sources) -> tuple[Inputs, ...]:
     for inputs in found:
         if inputs.partial:
             raise BadInput(PARTIAL.format(why=inputs.partial))
-    if not together.prices.of_all(together.snapshot.nodes):
+    if not together.prices.cost_of(together.snapshot.nodes):
         raise BadInput(UNPRICED)
     return found
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.names import Namespaced
-from shared.core.cluster.pod import EPHEMERAL, WITH_CLAIM, Pod, Volume
+from shared.core.cluster.pod import EPHEMERAL, WITH_CLAIM, Pod
 from shared.core.cluster.selectors import Labels, NodeTerm, no_labels
 
 READ_WRITE_ONCE: Final = "ReadWriteOnce"
@@ -126,11 +126,9 @@ def uses_claims(pods: Iterable[Pod]) -> bool:
     return any(pod.spec.uses_claims for pod in pods)
 
 
-def claim_key(pod: Pod, volume: Volume) -> str:
-    """Return `namespace/name` of a volume's claim; an ephemeral volume's is named after its pod."""
-    name = f"{pod.name}-{volume.name}" if volume.kind == EPHEMERAL else volume.detail
-    return f"{pod.spec.namespace}/{name}"
-
-
 def claim_keys(pod: Pod) -> Iterator[str]:
-    return (claim_key(pod, volume) for volume in pod.spec.volumes if volume.kind in WITH_CLAIM)
+    """Yield `namespace/name` of the claims that a pod uses; an ephemeral volume's is named after its pod."""
+    for volume in pod.spec.volumes:
+        if volume.kind in WITH_CLAIM:
+            name = f"{pod.name}-{volume.name}" if volume.kind == EPHEMERAL else volume.detail
+            yield f"{pod.spec.namespace}/{name}"

@@ -113,11 +113,6 @@ def _union(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*mine, *missing) if missing else mine
 
 
-def _selector(spec: PodClass, template: PodClass, _: Own) -> Labels:
-    missing = template.node_selector.keys() - spec.node_selector.keys()
-    return {**template.node_selector, **spec.node_selector} if missing else spec.node_selector
-
-
 def _other_values(spec: PodClass, template: PodClass, _: Own) -> NodeTerms:
     """Select also by what the template asks of a label for which the pod's own selector has another value."""
     other = sorted(template.node_selector.items() - spec.node_selector.items())
@@ -161,22 +156,15 @@ def _spread_key(spread: SpreadConstraint, labels: Labels) -> tuple[object, ...]:
 
 
 def _volumes(spec: PodClass, template: PodClass, _: Own) -> tuple[Volume, ...]:
-    wanted = (volume for volume in template.volumes if volume.kind not in WITHOUT_PLACE)
-    missing = tuple(_of_pod(volume, spec) for volume in wanted if not _has(spec, volume))
-    return (*spec.volumes, *missing) if missing else spec.volumes
-
-
-def _has(spec: PodClass, wanted: Volume) -> bool:
-    """Whether the pod has the volume; a claim without a name stands for the one that is made for the pod."""
-    if wanted.kind != CLAIM or wanted.detail:
-        return wanted in spec.volumes
-    return any(volume.kind == CLAIM and volume.name == wanted.name for volume in spec.volumes)
-
-
-def _of_pod(volume: Volume, spec: PodClass) -> Volume:
-    if volume.kind != CLAIM or volume.detail:
-        return volume
-    return replace(volume, detail=f"{volume.name}-{spec.labels.get(names.POD_NAME_LABEL, '')}")
+    """Add what the template mounts; a claim without a name stands for the one that is made for the pod."""
+    own = {volume.name for volume in spec.volumes if volume.kind == CLAIM}
+    missing: list[Volume] = []
+    for volume in template.volumes:
+        made = volume.kind == CLAIM and not volume.detail
+        if volume.kind not in WITHOUT_PLACE and not (volume.name in own if made else volume in spec.volumes):
+            pod = spec.labels.get(names.POD_NAME_LABEL, "")
+            missing.append(replace(volume, detail=f"{volume.name}-{pod}") if made else volume)
+    return (*spec.volumes, *missing)
 
 
 def _scheduler(spec: PodClass, template: PodClass, _: Own) -> str:
@@ -191,7 +179,7 @@ def _all_of(attribute: str) -> "Rule":
 Rule = Callable[[PodClass, PodClass, Own], Any]
 _RULES: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("nodeName", "node_name", lambda spec, template, _: template.node_name or spec.node_name),
-    ("nodeSelector", "node_selector", _selector),
+    ("nodeSelector", "node_selector", lambda spec, template, _: {**template.node_selector, **spec.node_selector}),
     ("nodeSelector", "node_terms", _other_values),
     ("affinity", "node_terms", lambda spec, template, _: intersect_terms(spec.node_terms, template.node_terms)),
     ("os", "os", lambda spec, template, _: spec.os or template.os),
@@ -215,15 +203,12 @@ def _unmodelled_parts(spec: PodClass, template: PodClass, own: Own, selected_by:
         yield f"runtimeClassName {template.runtime_class} of its template"
     if template.os not in {"", spec.os}:
         yield f"os {template.os} of its template"
-    if changed := _changed_labels(spec, template, own):
+    # Labels that the next pod has otherwise, or no longer.
+    added = {key for key, _ in template.labels.items() - spec.labels.items()}
+    if changed := added | ((own or spec).labels.keys() - template.labels.keys() - MADE_BY_CONTROLLERS):
         yield from (f"label {key} of its template, which rules select" for key in sorted(changed & selected_by()))
     if spec.hard_spread and _has_other_domains(spec, template, own or spec):
         yield "topologySpreadConstraints over other nodes than those of its template"
-
-
-def _changed_labels(spec: PodClass, template: PodClass, own: Own) -> AbstractSet[str]:
-    added = {key for key, _ in template.labels.items() - spec.labels.items()}
-    return added | ((own or spec).labels.keys() - template.labels.keys() - MADE_BY_CONTROLLERS)
 
 
 def _has_other_domains(spec: PodClass, template: PodClass, before: PodClass) -> bool:

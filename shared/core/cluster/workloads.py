@@ -128,7 +128,7 @@ class Workload:
         return self.wanted == 1
 
     @property
-    def away(self) -> int | None:
+    def replicas_away(self) -> int | None:
         """Replicas wanted and not available anywhere in the cluster; None = not known."""
         if self.wanted is None or self.available is None:
             return None

@@ -129,7 +129,7 @@ def _in_order(pods: Iterable[Pod], record: DrainRecord, observed: Observation, u
     for pod in sorted(pods, key=lambda pod: pod.key):
         workload = _workload(observed, pod.spec.workload)
         guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
-        if guarded or (workload.away is not None and not pod.ready):
+        if guarded or (workload.replicas_away is not None and not pod.ready):
             yield pod
         elif _has_room(workload, observed, unprotected, leaving[workload.name]) and _is_within_claim(
             workload, observed, moved[workload.name]
@@ -142,7 +142,7 @@ def _in_order(pods: Iterable[Pod], record: DrainRecord, observed: Observation, u
 def _has_room(workload: Workload, observed: Observation, unprotected: Limit, leaving: int) -> bool:
     """Leave room for all that earlier drains move: what they let go in these seconds is seen by nobody else yet."""
     others = observed.other_claims.older.get(mark(workload.name), 0)
-    return leaving + (workload.away or 0) + others < workload.may_be_away(unprotected)
+    return leaving + (workload.replicas_away or 0) + others < workload.may_be_away(unprotected)
 
 
 def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> bool:
@@ -165,12 +165,12 @@ def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
     found: dict[str, str] = {}
     for pod in observed.pods:
         workload = _workload(observed, pod.spec.workload)
-        if pod.deleting is not None and (pod.ready or workload.away is None):
+        if pod.deleting is not None and (pod.ready or workload.replicas_away is None):
             found[pod.uid] = workload.name
     for row in record.pods.values():
         workload = _workload(observed, row.owner)
         unseen = observed.workloads_at is None or row.at > observed.workloads_at - STATUS_LAG
-        if row.moved and workload.away is not None and unseen:
+        if row.moved and workload.replicas_away is not None and unseen:
             found[row.uid] = workload.name
     return Counter(found.values())
 

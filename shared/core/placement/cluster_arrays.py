@@ -31,10 +31,13 @@ class ClusterArrays:
         self.index = {node.name: place for place, node in enumerate(self.nodes)}
         self._pods = snapshot.pods_by_node
         self._now = snapshot.taken_at
-        self._ready = {node.name for node in self.nodes if node.ready}
+        ready = {node.name for node in self.nodes if node.ready}
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
         bound = [pod for pod in living if pod.node in self.index]
-        self.pending = tuple(pod for pod in living if pod.deleting is None and self._needs_a_place(pod))
+        unready = [pod for pod in living if pod.deleting is None and pod.node not in ready]
+        self.pending = tuple(
+            pod for pod in unready if not pod.node or (pod.spec.owner is not None and not pod.spec.stays)
+        )
         """Pods without a node, those whose node is gone (their controllers make them again in less than a minute), and
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
@@ -74,11 +77,6 @@ class ClusterArrays:
         self._numbers: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
-
-    def _needs_a_place(self, pod: Pod) -> bool:
-        if pod.node in self._ready:
-            return False
-        return not pod.node or (pod.spec.owner is not None and not pod.spec.stays)
 
     def movable(self, node: int) -> tuple[Pod, ...]:
         """Return the pods that were on the node in the snapshot and need a place elsewhere."""
@@ -153,9 +151,6 @@ class ClusterArrays:
     def room_on(self, free: Amounts, node: int) -> int:
         (cpu, memory), (of_cpu, of_memory) = self.weighed, self._offered
         return share(free.item(cpu, node), of_cpu[node]) + share(free.item(memory, node), of_memory[node])
-
-    def free_cpu(self, node: int) -> int:
-        return int(self.free[self.weighed[0], node])
 
     def pods_of(self, workload: str) -> Amounts:
         """Return how many pods of a workload are on each node and not on their way out; a new array."""

@@ -84,8 +84,8 @@ class SchedulerPacking(Packing):
             self._pods_of[workload] = counts
         return self._pods_of[workload]
 
-    def _put(self, kind: int, node: int, pods: int) -> None:
-        super()._put(kind, node, pods)
+    def _put_pods(self, kind: int, node: int, pods: int) -> None:
+        super()._put_pods(kind, node, pods)
         counts = self._pods_of.get(self.arrays.classes[kind].workload)
         if counts is not None:
             counts[node] += pods

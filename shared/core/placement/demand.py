@@ -76,7 +76,9 @@ def _with_nodes(snapshot: Snapshot, changed: Mapping[str, Node]) -> Snapshot:
 
 
 def _emptiest_first(arrays: ClusterArrays, names: Iterable[str]) -> list[int]:
-    return sorted(map(arrays.index.__getitem__, names), key=lambda place: (-arrays.free_cpu(place), place))
+    return sorted(
+        map(arrays.index.__getitem__, names), key=lambda place: (-int(arrays.free[arrays.weighed[0], place]), place)
+    )
 
 
 def waiting_pods(snapshot: Snapshot) -> list[Pod]:
@@ -104,7 +106,7 @@ def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, 
     arrays = ClusterArrays(replace(_with_nodes(snapshot, freed), buffers=lacking))
     candidates = _emptiest_first(arrays, freed)
     packing = Packing(arrays, PACKED)
-    packing.bar(candidates)
+    packing.stop_filling(candidates)
     packing.reserve([arrays.kind_of[pod.spec] for pod in arrays.pending], OUTSIDE)
     return _nodes_needed(packing, candidates)
 

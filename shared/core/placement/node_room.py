@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
-from shared.core.placement.constraints.domain_counts import Counts, count
+from shared.core.placement.constraints.domain_counts import Counts, add_count
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.strategies import Strategy
 
@@ -60,11 +60,11 @@ class NodeRoom:
             self._constraints.close(node)
             self._fit_cache.touch(node)
 
-    def bar(self, nodes: Sequence[int]) -> None:
+    def stop_filling(self, nodes: Sequence[int]) -> None:
         """Put nothing more on nodes of which nobody knows whether they go."""
         for node in nodes:
             self._open[node] = False
-            self._constraints.bar(node)
+            self._constraints.stop_filling(node)
             self._fit_cache.touch(node)
 
     def open(self, nodes: Sequence[int]) -> None:
@@ -99,7 +99,7 @@ class NodeRoom:
         placed = [list(takewhile(lambda node: node != OUTSIDE, nodes)) for nodes in places]
         for (kind, _), nodes in zip(rows, placed, strict=True):
             for node in nodes:
-                self._put(kind, node, -1)
+                self._put_pods(kind, node, -1)
         self._widen(shut, -1)
         return tuple(map(len, placed))
 
@@ -135,9 +135,9 @@ class NodeRoom:
 
     def without(self, kind: int, node: int, ask: Callable[[], Answer]) -> Answer:
         """Return an answer as it is while a pod of the class that was given this place is not there."""
-        self._put(kind, node, -1)
+        self._put_pods(kind, node, -1)
         found = ask()
-        self._put(kind, node, 1)
+        self._put_pods(kind, node, 1)
         return found
 
     def best_other_than(self, kind: int, node: int) -> int:
@@ -164,7 +164,7 @@ class NodeRoom:
     def _place(self, kind: int) -> int:
         target = self._best(kind)
         if target != OUTSIDE:
-            self._put(kind, target, 1)
+            self._put_pods(kind, target, 1)
         return target
 
     def _best(self, kind: int) -> int:
@@ -183,13 +183,13 @@ class NodeRoom:
         target = int((self._key * among).argmin())
         return target if among[target] else OUTSIDE
 
-    def _put(self, kind: int, node: int, pods: int) -> None:
+    def _put_pods(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:
             self._free_data[axis, node] -= pods * amount
         here = self._relocated.get(node)
         if here is None:
             here = self._relocated[node] = {}
-        count(here, kind, pods)
+        add_count(here, kind, pods)
         if self.strategy.direction:
             room = self.arrays.room_on(self._free, node)
             self._key[node] = self.strategy.direction * room + self._ties.item(node)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints.domain_counts import Counts, count, each_counted
+from shared.core.placement.constraints.domain_counts import Counts, add_count, repeat_counted
 from shared.core.placement.node_room import OUTSIDE, NodeRoom
 from shared.core.placement.strategies import Strategy
 
@@ -84,7 +84,7 @@ class Packing(NodeRoom):
             self._constraints.accept_misplaced()
             return True
         for placement in reversed(self.log[begun:]):
-            self._put(placement.kind, placement.target, -1)
+            self._put_pods(placement.kind, placement.target, -1)
         del self.log[begun:]
         self._stay(kinds, len(kinds), source)
         self._constraints.reopen(source)
@@ -103,7 +103,7 @@ class Packing(NodeRoom):
 
     def _remove(self, node: int, own: Sequence[int]) -> Removal:
         relocated = self._relocated.pop(node, {})
-        moving_on = (kind for kind in each_counted(relocated) if not self.arrays.goes_with_its_node(kind))
+        moving_on = (kind for kind in repeat_counted(relocated) if not self.arrays.goes_with_its_node(kind))
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
         removal = Removal(node, leaving, relocated, was_open=bool(self._open[node]))
         self.close([node])
@@ -125,7 +125,7 @@ class Packing(NodeRoom):
         if removal.blocked is None:
             del self.log[len(self.log) - len(removal.placements) :]
         for placement in reversed(removal.placements):
-            self._put(placement.kind, placement.target, -1)
+            self._put_pods(placement.kind, placement.target, -1)
         self._stay(removal.leaving, len(removal.placements) + (removal.blocked is not None), removal.node)
         self._open[removal.node] = removal.was_open
         self._constraints.reopen(removal.node)
@@ -135,7 +135,7 @@ class Packing(NodeRoom):
 
     def put(self, kind: int, node: int) -> None:
         """Give a pod that has no node a place that `taking` or `takes_later` showed."""
-        self._put(kind, node, 1)
+        self._put_pods(kind, node, 1)
         self.log.append(Placement(kind, OUTSIDE, node))
 
     def _leave(self, kinds: Sequence[int], node: int) -> None:
@@ -170,5 +170,5 @@ class GuidedPacking(Packing):
         target = next((node for node in meant if self.takes(kind, node)), None) if meant else None
         if meant is None or target is None:
             return super()._best(kind)
-        count(meant, target, -1)
+        add_count(meant, target, -1)
         return target

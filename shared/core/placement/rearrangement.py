@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.placement.constraints.domain_counts import Counts, count, each_counted
+from shared.core.placement.constraints.domain_counts import Counts, add_count, repeat_counted
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 
@@ -30,7 +30,7 @@ class Rearrangement(Packing):
         self._constraints.unfollow()
         self.steps = 0
         self._taken: dict[int, None] = {}
-        self._earlier = {node: tuple(each_counted(kinds)) for node, kinds in self._relocated.items()}
+        self._earlier = {node: tuple(repeat_counted(kinds)) for node, kinds in self._relocated.items()}
         self._lying: dict[int, Counts] = defaultdict(dict)
         self._own: dict[int, tuple[int, ...]] = {}
         self._was_open: dict[int, bool] = {}
@@ -44,7 +44,7 @@ class Rearrangement(Packing):
         return node in self._taken
 
     def lying(self) -> Mapping[int, Sequence[int]]:
-        return {kind: sorted(each_counted(nodes)) for kind, nodes in self._lying.items() if nodes}
+        return {kind: sorted(repeat_counted(nodes)) for kind, nodes in self._lying.items() if nodes}
 
     def mark(self) -> int:
         return len(self._done)
@@ -61,10 +61,10 @@ class Rearrangement(Packing):
     def take(self, node: int, ejections: int = 0) -> bool:
         """Take the node if all that would have to leave it has a place, or nothing has changed."""
         mark, own = self.mark(), Counter(self._own_of(node))
-        here = each_counted(self._relocated.get(node, {}))
+        here = repeat_counted(self._relocated.get(node, {}))
         guests = [kind for kind in here if not self.arrays.goes_with_its_node(kind)]
         for kind in guests:
-            self._do(self._lie if node in self._lying[kind] else self._put, kind, node, -1)
+            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
         for kind, pods in own.items():
             self._do(self._constraints.leave, kind, node, pods)
         self._do(self._hold, 0, node, 1)  # a node is cheaper to close once its pods are no longer counted there
@@ -82,7 +82,7 @@ class Rearrangement(Packing):
         for kind in self._earlier.get(node, ()):
             if not self.arrays.goes_with_its_node(kind):
                 self._recall(kind)
-                self._do(self._put, kind, node, 1)
+                self._do(self._put_pods, kind, node, 1)
         own = self._own_of(node)
         for kind in own:
             self._recall(kind)
@@ -145,8 +145,8 @@ class Rearrangement(Packing):
         self._done.append((change, kind, node, pods))
 
     def _lie(self, kind: int, node: int, pods: int) -> None:
-        self._put(kind, node, pods)
-        count(self._lying[kind], node, pods)
+        self._put_pods(kind, node, pods)
+        add_count(self._lying[kind], node, pods)
 
     def _hold(self, _: int, node: int, pods: int) -> None:
         """Take the node out of the destinations and into those taken, or the other way round."""

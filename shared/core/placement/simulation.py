@@ -125,7 +125,7 @@ class Simulation:
         arrays = seen if isinstance(seen, ClusterArrays) else ClusterArrays(seen)
         simulation = cls(arrays, [Packing(arrays, strategy) for strategy in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
-            packing.bar(arrays.places_of(closed))
+            packing.stop_filling(arrays.places_of(closed))
         simulation._depart(arrays.places_of(departing), arrays.places_of(cordoned_untouched))
         simulation._keep_room(arrays.places_of(announced))
         if headroom:

@@ -49,15 +49,15 @@ def saves_as_much(situation: Situation, going: Collection[str], savings: Savings
     # better. The very same is welcome, for it comes sooner. In a large cluster nobody follows it so far: there one
     # node is no matter.
     snapshot, nodes = situation.snapshot, situation.snapshot.node_by_name
-    most = savings.of_all(eligible(snapshot))
-    if len(nodes) > FEW or savings.of_all(nodes[name] for name in going) >= most:
+    most = savings.saving_of(eligible(snapshot))
+    if len(nodes) > FEW or savings.saving_of(nodes[name] for name in going) >= most:
         return False
     alone = _ways(snapshot, arrays_of)
     first = drain_nodes(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
     together = [[*first.gone, *later] for later in _ways(first.snapshot, arrays_of)]
 
     def saved(names: Iterable[str]) -> int:
-        return savings.of_all(nodes[name] for name in names)
+        return savings.saving_of(nodes[name] for name in names)
 
     best, ours = max(alone, key=saved), max(map(saved, together))
     moved = saved(name for name in best if situation.moving(name))

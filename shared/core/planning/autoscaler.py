@@ -36,7 +36,7 @@ def is_expendable(spec: PodClass) -> bool:
     return spec.priority < EXPENDABLE_BELOW
 
 
-def as_seen(snapshot: Snapshot) -> Snapshot:
+def drop_expendable(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot as the autoscaler sees it; the same object if no pod is expendable."""
     if not any(is_expendable(pod.spec) for pod in snapshot.pods):
         return snapshot

@@ -21,7 +21,7 @@ from shared.core.placement.assignments import in_queue_order
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.placement.cluster_packings import NextFit
 from shared.core.placement.node_room import OUTSIDE
-from shared.core.planning.autoscaler import as_seen, is_eligible, is_safe_to_evict, may_be_moved
+from shared.core.planning.autoscaler import drop_expendable, is_eligible, is_safe_to_evict, may_be_moved
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import movable
 
@@ -81,7 +81,7 @@ def scan(
     """Return which of these eligible nodes could go, one after the other; it ends with `most` nodes found."""
     # Empty nodes are asked first, then those that were unneeded before. By default it ends with twice as many more
     # than before as may be deleted at once (planner.go, unneededNodesLimit).
-    seen, before = as_seen(snapshot), earlier.unneeded
+    seen, before = drop_expendable(snapshot), earlier.unneeded
     look = _Look(seen, context, earlier, arrays_of)
     rows = [node for node in looked_at if look.sizes.may_shrink(node)]
     # Nodes stand in another order in each look, as those of a Go map do; under other names it does the same.

@@ -68,12 +68,12 @@ class Bill:
         """Whether nothing is committed, so that each node has a price of its own."""
         return not self.commitments
 
-    def of_all(self, nodes: Iterable[Node]) -> int:
+    def cost_of(self, nodes: Iterable[Node]) -> int:
         rows = tuple(nodes)
-        return self.prices.of_all(rows) - self.covered(self.total(rows)) + self.fees
+        return self.prices.cost_of(rows) - self.covered(self.total(rows)) + self.fees
 
     def saving(self, nodes: Iterable[Node], gone: Iterable[Node]) -> int:
-        return Savings(self, self.total(nodes)).of_all(gone)
+        return Savings(self, self.total(nodes)).saving_of(gone)
 
     def total(self, nodes: Iterable[Node]) -> tuple[int, ...]:
         """Return what commitments may cover of these nodes together; see `amounts`."""
@@ -188,7 +188,7 @@ class Savings:
     bill: Bill
     left: tuple[int, ...] = NO_AMOUNTS
     """The amounts of what remains."""
-    away: frozenset[str] = frozenset()
+    leaving: frozenset[str] = frozenset()
     """Nodes that do not count as what remains, by name: they leave anyway."""
     later: tuple[tuple[datetime, "Savings"], ...] = ()
     """The same once commitments have ended, with the time of each end."""
@@ -207,15 +207,15 @@ class Savings:
         return replace(first[1], later=tuple(later))
 
     def of(self, node: Node) -> int:
-        return self.of_all([node])
+        return self.saving_of([node])
 
-    def of_all(self, nodes: Iterable[Node]) -> int:
+    def saving_of(self, nodes: Iterable[Node]) -> int:
         """Return the same of several that leave together; what leaves anyway counts as if it remained until now."""
         rows = tuple(nodes)
-        price = self.bill.prices.of_all(rows)
+        price = self.bill.prices.cost_of(rows)
         if self.bill.is_list:
             return price
-        back = self.bill.total(node for node in rows if node.name in self.away)
+        back = self.bill.total(node for node in rows if node.name in self.leaving)
         here = tuple(map(add, self.left, back))
         return price - self.bill.covered(here) + self.bill.covered(tuple(map(sub, here, self.bill.total(rows))))
 
@@ -229,11 +229,11 @@ class Savings:
 
     def without(self, nodes: Iterable[Node]) -> "Savings":
         """Return what further nodes save once these are gone."""
-        rows = [node for node in nodes if node.name not in self.away]
+        rows = [node for node in nodes if node.name not in self.leaving]
         if self.bill.is_list or not rows:
             return self
         left = tuple(map(sub, self.left, self.bill.total(rows)))
-        gone = self.away.union(node.name for node in rows)
+        gone = self.leaving.union(node.name for node in rows)
         return Savings(self.bill, left, gone, tuple((at, savings.without(rows)) for at, savings in self.later))
 
     @property

@@ -78,7 +78,7 @@ def make_plan(
         marks=updated,
         pods=len(snapshot.pods),
         pending=len(snapshot.pending),
-        cost=prices.of_all(snapshot.nodes),
+        cost=prices.cost_of(snapshot.nodes),
         savings=savings,
         excess=surplus,
         at_rest=selection.at_rest,
@@ -107,7 +107,7 @@ def plan_without_policy(
         marks=marks,
         pods=len(snapshot.pods),
         pending=len(snapshot.pending),
-        cost=prices.of_all(snapshot.nodes),
+        cost=prices.cost_of(snapshot.nodes),
     )
 
 

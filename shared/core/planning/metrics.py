@@ -4,7 +4,7 @@ A missed saving is a node that the steady state is without, or one that only a p
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -109,7 +109,7 @@ def _metrics_of(
         allocatable=total([row.allocatable for row in rows]),
         requested=total([row.requested for row in rows]),
         excess=excess,
-        cost=prices.of_all(nodes),
+        cost=prices.cost_of(nodes),
         saving=sum(order.saving for order in plan.orders if order.node in names),
     )
 
@@ -132,7 +132,7 @@ def cluster_metrics(
         backing_off=sum(now < backoff.until for backoff in state.backoffs.values()),
         reclaimed_nodes=sum(reclaimed.nodes for reclaimed in saved),
         reclaimed_cost=sum(reclaimed.cost_per_hour for reclaimed in saved),
-        bill=bill.of_all(snapshot.nodes) if bill else None,
+        bill=bill.cost_of(snapshot.nodes) if bill else None,
         idle=bill.idle(snapshot.nodes) if bill else None,
         hours=hours_since(state.last_pass, now),
     )
@@ -172,14 +172,13 @@ def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     for decision in plan.decisions:
         if decision.verdict in _STAY and _is_seen(decision, proved):
             kept.setdefault((decision.pool, _word(decision)), []).append(decision)
-    return tuple(MissedSaving(*key, len(kept[key]), _savings_of(kept[key], plan, snapshot)) for key in sorted(kept))
-
-
-def _savings_of(decisions: Sequence[NodeDecision], plan: Plan, snapshot: Snapshot) -> int:
-    """Return what these nodes save together; what they cost while no policy is known."""
-    if plan.savings is None:
-        return sum(decision.cost for decision in decisions)
-    return plan.savings.of_all(snapshot.node_by_name[decision.name] for decision in decisions)
+    found = []
+    for key in sorted(kept):
+        nodes = [snapshot.node_by_name[decision.name] for decision in kept[key]]
+        # What they cost while no policy is known.
+        saved = plan.savings.saving_of(nodes) if plan.savings else sum(decision.cost for decision in kept[key])
+        found.append(MissedSaving(*key, len(nodes), saved))
+    return tuple(found)
 
 
 def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:

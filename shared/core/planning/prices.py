@@ -13,7 +13,7 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.resources import GPU, Resources
+from shared.core.cluster.resources import GPU
 from shared.core.policy.values import Capacity
 
 HOURS_PER_MONTH: Final = 730
@@ -112,9 +112,13 @@ class Prices:
             listed = self._listed_price(node.machine)
             self._known[kind] = None if listed is None else self._price(listed, node)
         known = self._known[kind]
-        return known or self._price(self._by_allocatable(node.allocatable), node, estimated=True)
+        if known:
+            return known
+        rates, size = self.families[FALLBACK].predefined, node.allocatable
+        dollars = rates.of(Fraction(size.cpu, 1000), Fraction(size.memory, GIB))
+        return self._price(dollars, node, estimated=True)
 
-    def of_all(self, nodes: Iterable[Node]) -> int:
+    def cost_of(self, nodes: Iterable[Node]) -> int:
         return sum(self.of(node).per_hour for node in nodes)
 
     @cached_property
@@ -167,10 +171,6 @@ class Prices:
             return name, Capacity(vcpus, Fraction(int(custom["mib"]), 1024))
         ratio = family.gib_per_vcpu.get(match["shape"])
         return None if ratio is None else (name, Capacity(vcpus, vcpus * ratio))
-
-    def _by_allocatable(self, allocatable: Resources) -> Fraction:
-        rates = self.families[FALLBACK].predefined
-        return rates.of(Fraction(allocatable.cpu, 1000), Fraction(allocatable.memory, GIB))
 
 
 def _family_of(machine: str) -> str:

@@ -89,7 +89,6 @@ class Shape(Protocol[T_co]):
 
     def read(self, written: Any, path: Path) -> T_co:
         """Return the value. Raises Wrong with every fault."""
-        ...
 
 
 class Binds(StrEnum):

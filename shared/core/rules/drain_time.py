@@ -129,7 +129,11 @@ def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:
         return ((NO_LIMIT, 0),)
     if budgets:
         return tuple((budget.key, max(budget.disruptions_allowed, 1)) for budget in budgets)
-    most = 1 if workload.away is None else workload.may_be_away(context.policy.unprotected) - workload.away
+    most = (
+        1
+        if workload.replicas_away is None
+        else workload.may_be_away(context.policy.unprotected) - workload.replicas_away
+    )
     return ((workload.name or pod.spec.workload, max(most, 1)),)
 
 

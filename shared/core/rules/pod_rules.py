@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Pod, PodClass, Volume
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import NO_LABELS
 from shared.core.cluster.templates import DRAIN_TAINT
 from shared.core.cluster.workloads import Deployment, Workload
@@ -77,13 +77,11 @@ def local_storage(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
         return
     # The autoscaler splits this list at commas without trimming; so do we, or it would block where we do not.
     safe = spec.annotations.get(names.SAFE_LOCAL_VOLUMES, "").split(",")
-    kept = [volume.name for volume in spec.volumes if _keeps_data(volume) and volume.name not in safe]
-    if kept:
+    local = [
+        row for row in spec.volumes if row.kind == "hostPath" or (row.kind == "emptyDir" and row.detail != "Memory")
+    ]
+    if kept := [volume.name for volume in local if volume.name not in safe]:
         yield Finding(PodBlock.LOCAL_STORAGE, ", ".join(kept))
-
-
-def _keeps_data(volume: Volume) -> bool:
-    return volume.kind == "hostPath" or (volume.kind == "emptyDir" and volume.detail != "Memory")
 
 
 def grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
@@ -170,11 +168,11 @@ def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
     """Refuse if no Ready pod of the workload may go now, as a PodDisruptionBudget would."""
     # docs/decisions/evictions.md.
     workload = context.workload_of(spec)
-    if context.budgets_of(spec) or workload.away is None:
+    if context.budgets_of(spec) or workload.replicas_away is None:
         return None
     most = workload.may_be_away(context.policy.unprotected)
-    detail = f"{workload.name}: {workload.away} of {workload.wanted} away, {most} may be"
-    return Finding(PodBlock.TOO_FEW_AVAILABLE, detail) if workload.away >= most else None
+    detail = f"{workload.name}: {workload.replicas_away} of {workload.wanted} away, {most} may be"
+    return Finding(PodBlock.TOO_FEW_AVAILABLE, detail) if workload.replicas_away >= most else None
 
 
 def too_young(pod: Pod, context: DrainContext) -> Iterable[Finding]:

@@ -28,7 +28,7 @@ MOST_MOVING_PODS: Final = 2500
 class WorkloadMove:
     name: str
     pods: int
-    away: int
+    replicas_away: int
     """Replicas that are not available now; 0 where that is not known."""
     most: int
     """Replicas that may be away at once."""
@@ -48,7 +48,7 @@ def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[Workload
         workload = context.workload_of(pod.spec)
         if context.budgets_of(pod.spec) or workload.single:
             continue
-        name, away = workload.name or pod.spec.workload, workload.away
+        name, away = workload.name or pod.spec.workload, workload.replicas_away
         most = 1 if away is None else workload.may_be_away(context.policy.unprotected)
         before = rows.get(name)
         rows[name] = WorkloadMove(name, before.pods + 1 if before else 1, away or 0, most)
@@ -79,8 +79,10 @@ def conflict(wanted: Iterable[WorkloadMove], held: Counter[str]) -> Blocker | No
     rows = tuple(wanted)
     for share in rows:
         others = held[mark(share.name)]
-        if others and others + share.pods + share.away > share.most:
-            detail = f"{others} pods of other drains and {share.pods} here, {share.away} away, {share.most} may be"
+        if others and others + share.pods + share.replicas_away > share.most:
+            detail = (
+                f"{others} pods of other drains and {share.pods} here, {share.replicas_away} away, {share.most} may be"
+            )
             return Blocker(Unremovable.WORKLOAD_MOVING, share.name, detail)
     if held and held.total() + sum(share.pods for share in rows) > MOST_MOVING_PODS:
         return Blocker(Unremovable.WORKLOAD_MOVING, detail=f"{held.total()} such pods of other drains")

@@ -38,4 +38,4 @@ def test_at_least_one_and_never_all_replicas_may_be_away(expected: int, wanted: 
     ],
 )
 def test_what_is_wanted_and_not_available_is_away(expected: int | None, workload: Workload) -> None:
-    assert workload.away == expected
+    assert workload.replicas_away == expected

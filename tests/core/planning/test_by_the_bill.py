@@ -25,7 +25,7 @@ def found_in(snapshot: Snapshot, commitments: Commitments) -> Potential:
 
 def falls_by(snapshot: Snapshot, commitments: Commitments, found: Potential) -> int:
     savings = Savings.among(snapshot.nodes, (), PRICES, commitments, NOW)
-    return savings.of_all(snapshot.node_by_name[name] for name in found.nodes)
+    return savings.saving_of(snapshot.node_by_name[name] for name in found.nodes)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -25,7 +25,7 @@ def context(*budgets: PodDisruptionBudget, **policy: Any) -> DrainContext:
     return DrainContext(budgets, PoolPolicy(**policy), NOW)
 
 
-def kind(subject: Pod) -> str:
+def class_of(subject: Pod) -> str:
     """Return in a word what becomes of the pod when its node is drained."""
     if stays_with_node(subject, NOW):
         return "stays"
@@ -68,7 +68,7 @@ def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[P
     ],
 )
 def test_a_pod_moves_stays_is_waited_for_or_blocks(expected: str, subject: Pod) -> None:
-    assert kind(subject) == expected
+    assert class_of(subject) == expected
 
 
 @pytest.mark.acceptance(40, 87)

@@ -111,7 +111,7 @@ def _addition(base: PolicyAtRest, alone: Rest, at: datetime) -> LaterAddition:
     left = policy.commitments.in_force(at)
     rest = base.onward(replace(policy, commitments=left), base.start.snapshot)
     bill = Bill.of(base.prices, left, base.situation.snapshot.nodes, at)
-    added = bill.of_all(alone.snapshot.nodes) - bill.of_all(rest.snapshot.nodes)
+    added = bill.cost_of(alone.snapshot.nodes) - bill.cost_of(rest.snapshot.nodes)
     return LaterAddition(at, _ending(policy.commitments, at), len(rest.snapshot.nodes), added, rest.is_rest)
 
 

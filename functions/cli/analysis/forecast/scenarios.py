@@ -163,11 +163,11 @@ def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     return Scenario(
         kind,
         len(nodes),
-        bill.prices.of_all(nodes),
+        bill.prices.cost_of(nodes),
         rest.evictions,
         rest.gone,
         is_rest=rest.is_rest,
-        bill=None if bill.is_list else bill.of_all(nodes),
+        bill=None if bill.is_list else bill.cost_of(nodes),
     )
 
 

@@ -114,7 +114,7 @@ def advise(
     """
     most = _most_offered(situation.snapshot for situation in situations)
     fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
-    steady = bill.of_all(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
+    steady = bill.cost_of(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
     study = Study(fullest, bill, request)
     found, proof = study.prove(study.search(progress))
     for other in others:
@@ -156,7 +156,7 @@ def _group(node: Node) -> NewGroup:
 def _advice(study: Study, proof: ProvedWorld, steady: int) -> Advice:
     bill, nodes = study.bill, study.snapshot.nodes
     pools = tuple(_pools(study, proof))
-    now, proposed = bill.of_all(nodes), bill.of_all(proof.world.nodes)
+    now, proposed = bill.cost_of(nodes), bill.cost_of(proof.world.nodes)
     return Advice(pools, len(nodes), now, steady, proposed, booked_share(study.snapshot), proof)
 
 
@@ -168,7 +168,7 @@ def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:
         new = {group: count for group, count in proof.new.items() if group.pool == offer.pool}
         come = [study.new_nodes.node(group, number) for group, count in new.items() for number in range(count)]
         after = [node for node in nodes if node not in gone] + come
-        saving, nodes = study.bill.of_all(nodes) - study.bill.of_all(after), after
+        saving, nodes = study.bill.cost_of(nodes) - study.bill.cost_of(after), after
         kept = [node for node in offer.nodes if node.name in proof.kept]
         yield PoolAdvice(
             offer.pool, offer.machine, len(offer.nodes), len(kept), new, saving,

@@ -19,7 +19,7 @@ from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
-from shared.core.planning.autoscaler import as_seen, is_expendable
+from shared.core.planning.autoscaler import drop_expendable, is_expendable
 from shared.core.planning.scheduling import SCORING, count_taints
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
@@ -55,7 +55,7 @@ class Scheduler:
 
     def _preempt(self, pod: Pod, snapshot: Snapshot) -> bool:
         """Let expendable pods end where the pod has room without them; it is tried again once they have ended."""
-        seen = as_seen(snapshot)
+        seen = drop_expendable(snapshot)
         if seen is snapshot or is_expendable(pod.spec):
             return False
         arrays = ClusterArrays(seen)
@@ -181,7 +181,7 @@ class _ScaleUpLook:
     """The cluster with everything that boots as if it were there, and what could be bought."""
 
     def __init__(self, world: World, templates: NodeTemplates) -> None:
-        self._world, self._templates, self._snapshot = world, templates, as_seen(_as_if_ready(world.snapshot()))
+        self._world, self._templates, self._snapshot = world, templates, drop_expendable(_as_if_ready(world.snapshot()))
         self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
         groups = [group for group in templates.groups if _may_grow(self._snapshot, group[0])]
         self._like = {

@@ -9,8 +9,8 @@ from shared.core.placement.constraints.domain_counts import (
     Counts,
     TopologyDomains,
     TwinRows,
+    add_count,
     by_class,
-    count,
 )
 from shared.core.placement.node_filters import NodeMask
 
@@ -59,7 +59,7 @@ class AntiAffinityState(ConstraintState):
             for term in terms:
                 domain = self._of.domains[term].of[node]
                 if domain != NOWHERE:
-                    count(counts.mine(term), domain, pods)
+                    add_count(counts.mine(term), domain, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         """Until a pod is evicted it rejects; one that broke a rule before may do so for others of its node."""

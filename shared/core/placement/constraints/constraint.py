@@ -56,7 +56,6 @@ class ConstraintState(Protocol):
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         """Count pods of a class onto a node."""
-        ...
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
         """Count pods that were given this place, in which `misplaced` must find them right."""
@@ -77,7 +76,7 @@ class ConstraintState(Protocol):
         # It waits for the scheduler, which chooses for itself, or its own node may be back.
         del kind, node
 
-    def bar(self, node: int) -> None:
+    def stop_filling(self, node: int) -> None:
         """Nothing more is put on the node; whether it stays with what lies there or goes is not known."""
         del node
 
@@ -91,9 +90,7 @@ class ConstraintState(Protocol):
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
         """Return the nodes that may take one more pod of the class as the pods lie now; None = all."""
-        # Asked for every pod placed: a few passes of NumPy, never a loop. Where no pod of the class may ever go,
-        # `admits` says.
-        ...
+        # Asked for every pod placed: a few passes of NumPy, never a loop. What may never be is for `admits`.
 
     def allows(self, kind: int, node: int) -> bool:
         """Whether a node is one of those that `allowed` returns. A rule that knows it much sooner answers by itself."""
@@ -121,7 +118,6 @@ class ConstraintState(Protocol):
 
     def copy(self) -> Self:
         """Return an independent twin."""
-        ...
 
 
 class Constraint(Protocol):
@@ -129,7 +125,6 @@ class Constraint(Protocol):
 
     def concerns(self, kind: int) -> bool:
         """Whether the rule binds pods of the class, or counts them for others. It never hears of the rest."""
-        ...
 
     def admits(self, kind: int) -> NodeMask | None:
         """Return the nodes that the rule leaves the class whatever lies there; None = all."""
@@ -138,7 +133,6 @@ class Constraint(Protocol):
 
     def state(self) -> ConstraintState:
         """Return the counts of a cluster in which no pod lies anywhere yet."""
-        ...
 
 
 NewConstraint = Callable[[ConstraintInput], Constraint]
@@ -195,9 +189,9 @@ class ConstraintStates(ConstraintState):
         for place in self._concerning[kind]:
             self._states[place].presume(kind, node)
 
-    def bar(self, node: int) -> None:
+    def stop_filling(self, node: int) -> None:
         for state in self._states:
-            state.bar(node)
+            state.stop_filling(node)
 
     def close(self, node: int) -> None:
         for state in self._states:

@@ -26,7 +26,7 @@ _ENDLESS: Final = 2**62
 """What no domain holds: there is no other domain to compare with."""
 
 
-def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
+def add_count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
     """Add pods at a place; return how many are there now."""
     found = counts.get(place, 0) + pods
     if found:
@@ -36,7 +36,7 @@ def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
     return found
 
 
-def each_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
+def repeat_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
     return chain.from_iterable(starmap(repeat, counts.items()))
 
 
@@ -67,8 +67,8 @@ class DomainCounts:
 
     def add(self, domain: int, pods: int, *, lasting: int) -> None:
         """Count pods that are there for now, and those of them that will not go away with their node."""
-        found = count(self._all, domain, pods)
-        passing = self._passing.get(domain, 0) if pods == lasting else count(self._passing, domain, pods - lasting)
+        found = add_count(self._all, domain, pods)
+        passing = self._passing.get(domain, 0) if pods == lasting else add_count(self._passing, domain, pods - lasting)
         if lasting:
             self._level(found - passing - lasting, found - passing)
         if self._array is not None:
@@ -76,9 +76,9 @@ class DomainCounts:
 
     def _level(self, before: int, now: int) -> None:
         if before:
-            count(self._levels, before, -1)
+            add_count(self._levels, before, -1)
         if now:
-            count(self._levels, now, 1)
+            add_count(self._levels, now, 1)
         self._lived_in += bool(now) - bool(before)
 
     @property
@@ -87,7 +87,7 @@ class DomainCounts:
 
     def leave(self, domain: int, pods: int) -> None:
         """Count pods on their way from a node that is being emptied; they are in none of the other counts."""
-        count(self._leaving, domain, pods)
+        add_count(self._leaving, domain, pods)
 
     def at(self, domain: int) -> int:
         """Return how many pods a domain may hold."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.domain_counts import Counts, TwinRows, count
+from shared.core.placement.constraints.domain_counts import Counts, TwinRows, add_count
 from shared.core.placement.node_filters import NodeMask
 
 _ALL: Final = frozenset({ANY_ADDRESS, "::"})
@@ -49,7 +49,7 @@ class HostPortsState(ConstraintState):
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for port in self._of.takes[kind]:
-            count(self._takers.mine(port), node, pods)
+            add_count(self._takers.mine(port), node, pods)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
         barring = [counts for port in self._of.barred_by[kind] if (counts := self._takers[port])]

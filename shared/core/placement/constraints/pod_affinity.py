@@ -19,8 +19,8 @@ from shared.core.placement.constraints.domain_counts import (
     Counts,
     TopologyDomains,
     TwinRows,
+    add_count,
     by_class,
-    count,
 )
 from shared.core.placement.node_filters import NodeMask
 
@@ -83,7 +83,7 @@ class RequiredAffinity(Constraint):
     def state(self) -> "RequiredAffinityState":
         found = RequiredAffinityState(self)
         for node in self._unsteady:
-            found.bar(node)
+            found.stop_filling(node)
         for kind, node in self._terminating:
             found.doubt(kind, node)
         return found
@@ -117,7 +117,7 @@ class RequiredAffinityState(ConstraintState):
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule in self._rules.meant_by[kind]:
-            count(self._on.setdefault(node, {}), rule, pods)
+            add_count(self._on.setdefault(node, {}), rule, pods)
             self._book(self._unsure if node in self._shut else self._sure, rule, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
@@ -142,7 +142,7 @@ class RequiredAffinityState(ConstraintState):
         for rule in self._rules.meant_by[kind]:
             self._book(self._unsure, rule, node, 1)
 
-    def bar(self, node: int) -> None:
+    def stop_filling(self, node: int) -> None:
         self.close(node)
 
     def close(self, node: int) -> None:
@@ -192,13 +192,13 @@ class RequiredAffinityState(ConstraintState):
         place = self._rules.place(rule, node)
         if place is not None:
             for counts, domain in zip(table.mine(rule), place, strict=True):
-                count(counts, domain, pods)
+                add_count(counts, domain, pods)
             if table is self._sure or not any(self._sure[rule]):
                 self._places.companions_changed(rule)
 
     def _shift(self, node: int, by: int) -> None:
         before = node in self._shut
-        count(self._shut, node, by)
+        add_count(self._shut, node, by)
         if before == (node in self._shut):
             return
         for rule, pods in self._on.get(node, {}).items():
@@ -238,7 +238,7 @@ class FollowedPlaces:
         return twin
 
     def add(self, follower: Follower, node: int, pods: int, *, is_open: bool) -> None:
-        count(self._on.setdefault(node, {}), follower, pods)
+        add_count(self._on.setdefault(node, {}), follower, pods)
         if is_open:
             self._count(follower, pods)
 
@@ -269,5 +269,5 @@ class FollowedPlaces:
             yield from (number for number in self._by_rule[rule] if number not in self._accepted and not holds(*number))
 
     def _count(self, follower: Follower, pods: int) -> None:
-        count(self._by_rule.setdefault(follower[0], {}), follower, pods)
+        add_count(self._by_rule.setdefault(follower[0], {}), follower, pods)
         self._changed.add(follower[0])

@@ -14,7 +14,7 @@ import numpy as np
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerates_all
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, by_class, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, add_count, by_class
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 
@@ -111,15 +111,12 @@ class Skews(Protocol):
 
     def least(self, spread: Asked) -> int:
         """Return how many pods the emptiest domain holds."""
-        ...
 
     def unsure(self, spread: Asked) -> KeysView[int]:
         """Return the domains with pods that may go."""
-        ...
 
     def skew(self, spread: Asked, domain: int) -> int:
         """Return the skew of a pod that left its place in the domain and came back to it."""
-        ...
 
 
 class SpreadPlaces:
@@ -145,7 +142,7 @@ class SpreadPlaces:
         return twin
 
     def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
-        count(self._on.setdefault(node, {}).setdefault(spread, {}), domain, pods)
+        add_count(self._on.setdefault(node, {}).setdefault(spread, {}), domain, pods)
         if node not in self._closed:
             self._count(spread, domain, pods)
 
@@ -193,7 +190,7 @@ class SpreadPlaces:
 
     def _count(self, spread: Asked, domain: int, pods: int) -> None:
         rule = spread.rule.place
-        count(self._by_rule.setdefault(rule, {}).setdefault(spread, {}), domain, pods)
+        add_count(self._by_rule.setdefault(rule, {}).setdefault(spread, {}), domain, pods)
         self._changed[rule].add(domain)
 
     def _count_all(self, node: int, sign: int) -> None:
@@ -245,7 +242,7 @@ class _Nodes:
         for topology in self._topologies:
             domain = topology.domain_of[node]
             if domain != NOWHERE:
-                found = count(self._by_domain[topology.place], domain, by)
+                found = add_count(self._by_domain[topology.place], domain, by)
                 more = (found == topology.sizes[domain]) - (found - by == topology.sizes[domain])
                 self.filled[topology.place] += more
                 turned += [topology] * abs(more)
@@ -268,7 +265,7 @@ class DepartingDomains:
         twin._tainted, twin._going = self._tainted.copy(), self._going.copy()
         return twin
 
-    def bar(self, node: int) -> list[Topology]:
+    def stop_filling(self, node: int) -> list[Topology]:
         """Nobody knows whether the node stays; return the topologies of which a domain is concerned as a whole."""
         turned = [] if self.may_go(node) else self._going.count_node(node, 1)
         self._uncertain.add(node)

@@ -13,7 +13,7 @@ import numpy as np
 
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
 from shared.core.placement.constraints.spread_rules import (
     Asked,
     DepartingDomains,
@@ -87,7 +87,10 @@ class TopologySpreadState(ConstraintState):
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counting_rules(kind, node):
-            count(self._mine_on(node), rule.place, pods)
+            if node not in self._own_nodes:  # a copy that may be changed
+                self._own_nodes.add(node)
+                self._on[node] = dict(self._on.get(node, {}))
+            add_count(self._on[node], rule.place, pods)
             self._book(rule, domain, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
@@ -111,8 +114,8 @@ class TopologySpreadState(ConstraintState):
             if not rule.honours_taints:
                 self._counts.mine(rule.place).leave(domain, -pods)
 
-    def bar(self, node: int) -> None:
-        self._rebook(node, self._going.bar)
+    def stop_filling(self, node: int) -> None:
+        self._rebook(node, self._going.stop_filling)
 
     def close(self, node: int) -> None:
         self._rebook(node, self._going.close)
@@ -123,7 +126,11 @@ class TopologySpreadState(ConstraintState):
         self._places.reopen(node)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        return all_of([self._taking(spread) for spread in self._of.spreads[kind]])
+        masks = []
+        for spread in self._of.spreads[kind]:
+            spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
+            masks.append(self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes))
+        return all_of(masks)
 
     def allows(self, kind: int, node: int) -> bool:
         for spread in self._of.spreads[kind]:
@@ -165,13 +172,6 @@ class TopologySpreadState(ConstraintState):
             if domain != NOWHERE:
                 yield rule, domain
 
-    def _mine_on(self, node: int) -> Counts:
-        """Return the counts of a node as a copy that may be changed."""
-        if node not in self._own_nodes:
-            self._own_nodes.add(node)
-            self._on[node] = dict(self._on.get(node, {}))
-        return self._on[node]
-
     def _book(self, rule: SpreadRule, domain: int, node: int, pods: int) -> None:
         """Count pods as what those of the node are now."""
         if self._going.is_closed(node) and rule.honours_taints:
@@ -186,10 +186,6 @@ class TopologySpreadState(ConstraintState):
         self._places.domains_changed(turn(node))
         for rule, pods in here:
             self._book(rule, rule.topology.domain_of[node], node, pods)
-
-    def _taking(self, spread: Asked) -> NodeMask | None:
-        spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
-        return self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes)
 
     def _most_domains(self, spread: Asked) -> int:
         """Return how many domains there may be; 0 if they may be too few for the constraint, and the least is 0."""
