@@ -74,8 +74,7 @@ class ScaleDownRule:
     gate_by: SaidBy = SaidBy.PROFILE
     unneeded_by: SaidBy = SaidBy.PROFILE
     compute_class: str = ""
-    class_known: bool = True
-    """False if the class could not be read: it may set other values."""
+    class_known: bool = True  # False if the class could not be read: it may set other values.
 
     @property
     def only_empty(self) -> bool:

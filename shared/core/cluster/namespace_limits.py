@@ -61,8 +61,7 @@ class _Measured:
     name: str
     requests: Resources
     limits: Resources
-    known: bool
-    """Whether it has no other limits than these."""
+    known: bool  # Whether it has no other limits than these.
 
 
 def _measure_row(
@@ -105,8 +104,7 @@ def _with_missing(given: Resources, defaults: Iterable[Resources]) -> Resources:
 
 COUNTS: Final = ("pods", "count/pods")
 LIMITS: Final = "limits."
-_REQUIRED: Final = (CPU, MEMORY)
-"""What each container must request, if a quota counts it."""
+_REQUIRED: Final = (CPU, MEMORY)  # What each container must request, if a quota counts it.
 
 
 class ScopeName(StrEnum):
@@ -192,11 +190,9 @@ class Replacement:
     sent: ContainerRequests
     written: ContainerRequests
     needs: Resources
-    takes: Resources
-    """What the replaced pod counts as until it is gone."""
+    takes: Resources  # What the replaced pod counts as until it is gone.
     priority_class: str = ""
-    limits_of: frozenset[str] = frozenset()
-    """The containers whose limits are known: those of a template."""
+    limits_of: frozenset[str] = frozenset()  # The containers whose limits are known: those of a template.
 
 
 @dataclass(frozen=True)

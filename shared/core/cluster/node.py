@@ -45,10 +45,8 @@ def minor_version(written: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else UNKNOWN_VERSION
 
 
-SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)
-"""What Ebb writes on the nodes of a wave."""
-ANY_KUBELET: Final = Kubelet()
-"""One of which nothing is known."""
+SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)  # What Ebb writes on the nodes of a wave.
+ANY_KUBELET: Final = Kubelet()  # One of which nothing is known.
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,7 @@ class Node:
     conditions: frozenset[str] = frozenset()
     """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""
     kubelet: Kubelet = ANY_KUBELET
-    version: str = ""
-    """GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it."""
+    version: str = ""  # GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it.
 
     @cached_property
     def stands_by(self) -> bool:
@@ -156,14 +153,10 @@ class NodePool:
     min_per_zone: int = 0
     min_total: int = 0
     upgrading: bool = False
-    version: str = ""
-    """The version that GKE gives its nodes; empty where it is not known."""
-    tpu_topology: str = ""
-    """The shape of a TPU slice, in chips."""
-    queued: bool = False
-    """Whether its nodes come by queued provisioning."""
-    compact: bool = False
-    """Whether its nodes are placed close together."""
+    version: str = ""  # The version that GKE gives its nodes; empty where it is not known.
+    tpu_topology: str = ""  # The shape of a TPU slice, in chips.
+    queued: bool = False  # Whether its nodes come by queued provisioning.
+    compact: bool = False  # Whether its nodes are placed close together.
     consolidation_delay: timedelta | None = None
     """How long the autoscaler waits before it deletes an unneeded node; None = as its profile has it."""
 

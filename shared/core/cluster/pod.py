@@ -82,17 +82,14 @@ class PodClass:
     namespace: str
     owner: Owner | None = None
     labels: Labels = field(default_factory=no_labels)
-    annotations: Labels = field(default_factory=no_labels)
-    """Only those named in `names.POD_ANNOTATIONS`."""
+    annotations: Labels = field(default_factory=no_labels)  # Only those named in `names.POD_ANNOTATIONS`.
     requests: Resources = NOTHING
     """What the scheduler books for an incoming pod: init containers, sidecars and overhead included.
 
     In a snapshot, of a pod that has a node, what it needs elsewhere: see `returning`.
     """
-    asks: ContainerRequests | None = None
-    """What its own spec requests, by container; None = not known."""
-    raised_by: tuple[str, ...] = ()
-    """What makes `requests` more than its own spec, in words."""
+    asks: ContainerRequests | None = None  # What its own spec requests, by container; None = not known.
+    raised_by: tuple[str, ...] = ()  # What makes `requests` more than its own spec, in words.
     replaced_at_end: bool = False
     """Whether another comes only once the pod has ended, where others come as it begins to end."""
     refused_by: tuple[str, ...] = ()
@@ -126,12 +123,10 @@ class PodClass:
     """Parts of the spec that limit its placement and have no field here; each makes the pod unmovable."""
     needs_kubelet: Kubelet | None = None
     """What the kubelet under it can do, where some node's cannot (`store.snapshots`); None = any will do."""
-    workload: str = field(init=False, repr=False)
-    """`namespace/kind/name` of the controller; empty without one."""
+    workload: str = field(init=False, repr=False)  # `namespace/kind/name` of the controller; empty without one.
     stays: bool = field(init=False, repr=False)
     """Whether its pods stay with their node: a DaemonSet keeps them there, or they mirror static pods."""
-    uses_claims: bool = field(init=False, repr=False)
-    """Whether any of its volumes has a claim."""
+    uses_claims: bool = field(init=False, repr=False)  # Whether any of its volumes has a claim.
 
     def __post_init__(self) -> None:
         controller = f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
@@ -165,8 +160,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     ready: bool = True
     created: datetime | None = None
     started: datetime | None = None
-    deleting: datetime | None = None
-    """deletionTimestamp: when the grace period ends."""
+    deleting: datetime | None = None  # deletionTimestamp: when the grace period ends.
     booked: Resources | None = None
     """What the scheduler books for the running pod where that is not `spec.requests`: while it is resized in place,
     and where it would come back larger."""

@@ -23,8 +23,7 @@ class Container:
     requests: Resources = NOTHING
     init: bool = False
     sidecar: bool = False
-    limits: Resources = NOTHING
-    """Read of templates alone: no rule reads those of running pods."""
+    limits: Resources = NOTHING  # Read of templates alone: no rule reads those of running pods.
 
     def highest(self, other: "Container") -> "Container":
         return replace(self, requests=self.requests.largest(other.requests), limits=self.limits.largest(other.limits))
@@ -86,8 +85,7 @@ class Report:
 
     allocated: Resources = NOTHING
     actuated: Resources = NOTHING
-    reports_actuated: bool = False
-    """Whether `status.resources` is there at all, be it empty."""
+    reports_actuated: bool = False  # Whether `status.resources` is there at all, be it empty.
 
     @property
     def most(self) -> Resources:
@@ -109,8 +107,7 @@ class RunningContainer:
 class RunningPod:
     containers: tuple[RunningContainer, ...]
     overhead: Resources = NOTHING
-    desired: Resources = NOTHING
-    """What the pod requests as a whole."""
+    desired: Resources = NOTHING  # What the pod requests as a whole.
     report: Report = UNREPORTED
     infeasible: bool = False
     """Whether the kubelet reports that the node can never hold what the pod was resized to: it never happens."""

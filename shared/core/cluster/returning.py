@@ -21,10 +21,8 @@ from shared.core.cluster.templates import Making, as_made, label_keys, making_of
 from shared.core.cluster.workloads import UNKNOWN, Workload
 
 ANY_CONTAINER: Final = "*"
-CONTROLLED: Final = frozenset({CPU, MEMORY})
-"""What is controlled by default."""
-_BELOW_LIMIT: Final = 1
-"""Millicores by which a boosted request stays below a limit that does not move with it."""
+CONTROLLED: Final = frozenset({CPU, MEMORY})  # What is controlled by default.
+_BELOW_LIMIT: Final = 1  # Millicores by which a boosted request stays below a limit that does not move with it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ class StartupBoost:
 class ContainerPolicy:
     """What the autoscaler may do to a container (resourcePolicy.containerPolicies)."""
 
-    scaled: bool = True
-    """False: its mode is Off."""
+    scaled: bool = True  # False: its mode is Off.
     least: Resources = NOTHING
     most: Resources = NOTHING
     controlled: frozenset[str] = CONTROLLED
@@ -55,12 +52,9 @@ _DEFAULT: Final = ContainerPolicy()
 
 @dataclass(frozen=True, slots=True)
 class VerticalAutoscaler(Namespaced):
-    target: str
-    """The controller that it is for, as `namespace/kind/name`."""
-    acts: bool = True
-    """False: its mode is Off. It recommends then, and writes nothing but a boost."""
-    recommended: Mapping[str, Resources] = field(default_factory=dict)
-    """The target of each container, by name."""
+    target: str  # The controller that it is for, as `namespace/kind/name`.
+    acts: bool = True  # False: its mode is Off. It recommends then, and writes nothing but a boost.
+    recommended: Mapping[str, Resources] = field(default_factory=dict)  # The target of each container, by name.
     policies: Mapping[str, ContainerPolicy] = field(default_factory=dict)
     """By the container's name; `*` is for all that are not named."""
     boost: StartupBoost | None = None
@@ -140,8 +134,7 @@ class _Made:
     written: ContainerRequests
     requests: Resources
     raised_by: tuple[str, ...]
-    limits_of: frozenset[str]
-    """The containers whose limits are known."""
+    limits_of: frozenset[str]  # The containers whose limits are known.
 
 
 class _Returning:

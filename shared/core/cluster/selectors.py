@@ -111,8 +111,7 @@ class NodeTerm:
         return NodeTerm(tuple(dict.fromkeys(expressions)), tuple(dict.fromkeys(fields)))
 
 
-NodeTerms = tuple[NodeTerm, ...] | None
-"""Any of the terms may match; None = all nodes do."""
+NodeTerms = tuple[NodeTerm, ...] | None  # Any of the terms may match; None = all nodes do.
 
 
 def intersect_terms(one: NodeTerms, other: NodeTerms) -> NodeTerms:

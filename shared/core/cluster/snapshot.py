@@ -64,8 +64,7 @@ class Snapshot:
     pools_known: bool = True
     """False when the GKE API was left out (`EBB_GKE_API=none`): pools then stem from node labels."""
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
-    profile: str = "BALANCED"
-    """The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION."""
+    profile: str = "BALANCED"  # The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION.
     minimum: Resources = NOTHING
     """The CPU and memory that the autoscaler keeps in the cluster at least (limits of node auto-provisioning)."""
     workloads: Mapping[str, Workload] = field(default_factory=dict)
@@ -74,10 +73,8 @@ class Snapshot:
     """The claims and volumes of the pods; by default nothing is known about them."""
     autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
     """What writes into the requests of replacements; the pods already have the result (`returning`)."""
-    buffers: Buffers = NO_BUFFERS
-    """What capacity buffers hold room for on running nodes."""
-    compute_classes: ComputeClasses = NO_CLASSES
-    """How the autoscaler removes the nodes of ComputeClasses."""
+    buffers: Buffers = NO_BUFFERS  # What capacity buffers hold room for on running nodes.
+    compute_classes: ComputeClasses = NO_CLASSES  # How the autoscaler removes the nodes of ComputeClasses.
     limits: NamespaceLimits = NO_LIMITS
     """LimitRanges and ResourceQuotas; the pods already have the result (`returning`)."""
 

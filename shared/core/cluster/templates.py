@@ -31,10 +31,8 @@ MADE_BY_CONTROLLERS: Final = frozenset(
     {names.TEMPLATE_HASH_LABEL, names.REVISION_LABEL, names.POD_NAME_LABEL, names.POD_INDEX_LABEL}
 )
 """Labels of pods that their template need not have."""
-DRAIN_TAINT: Final = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")
-"""That of any drain."""
-Own = PodClass | None
-"""The template that a pod was made of; None = not known."""
+DRAIN_TAINT: Final = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")  # That of any drain.
+Own = PodClass | None  # The template that a pod was made of; None = not known.
 SelectedBy = Callable[[], AbstractSet[str]]
 """Returns the keys of all labels by which rules of placement select pods."""
 
@@ -43,11 +41,9 @@ SelectedBy = Callable[[], AbstractSet[str]]
 class Making:
     """What the next pod in the place of one is made of."""
 
-    templates: tuple[PodClass, ...] = ()
-    """Any of them; none where the pod itself shows it, or nobody knows."""
+    templates: tuple[PodClass, ...] = ()  # Any of them; none where the pod itself shows it, or nobody knows.
     own: Own = None
-    unread: str = ""
-    """The revision of which it will be, where nothing that is read shows that."""
+    unread: str = ""  # The revision of which it will be, where nothing that is read shows that.
 
     @property
     def asks(self) -> ContainerRequests | None:

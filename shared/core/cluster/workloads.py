@@ -12,25 +12,19 @@ from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import LabelSelector
 from shared.core.policy import Limit
 
-A_QUARTER: Final = Limit(percent=25)
-"""The API's default for maxSurge and maxUnavailable."""
+A_QUARTER: Final = Limit(percent=25)  # The API's default for maxSurge and maxUnavailable.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    name: str
-    """`namespace/Deployment/name`, as `Workload.name` has it."""
+    name: str  # `namespace/Deployment/name`, as `Workload.name` has it.
     uid: str = ""
     resource_version: str = ""
-    wanted: int = 1
-    """Wanted replicas."""
-    created: int = 0
-    """Pods of all its ReplicaSets that are not on their way out."""
-    updated: int = 0
-    """Those of the newest template."""
+    wanted: int = 1  # Wanted replicas.
+    created: int = 0  # Pods of all its ReplicaSets that are not on their way out.
+    updated: int = 0  # Those of the newest template.
     available: int = 0
-    observed: bool = True
-    """Whether the status is about the spec as it stands."""
+    observed: bool = True  # Whether the status is about the spec as it stands.
     progressing: bool = True
     """False when its rollout has failed (condition Progressing=False: its deadline has passed)."""
     rolling_update: bool = True
@@ -41,12 +35,10 @@ class Deployment:
     """How long a new pod must be Ready before it counts as available, and an old one goes (minReadySeconds)."""
     paused: bool = False
     deleting: bool = False
-    wish: str = ""
-    """The value of its annotation `names.SURGE`; empty without one."""
+    wish: str = ""  # The value of its annotation `names.SURGE`; empty without one.
     stamp: str = ""
     """The drain that it was restarted for, by its template (`names.SURGE_STAMP`); empty without one."""
-    earlier: str = ""
-    """The stamp before that one (`names.SURGED_BEFORE`); empty without one."""
+    earlier: str = ""  # The stamp before that one (`names.SURGED_BEFORE`); empty without one.
     generation: int = 0
     """Grows with each change of its spec or of its own annotations, by one (Kubernetes, the Deployments' strategy)."""
     template: str = ""
@@ -80,8 +72,7 @@ class Revisions:
     """Of which revision a StatefulSet makes the pod of a missing ordinal (newVersionedStatefulSetPod)."""
 
     current: str = ""
-    update: str = ""
-    """The one of the template as it stands."""
+    update: str = ""  # The one of the template as it stands.
     first_updated: int = 0
     """The lowest ordinal of the newest revision; those below the partition are made of the current one."""
 
@@ -94,19 +85,15 @@ class Revisions:
 class Workload:
     """What is behind a pod's controller: for the ReplicaSet of a Deployment, that Deployment."""
 
-    name: str = ""
-    """`namespace/kind/name`; the ReplicaSets of one Deployment share it."""
-    wanted: int | None = None
-    """Wanted replicas; None = not known."""
+    name: str = ""  # `namespace/kind/name`; the ReplicaSets of one Deployment share it.
+    wanted: int | None = None  # Wanted replicas; None = not known.
     available: int | None = None
     """Replicas available in the whole cluster, as its controller last wrote it; None = not known."""
-    rolling: bool = False
-    """Whether a rollout is under way, or a change that its controller has not seen yet."""
+    rolling: bool = False  # Whether a rollout is under way, or a change that its controller has not seen yet.
     created: int | None = None
     """Pods that its controller has created and that are not on their way out, as it last wrote it (a StatefulSet
     counts those on their way out too); None = not known."""
-    owner: str = ""
-    """Its own controller (`namespace/kind/name`): a VerticalPodAutoscaler may name that."""
+    owner: str = ""  # Its own controller (`namespace/kind/name`): a VerticalPodAutoscaler may name that.
     templates: tuple[PodClass, ...] = ()
     """What its next pods are made of: a ReplicaSet's own, and its Deployment's where that is another by now."""
     fixed_template: bool = False
@@ -120,8 +107,7 @@ class Workload:
     StatefulSets always do."""
     template_mark: str = ""
     """Ebb's mark of a deletion cost (`names.STEERED`) where people wrote it into the template of its pods."""
-    deployment: Deployment | None = None
-    """How it is rolled out; None for other kinds, and if it is not known."""
+    deployment: Deployment | None = None  # How it is rolled out; None for other kinds, and if it is not known.
 
     @property
     def single(self) -> bool:
@@ -163,8 +149,7 @@ class PodDisruptionBudget(Namespaced):
     expected_pods: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
-    observed: bool = True
-    """Whether the status is about the spec as it stands."""
+    observed: bool = True  # Whether the status is about the spec as it stands.
     fault: str = ""
     """Why the disruption controller cannot count its pods, in that controller's words; empty where it can."""
 

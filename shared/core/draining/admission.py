@@ -39,8 +39,7 @@ _WAIVED_FOR_MANUAL: Final = frozenset(
     {Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.CONSOLIDATION_OFF}
 )
 """What a manual order skips of the node rules: ratios and marks, nothing else (docs/decisions/people.md)."""
-_CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
-"""Asked again inside the claim's compare-and-set."""
+_CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})  # Asked again inside the claim's compare-and-set.
 
 
 def needs_whole_snapshot(

@@ -103,8 +103,7 @@ def buffer_fell(drain: Drain) -> Step | None:
 COUNTS_MAY_TAKE: Final = timedelta(seconds=15)
 """How long after its last pod's end the counts that call a node drained may be read: what a controller takes to write
 its status, the slow look, and one call that is tried again."""
-_MOST_NAMED: Final = 5
-"""The longest events are 1024 characters."""
+_MOST_NAMED: Final = 5  # The longest events are 1024 characters.
 
 
 def grace_seconds(pod: Pod, most: timedelta) -> int:

@@ -26,10 +26,8 @@ _NO_RULES: Final = PodRules()
 class Proof:
     """Whether the pods of the node had a place elsewhere, at a moment after the cordon."""
 
-    taken_at: datetime
-    """When the reading of its snapshot began; another drain may have read that."""
-    at: datetime
-    """When it was done."""
+    taken_at: datetime  # When the reading of its snapshot began; another drain may have read that.
+    at: datetime  # When it was done.
     against: tuple[Blocker, ...] = ()
     buffers: Mapping[str, int] = field(default_factory=dict)
     """By `namespace/name`, for how many chunks of each capacity buffer the autoscaler then had room."""
@@ -61,8 +59,7 @@ class Observation:
     disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     """What stands behind the pods, by `PodClass.workload`; what is missing is not known."""
-    workloads_at: datetime | None = None
-    """When they were read."""
+    workloads_at: datetime | None = None  # When they were read.
     other_claims: OtherClaims = field(default_factory=OtherClaims)
     """What the other claims move of workloads without a PodDisruptionBudget."""
     working: int = 1
@@ -73,14 +70,10 @@ class Observation:
     """When the autoscaler last began to delete the node; read only where our cordon was cleared under our taint."""
     policy: Policy | None = None
     """None: missing or invalid; a running drain goes on with the settings of its claim."""
-    paused: bool = False
-    """The pause flag of the state."""
-    emptied_at: datetime | None = None
-    """Since when no look of this drain has seen a pod that is to move."""
-    proof: Proof | None = None
-    """None: this step has made none."""
-    others: OtherDrains | None = None
-    """None: not read, for it is rarely needed."""
+    paused: bool = False  # The pause flag of the state.
+    emptied_at: datetime | None = None  # Since when no look of this drain has seen a pod that is to move.
+    proof: Proof | None = None  # None: this step has made none.
+    others: OtherDrains | None = None  # None: not read, for it is rarely needed.
     in_upgrade: bool = False
     """Whether an upgrade of its pool may be emptying the node; read only before it would be returned."""
     buffers: Buffers = NO_BUFFERS
@@ -145,8 +138,7 @@ class Evict:
 class Restart:
     """Restart the Deployment of these pods: its controller starts others, then ends them."""
 
-    deployment: str
-    """`namespace/Deployment/name`."""
+    deployment: str  # `namespace/Deployment/name`.
     pods: tuple[Pod, ...]
 
 
@@ -180,8 +172,7 @@ class Settle:
     detail: str = ""
 
 
-LastStep = LeaveToAutoscaler | ReturnNode | Settle
-"""A step after which this order has nothing left to do."""
+LastStep = LeaveToAutoscaler | ReturnNode | Settle  # A step after which this order has nothing left to do.
 Step = Cordon | WritePhase | Prove | Compare | Restart | Evict | Await | LastStep
 
 

@@ -22,8 +22,7 @@ from shared.core.records.drain_record import REFUSED_FOR_GOOD, DrainRecord, Evic
 from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import judge, movable
 
-PROOF_STANDS_FOR: Final = timedelta(seconds=20)
-"""How old the snapshot of a proof may be at the first eviction."""
+PROOF_STANDS_FOR: Final = timedelta(seconds=20)  # How old the snapshot of a proof may be at the first eviction.
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
 SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS, PodBlock.PDB_UNCOUNTED})

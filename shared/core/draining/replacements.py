@@ -47,17 +47,14 @@ def waiting_for_a_place(pod: Pod, held: frozenset[str], held_at: datetime | None
     return pod if held_at is None else replace(pod, unschedulable_since=max(since, held_at))
 
 
-WHOLE_SECONDS: Final = timedelta(seconds=1)
-"""The API cuts its times to whole seconds."""
+WHOLE_SECONDS: Final = timedelta(seconds=1)  # The API cuts its times to whole seconds.
 
 
 @dataclass(frozen=True, slots=True)
 class MissingReplicas:
     workload: str
-    missing: int
-    """Replicas that have no node and had one before the first eviction."""
-    waiting: tuple[Pod, ...]
-    """Its pods without a node that came after the cordon."""
+    missing: int  # Replicas that have no node and had one before the first eviction.
+    waiting: tuple[Pod, ...]  # Its pods without a node that came after the cordon.
 
     def __str__(self) -> str:
         return f"{self.workload} (replicas without a node: {self.missing})"
@@ -189,8 +186,7 @@ def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
 
 BETWEEN_MESSAGES: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
-NEXT_AFTER: Final = timedelta(seconds=5)
-"""How long a node that was returned is trusted to help: one look."""
+NEXT_AFTER: Final = timedelta(seconds=5)  # How long a node that was returned is trusted to help: one look.
 
 
 def given_way_for(

@@ -13,8 +13,7 @@ from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker, Claim, ClusterState
 
-OPEN_FOR: Final = timedelta(minutes=30)
-"""As long as a first back-off: the pods' owners get time to settle."""
+OPEN_FOR: Final = timedelta(minutes=30)  # As long as a first back-off: the pods' owners get time to settle.
 MOST_FAILURES: Final = 3
 FAILURES_WITHIN: Final = timedelta(hours=1)
 FAILED_DRAINS: Final = frozenset(why.value for why in ReturnReason if why.row.after is After.FAILURE)

@@ -19,14 +19,10 @@ from shared.core.records.state import Breaker, Claim, ClusterState
 
 
 class RepairKind(StrEnum):
-    SETTLE = "settle"
-    """The node is gone: end the claim as removed."""
-    CONTINUE = "continue"
-    """The step fell silent: publish the order again with the next generation."""
-    RELEASE = "release"
-    """Publish a release: the drainer gives the node back."""
-    FAULT = "fault"
-    """A rule failed by a fault of Ebb: nothing can be done but to log it."""
+    SETTLE = "settle"  # The node is gone: end the claim as removed.
+    CONTINUE = "continue"  # The step fell silent: publish the order again with the next generation.
+    RELEASE = "release"  # Publish a release: the drainer gives the node back.
+    FAULT = "fault"  # A rule failed by a fault of Ebb: nothing can be done but to log it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,7 @@ class Repair:
     why: ReturnReason | None = None
     detail: str = ""
     pool: str = field(default="", compare=False)
-    not_before: datetime | None = None
-    """Until then the cause may end by itself."""
+    not_before: datetime | None = None  # Until then the cause may end by itself.
 
 
 @dataclass(frozen=True)

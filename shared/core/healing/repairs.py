@@ -19,8 +19,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState
 
-SILENT_AFTER: Final = timedelta(seconds=60)
-"""A step that ended well has published its continuation by then."""
+SILENT_AFTER: Final = timedelta(seconds=60)  # A step that ended well has published its continuation by then.
 
 
 def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
@@ -187,8 +186,7 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
 
 LOOKED_FOR: Final = timedelta(days=1)
 """How long after a drain's end passes try: a webhook that is down for a night is back by then."""
-MOST: Final = 20
-"""So many are looked at in a pass: each costs the reading of its drain's record."""
+MOST: Final = 20  # So many are looked at in a pass: each costs the reading of its drain's record.
 MOST_REFUSED: Final = 3
 """So many releases may be refused to undo one for good; then a person has been warned often enough."""
 

@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 from shared.core.cluster.resources import Resources
 
 Amounts = NDArray[np.int64]
-SCALE: Final = 10_000
-"""Shares of a node are compared in steps of 1/10,000."""
+SCALE: Final = 10_000  # Shares of a node are compared in steps of 1/10,000.
 MOST: Final = 2**48
 """256 TiB, or as many millicores: more than any node has. Twice that (overbooked, and headroom held back), times
 `SCALE`, is below 2^63."""
 _MOST_SHARE: Final = 2**40
 """Of a node that offers next to nothing: two such shares and a tie-break still add up."""
-_WRAPS: Final = 2.0**60
-"""A sum of requests from which on 64 bits may not hold it."""
+_WRAPS: Final = 2.0**60  # A sum of requests from which on 64 bits may not hold it.
 
 
 def matrix(rows: Sequence[Resources], axes: Sequence[str], most: int) -> Amounts:

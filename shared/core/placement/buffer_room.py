@@ -14,8 +14,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.node_room import NodeRoom
 
-Chunks = tuple[int, ...]
-"""How many chunks of each buffer have room, in the order of `BufferRoom.first`."""
+Chunks = tuple[int, ...]  # How many chunks of each buffer have room, in the order of `BufferRoom.first`.
 
 
 class BufferRoom:

@@ -41,8 +41,7 @@ class ClusterArrays:
         """Pods without a node, those whose node is gone (their controllers make them again in less than a minute), and
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
-        self.chunks = tuple(snapshot.buffers.chunks)
-        """One of each capacity buffer, with how many there are."""
+        self.chunks = tuple(snapshot.buffers.chunks)  # One of each capacity buffer, with how many there are.
         self.example: dict[PodClass, Pod] = {}
         for pod in (*living, *(chunk for chunk, _ in self.chunks)):
             self.example.setdefault(pod.spec, pod)
@@ -191,8 +190,7 @@ class ClusterArrays:
         return left(self.allocatable, where, requested)
 
 
-ArraysOf = Callable[[Snapshot], ClusterArrays]
-"""Makes the arrays of a snapshot, or knows them already."""
+ArraysOf = Callable[[Snapshot], ClusterArrays]  # Makes the arrays of a snapshot, or knows them already.
 KEPT: Final = 4
 """Snapshots that are remembered: those of a pass, and in forecasts those with what is announced and without."""
 _Found = TypeVar("_Found")

@@ -18,8 +18,7 @@ from shared.core.placement.constraints.domain_counts import Counts, add_count
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.strategies import Strategy
 
-OUTSIDE: Final = -1
-"""The node index of pods that are not bound yet."""
+OUTSIDE: Final = -1  # The node index of pods that are not bound yet.
 Answer = TypeVar("Answer")
 _BELOW: Final = 2**45
 """Keys are below zero by this: times a mask the smallest of them then is the smallest of those in the mask."""
@@ -32,15 +31,13 @@ class NodeRoom:
         self.arrays = arrays
         self.strategy = strategy
         self._free = arrays.free.copy()
-        self._free_data = self._free.data
-        """The same, for one node."""
+        self._free_data = self._free.data  # The same, for one node.
         self._open = arrays.destinations.copy()
         self._ties = strategy.ties(len(arrays.nodes)) - _BELOW
         self._key = strategy.direction * arrays.room(self._free) + self._ties
         """Of each node what the strategy chooses by: the smallest goes first."""
         self._constraints = arrays.constraint_states.copy()
-        self._relocated: dict[int, Counts] = {}
-        """By node, what was put there."""
+        self._relocated: dict[int, Counts] = {}  # By node, what was put there.
         self._fit_cache = FitCache(arrays, self._free, self._open)
         self._headroom: Amounts | None = None
         """What is kept free next to pods that are moved; chunks of buffers may lie there."""
@@ -197,10 +194,8 @@ class NodeRoom:
         self._fit_cache.touch(node)
 
 
-REMEMBERED: Final = 512
-"""Masks kept at once: 8 MB with 15,000 nodes."""
-CATCH_UP: Final = 32
-"""Above so many touched nodes a mask is cheaper to make again."""
+REMEMBERED: Final = 512  # Masks kept at once: 8 MB with 15,000 nodes.
+CATCH_UP: Final = 32  # Above so many touched nodes a mask is cheaper to make again.
 
 
 class FitCache:

@@ -15,8 +15,7 @@ from shared.core.placement.constraints.domain_counts import Counts, add_count, r
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 
-EJECTIONS: Final = 4
-"""Displaced pods asked to go elsewhere before a pod counts as one without a place."""
+EJECTIONS: Final = 4  # Displaced pods asked to go elsewhere before a pod counts as one without a place.
 _Change = Callable[[int, int, int], None]
 """Of a class, a node and a number of pods; the negative number takes it back."""
 

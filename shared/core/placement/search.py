@@ -19,12 +19,9 @@ from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.tally import Candidate, Lost, Merit, Supply, Tally
 
-TRIES: Final = 6
-"""Nodes tried in the place of those reopened; three times as many are looked at."""
-SIZES: Final = (1, 1, 2) * 5 + (8,)
-"""How many nodes are reopened, trial by trial."""
-CHAIN: Final = 2
-"""How many displaced pods in a row may be moved on for one that finds no place."""
+TRIES: Final = 6  # Nodes tried in the place of those reopened; three times as many are looked at.
+SIZES: Final = (1, 1, 2) * 5 + (8,)  # How many nodes are reopened, trial by trial.
+CHAIN: Final = 2  # How many displaced pods in a row may be moved on for one that finds no place.
 
 
 class Choice(Rearrangement):
@@ -115,10 +112,8 @@ class Improver:
 
 STEPS: Final = 2_000
 """Pods and nodes tried before no further round is begun; the first round is always finished."""
-STEPS_FOR_EACH: Final = 6
-"""So many more for each node and pod of the cluster."""
-ROUND: Final = 500
-"""Steps of a round of exchanges; as many as the choice took to find, where that is more."""
+STEPS_FOR_EACH: Final = 6  # So many more for each node and pod of the cluster.
+ROUND: Final = 500  # Steps of a round of exchanges; as many as the choice took to find, where that is more.
 SMALL: Final = 2_000
 """Nodes and pods of a cluster in which what a search by prices alone finds is a beginning, too: no bill is higher."""
 NO_SUPPLIES: Final[Mapping[str, Supply]] = {}
@@ -132,10 +127,8 @@ class SearchResult:
     nodes: tuple[str, ...] = ()
     saving: int = 0
     merit: Merit = (0, 0, 0, 0, 0)
-    steps: int = 0
-    """Steps used."""
-    braked: bool = False
-    """Whether the brake ended it before its steps did."""
+    steps: int = 0  # Steps used.
+    braked: bool = False  # Whether the brake ended it before its steps did.
 
 
 def never() -> bool:

@@ -275,8 +275,7 @@ def headroom_of(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
 
 PATIENCE: Final = timedelta(seconds=90)
 """A minute of grace, and what the kubelet and the scheduler take after it."""
-AFTER_GRACE: Final = timedelta(seconds=5)
-"""What these take after a shorter grace."""
+AFTER_GRACE: Final = timedelta(seconds=5)  # What these take after a shorter grace.
 
 
 def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:

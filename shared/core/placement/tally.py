@@ -8,10 +8,8 @@ from typing import Final
 
 Lost = Callable[[Sequence[int]], int]
 """Returns how many micro-dollars an hour nodes of these amounts save less than they cost (`planning.bill`)."""
-LITTLE: Final = 10
-"""Micro-dollars an hour, less than a cent a month: a node that saves no more saves nothing."""
-Merit = tuple[int, int, int, int, int]
-"""Compared from left to right, more is better: see `Tally.merit`."""
+LITTLE: Final = 10  # Micro-dollars an hour, less than a cent a month: a node that saves no more saves nothing.
+Merit = tuple[int, int, int, int, int]  # Compared from left to right, more is better: see `Tally.merit`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +32,10 @@ class Supply:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     name: str
-    cost: int
-    """Its price, in micro-dollars per hour."""
-    disruption: int = 0
-    """What the evictions would cost, in any unit."""
+    cost: int  # Its price, in micro-dollars per hour.
+    disruption: int = 0  # What the evictions would cost, in any unit.
     uses: tuple[Use, ...] = ()
-    rank: int = 0
-    """Its place among the candidates by what else is preferred: of equals the earlier goes."""
+    rank: int = 0  # Its place among the candidates by what else is preferred: of equals the earlier goes.
     first: bool = False
     """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
     amounts: tuple[int, ...] = ()
@@ -57,10 +52,8 @@ class Tally:
     disruption: int = 0
     evictions: int = 0
     ranks: int = 0
-    used: Counter[str] = field(default_factory=Counter)
-    """By supply."""
-    gone: tuple[int, ...] = ()
-    """The amounts of all."""
+    used: Counter[str] = field(default_factory=Counter)  # By supply.
+    gone: tuple[int, ...] = ()  # The amounts of all.
 
     def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
         self.cost += nodes * candidate.cost

@@ -16,14 +16,10 @@ from shared.core.planning.bill import Savings
 from shared.core.planning.scheduling import Drained, drain_nodes
 from shared.core.rules.situation import Situation
 
-FEW: Final = 500
-"""Up to so many nodes the autoscaler is followed in a pass."""
-ROUNDS: Final = 20
-"""So many of its rounds at most."""
-DICE: Final = 3
-"""So often it is followed: in which order it asks the nodes decides what it reaches."""
-WANDERS: Final = Fraction(1, 10)
-"""The part of what it saves by moving pods that its dice decide."""
+FEW: Final = 500  # Up to so many nodes the autoscaler is followed in a pass.
+ROUNDS: Final = 20  # So many of its rounds at most.
+DICE: Final = 3  # So often it is followed: in which order it asks the nodes decides what it reaches.
+WANDERS: Final = Fraction(1, 10)  # The part of what it saves by moving pods that its dice decide.
 
 FindUnneeded = Callable[[Snapshot], Sequence[str]]
 """Returns what the autoscaler would announce, in the order in which it would remove it."""

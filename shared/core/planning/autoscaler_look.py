@@ -25,18 +25,14 @@ from shared.core.planning.autoscaler import drop_expendable, is_eligible, is_saf
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import movable
 
-PARALLEL: Final = 10
-"""Nodes that may be deleted at once (max-scale-down-parallelism)."""
+PARALLEL: Final = 10  # Nodes that may be deleted at once (max-scale-down-parallelism).
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    leaving: Collection[str] = ()
-    """Nodes on their way out."""
-    unneeded: Collection[str] = ()
-    """Nodes that were found by the last look."""
-    place: int = 0
-    """From which node on the search for room goes on."""
+    leaving: Collection[str] = ()  # Nodes on their way out.
+    unneeded: Collection[str] = ()  # Nodes that were found by the last look.
+    place: int = 0  # From which node on the search for room goes on.
 
 
 NO_EARLIER: Final = Earlier()
@@ -44,14 +40,11 @@ NO_EARLIER: Final = Earlier()
 
 @dataclass(frozen=True, slots=True)
 class ScaleDownScan:
-    next_place: int
-    """From which node on the next look searches for room."""
+    next_place: int  # From which node on the next look searches for room.
     unneeded: tuple[str, ...] = ()
     """The nodes that could go, in the order in which they are removed: empty ones first, risky ones last."""
-    kept: tuple[str, ...] = ()
-    """Eligible nodes that could not go; they are not looked at again for a while."""
-    unseen: bool = False
-    """Whether it ended before it had looked at all: it had found enough."""
+    kept: tuple[str, ...] = ()  # Eligible nodes that could not go; they are not looked at again for a while.
+    unseen: bool = False  # Whether it ended before it had looked at all: it had found enough.
 
 
 def nodes_unneeded(

@@ -186,8 +186,7 @@ class Savings:
     """What nodes save by leaving, given what remains by then."""
 
     bill: Bill
-    left: tuple[int, ...] = NO_AMOUNTS
-    """The amounts of what remains."""
+    left: tuple[int, ...] = NO_AMOUNTS  # The amounts of what remains.
     leaving: frozenset[str] = frozenset()
     """Nodes that do not count as what remains, by name: they leave anyway."""
     later: tuple[tuple[datetime, "Savings"], ...] = ()

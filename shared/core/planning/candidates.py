@@ -31,15 +31,12 @@ NO_MARKS: Final = PoolMarks()
 class AssessedNode:
     node: Node
     usage: Usage | None
-    reason: DrainReason
-    """Why it would go: empty, expired or underutilized."""
+    reason: DrainReason  # Why it would go: empty, expired or underutilized.
     blockers: tuple[Blocker, ...]
     claimed_by: str | None
     """The order id that holds it (claim or taint); a taint that somebody wrote may hold it with an empty one."""
-    avoided: bool = False
-    """Whether it goes only after all others (singleReplicas: avoid)."""
-    estimate: DrainEstimate = NO_ESTIMATE
-    """What its drain has to wait for; only of a candidate."""
+    avoided: bool = False  # Whether it goes only after all others (singleReplicas: avoid).
+    estimate: DrainEstimate = NO_ESTIMATE  # What its drain has to wait for; only of a candidate.
 
     @property
     def underutilized(self) -> bool:

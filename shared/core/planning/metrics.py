@@ -27,10 +27,8 @@ class NodeMetrics:
 
     nodes: int
     ready_nodes: int
-    non_tainted_nodes: int
-    """Schedulable and without a taint that repels pods (node-refiner)."""
-    unschedulable_nodes: int
-    """Cordoned, by whomever."""
+    non_tainted_nodes: int  # Schedulable and without a taint that repels pods (node-refiner).
+    unschedulable_nodes: int  # Cordoned, by whomever.
     underutilized: int
     marked: int
     in_flight: int
@@ -38,10 +36,8 @@ class NodeMetrics:
     allocatable: Resources
     requested: Resources
     excess: Fraction | None
-    cost: int
-    """Micro-dollars per hour."""
-    saving: int
-    """Micro-dollars per hour that this pass's orders save (in dry run: would save)."""
+    cost: int  # Micro-dollars per hour.
+    saving: int  # Micro-dollars per hour that this pass's orders save (in dry run: would save).
 
     @property
     def cpu_ratio(self) -> Fraction | None:
@@ -54,25 +50,19 @@ class NodeMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetrics:
-    unschedulable_pods: int
-    """Pods that the scheduler has found no place for."""
+    unschedulable_pods: int  # Pods that the scheduler has found no place for.
     oldest_mark: timedelta
-    kept: Mapping[ReasonGroup, int]
-    """How many nodes stay, by group; all groups are named."""
+    kept: Mapping[ReasonGroup, int]  # How many nodes stay, by group; all groups are named.
     claims: int
-    overdue_claims: int
-    """Claims older than drain deadline, watchdog and two passes: none should ever be."""
+    overdue_claims: int  # Claims older than drain deadline, watchdog and two passes: none should ever be.
     open_breakers: int
     backing_off: int
     reclaimed_nodes: int
-    reclaimed_cost: int
-    """Micro-dollars per hour, as `reclaimed` counts it."""
+    reclaimed_cost: int  # Micro-dollars per hour, as `reclaimed` counts it.
     bill: int | None
     """What is paid for all nodes with commitments, in micro-dollars per hour; None where nothing is committed."""
-    idle: int | None
-    """What of that is paid for commitments that no node uses."""
-    hours: float
-    """Hours since the last pass: reclaimed nodes and cost times these are node-hours and money."""
+    idle: int | None  # What of that is paid for commitments that no node uses.
+    hours: float  # Hours since the last pass: reclaimed nodes and cost times these are node-hours and money.
 
 
 def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
@@ -159,8 +149,7 @@ class MissedSaving:
     """What one word keeps in one pool: so many nodes, without which so many micro-dollars an hour are saved."""
 
     pool: str
-    reason: str
-    """The first thing that keeps the nodes; the pod's own word where it is a pod."""
+    reason: str  # The first thing that keeps the nodes; the pod's own word where it is a pod.
     nodes: int
     per_hour: int
 

@@ -19,11 +19,9 @@ from shared.core.policy.values import Capacity
 HOURS_PER_MONTH: Final = 730
 GIB: Final = 1024**3
 MICRO: Final = 10**6
-FALLBACK: Final = "e2"
-"""Whose rates an unknown machine is estimated at."""
+FALLBACK: Final = "e2"  # Whose rates an unknown machine is estimated at.
 DOLLARS: Final = "USD"
-OTHER: Final = "other"
-"""Under which name the table has GPUs that it does not list."""
+OTHER: Final = "other"  # Under which name the table has GPUs that it does not list.
 _PREDEFINED: Final = re.compile(r"(?P<family>[a-z]\d[a-z]?)-(?P<shape>standard|highmem|highcpu)-(?P<vcpus>\d+)")
 _CUSTOM: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)-)?custom-(?P<vcpus>\d+)-(?P<mib>\d+)(?:-ext)?")
 _SHARED_CORE: Final = {

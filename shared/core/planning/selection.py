@@ -35,8 +35,7 @@ _GATES: Final = frozenset(gate.reason for gate in GATES)
 """What may let a node of a set go later; what else keeps it, keeps it for longer than a set lasts."""
 _IN_WAVES: Final = frozenset(gate.reason for gate in WAVE_GATES)
 _WAVES: Final = DrainReason.UNDERUTILIZED
-SOON: Final = 20
-"""Nodes that the autoscaler removes in three quarters of an hour, one after another."""
+SOON: Final = 20  # Nodes that the autoscaler removes in three quarters of an hour, one after another.
 KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
 """Returns what keeps a node; empty where the rule does not. Changes nothing."""
 
@@ -61,18 +60,15 @@ class Selection:
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
         self._in_turns = _in_turns(situation) if situation.state.claims else Counter()
-        self.savings = searcher.savings
-        """What nodes save given what was taken."""
+        self.savings = searcher.savings  # What nodes save given what was taken.
         self.saved: dict[str, int] = {}
         """What each node taken saves given those before it, by name, in micro-dollars an hour."""
         self.taken: list[AssessedNode] = []
-        self.kept: dict[str, tuple[Blocker, ...]] = {}
-        """By node name."""
+        self.kept: dict[str, tuple[Blocker, ...]] = {}  # By node name.
         self.times: dict[str, DrainTime] = {}
         """How long a drain takes together with those before it, by node name."""
 
-        self.unforeseen: tuple[str, ...] = ()
-        """Faults of our own that cost a node, or the look ahead."""
+        self.unforeseen: tuple[str, ...] = ()  # Faults of our own that cost a node, or the look ahead.
         self.at_rest: AtRest | None = None
         self._open: dict[str, None] = {}
         """The nodes that the steady state is without, or of the wave, that are still to go, by name."""
@@ -83,8 +79,7 @@ class Selection:
         """The place of each of them in that order; until the look ahead, of those that were left of one that lives."""
         self._foreseen: tuple[tuple[int, int], Savings] = (0, 0), self.savings
         """What nodes save once all that is open is gone, with how many were taken and open."""
-        self._stands_back = False
-        """Whether the autoscaler alone saves as much as Ebb could."""
+        self._stands_back = False  # Whether the autoscaler alone saves as much as Ebb could.
         self._waves = situation.policy.wave is not None
         """Whether the pace of single drains does not bind the nodes of a set that is held."""
 

@@ -34,8 +34,7 @@ Waits = Callable[[NodeCounts, Node, DrainReason], bool]
 class Searcher:
     """What the search for the steady state needs besides the pass's own snapshot."""
 
-    savings: Savings
-    """What nodes save at the beginning of the pass."""
+    savings: Savings  # What nodes save at the beginning of the pass.
     brake: Callable[[], bool]
     arrays_of: ArraysOf = ClusterArrays
 

@@ -45,14 +45,11 @@ class CostWrite:
 
 @dataclass(frozen=True)
 class Steering:
-    writes: tuple[CostWrite, ...] = ()
-    """What is taken back first; at most `MOST_WRITES`."""
-    later: int = 0
-    """Writes that are left to later passes."""
+    writes: tuple[CostWrite, ...] = ()  # What is taken back first; at most `MOST_WRITES`.
+    later: int = 0  # Writes that are left to later passes.
     wanted: Mapping[str, int] = field(default_factory=dict)
     """By pod UID: the cost that pods on nodes that go next should carry."""
-    nodes: tuple[str, ...] = ()
-    """The nodes that those pods are on, the first to go first."""
+    nodes: tuple[str, ...] = ()  # The nodes that those pods are on, the first to go first.
     marked: tuple[str, ...] = ()
     """ReplicaSets on those nodes that are left alone, for people wrote Ebb's own mark into their pod template."""
 
@@ -176,12 +173,9 @@ def next_nodes(
     return tuple(row.node.name for row in left if row.node.pool in steered and row.node.name in chosen)
 
 
-LOWEST: Final = -1000
-"""Above what people write who mean a pod to go before all others."""
-HIGHEST: Final = -1
-"""Below what a pod counts that has no cost."""
-NEAR: Final = 5
-"""No node's place by cost is so many places or more from its place in the plan."""
+LOWEST: Final = -1000  # Above what people write who mean a pod to go before all others.
+HIGHEST: Final = -1  # Below what a pod counts that has no cost.
+NEAR: Final = 5  # No node's place by cost is so many places or more from its place in the plan.
 
 
 def in_order(planned: Sequence[str], standing: Mapping[str, int]) -> list[str]:

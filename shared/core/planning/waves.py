@@ -28,10 +28,8 @@ ClosedTo = Callable[[Sequence[str]], Simulation]
 """Returns the simulation of the pass in which nothing may be put on those nodes."""
 UNBOUNDED: Final = WaveLimits(Limit(percent=100), timedelta(minutes=90))
 """What holds without `cluster.wave`: any nodes, and after the deadline they are chosen again."""
-MOST_HELD: Final = 500
-"""Nodes of a set at most: the proof of more would take a pass too long."""
-PATIENCE: Final = 4
-"""So often less worthy nodes leave a set for a more worthy one."""
+MOST_HELD: Final = 500  # Nodes of a set at most: the proof of more would take a pass too long.
+PATIENCE: Final = 4  # So often less worthy nodes leave a set for a more worthy one.
 
 
 class WaveEnd(StrEnum):

@@ -221,8 +221,7 @@ class Policy:
         "When a drained node stops counting in the budgets: deleted, or replaced (all that was moved runs again). "
         "Default {default}, as in Karpenter.",
     )
-    watchdog_by_profile: bool = True
-    """Whether the drain's watchdog was left to the autoscaling profile."""
+    watchdog_by_profile: bool = True  # Whether the drain's watchdog was left to the autoscaling profile.
     manual_may_ignore: frozenset[str] = setting(
         "manual.mayIgnore",
         shapes.SetOf(shapes.IGNORABLE),
@@ -255,5 +254,4 @@ class Policy:
         return self.time_since_last_addition if own is None else own
 
 
-CLUSTER_FIELDS: Final = fields_of(Policy)
-"""By attribute: the fields that are neither a pool's nor a drain's."""
+CLUSTER_FIELDS: Final = fields_of(Policy)  # By attribute: the fields that are neither a pool's nor a drain's.

@@ -21,8 +21,7 @@ class Fault:
     path: Path
     problem: str
     remedy: str
-    unknown: bool = False
-    """Whether no field of that name belongs there."""
+    unknown: bool = False  # Whether no field of that name belongs there.
 
     def __str__(self) -> str:
         return f"{path_text(self.path)}: {self.problem}; {self.remedy}."
@@ -80,8 +79,7 @@ def _step(step: Any) -> str:
 
 
 T_co = TypeVar("T_co", covariant=True)
-REQUIRED: Final = object()
-"""The default of a field that must be written."""
+REQUIRED: Final = object()  # The default of a field that must be written.
 
 
 class Shape(Protocol[T_co]):
@@ -96,30 +94,22 @@ class Binds(StrEnum):
 
     PASS = "pass"  # noqa: S105 - a pass of the planner
     """The planner's pass alone."""
-    CLAIM = "claim"
-    """The pass, and again the claim of a drain."""
-    DRAIN = "drain"
-    """The same, and the drain keeps the value of its claim."""
-    STEP = "step"
-    """The same, and again every step of a drain: Ebb uncordons the node if the value has changed."""
+    CLAIM = "claim"  # The pass, and again the claim of a drain.
+    DRAIN = "drain"  # The same, and the drain keeps the value of its claim.
+    STEP = "step"  # The same, and again every step of a drain: Ebb uncordons the node if the value has changed.
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field: its name in the document, its shape, and its texts."""
 
-    path: str
-    """Its name, below the groups in which it stands: `disruption.budgets`."""
+    path: str  # Its name, below the groups in which it stands: `disruption.budgets`.
     shape: Shape[Any]
-    text: str
-    """What it means; `{default}` is the default."""
-    default: Any = REQUIRED
-    """As a person would write it; None if leaving it out has a meaning of its own."""
+    text: str  # What it means; `{default}` is the default.
+    default: Any = REQUIRED  # As a person would write it; None if leaving it out has a meaning of its own.
     binds: Binds = Binds.CLAIM
-    unset: str = "none"
-    """The text for a field that is left out."""
-    empty: str = "none"
-    """The text for an empty list."""
+    unset: str = "none"  # The text for a field that is left out.
+    empty: str = "none"  # The text for an empty list.
     unit: str = ""
     written: Callable[[Any, Mapping[str, Any]], None] | None = None
     """Checks what is written (None = nothing) before it is read, with the fields before it."""

@@ -218,5 +218,4 @@ class PoolPolicy:
         return PodRules(**{name: getattr(self, name) for name in PodRules.__struct_fields__})
 
 
-POOL_FIELDS: Final = fields_of(PoolPolicy)
-"""By attribute: the fields of a pool."""
+POOL_FIELDS: Final = fields_of(PoolPolicy)  # By attribute: the fields of a pool.

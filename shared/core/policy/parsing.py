@@ -78,8 +78,7 @@ _HEADINGS: Final[Mapping[str, tuple[str, str, Any]]] = {
 }
 """By path: title in the schema, text, default. Those of a pool are below its name; at the top they have this order."""
 _TOP: Final = [*_HEADINGS]
-ANY_NAME: Final = "NAME"
-"""The step of a path that is a person's own name."""
+ANY_NAME: Final = "NAME"  # The step of a path that is a person's own name.
 
 
 def _tree(fields: Iterable[Field], above: str = "") -> tuple[Field, ...]:
@@ -175,8 +174,7 @@ def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
     return ".".join(section[shared:] if below else section) or "the top of the document"
 
 
-_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})
-"""Kinds that lists of objects hold which describe a cluster."""
+_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})  # Kinds that lists of objects hold which describe a cluster.
 
 
 def another_kind(written: Mapping[Any, Any]) -> str:

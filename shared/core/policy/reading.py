@@ -32,11 +32,9 @@ _REMEDIES: Final = {
 }
 """By words of PyYAML: what to do."""
 
-_OF_KUBERNETES: Final = b"apiVersion"
-"""Where it stands near the beginning, kubectl has printed the file."""
+_OF_KUBERNETES: Final = b"apiVersion"  # Where it stands near the beginning, kubectl has printed the file.
 _BEGINNING: Final = 4096
-_PACKED: Final = b"\x1f\x8b"
-"""How gzip begins."""
+_PACKED: Final = b"\x1f\x8b"  # How gzip begins.
 FOR_A_DUMP: Final = "`ebb policy init FILE` prints a policy for it."
 
 
@@ -149,8 +147,7 @@ def without_nulls(value: Any) -> Any:
     return rows
 
 
-MOST_VALUES: Final = 100_000
-"""What the document may hold once its anchors are written out."""
+MOST_VALUES: Final = 100_000  # What the document may hold once its anchors are written out.
 _MOST_REPEATED: Final = 100
 _NUMBERS_AND_WORDS: Final = (
     ("null", r"~|null|Null|NULL|", "~nN\0"),

@@ -13,12 +13,10 @@ from shared.core.policy.values import YEARS, Limit
 from shared.errors import BadInput
 
 T = TypeVar("T")
-_DECIMALS: Final = 12
-"""So many decimals are plenty for a ratio, and keep the arithmetic small."""
+_DECIMALS: Final = 12  # So many decimals are plenty for a ratio, and keep the arithmetic small.
 PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
 LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
-_MOST_NODES: Final = 999_999_999
-"""More than any cluster has: a longer number means the same."""
+_MOST_NODES: Final = 999_999_999  # More than any cluster has: a longer number means the same.
 DISCOUNT_PATTERN: Final = r"[0-9]{1,2}(?:\.[0-9]{1,4})?%"
 CLUSTER_NAME_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?"
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"

@@ -71,8 +71,7 @@ class Cron:
     hours: frozenset[int]
     days: frozenset[int]
     months: frozenset[int]
-    weekdays: frozenset[int]
-    """0 = Sunday."""
+    weekdays: frozenset[int]  # 0 = Sunday.
     days_free: bool
     weekdays_free: bool
 

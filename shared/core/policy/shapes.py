@@ -201,8 +201,7 @@ IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates
 Known = Mapping[str, Any]
 _SHORTEST_WAVE: Final = timedelta(minutes=6)
 """Passes are five minutes apart. A wave that the next one does not find alive leaves timeGap without effect."""
-MOST_BUDGETS: Final = 50
-"""As in Karpenter's v1 API."""
+MOST_BUDGETS: Final = 50  # As in Karpenter's v1 API.
 _PERIOD: Final = Field("per", RATE_PERIOD, "The period; minutes or more, at most 7d.")
 _ZONE: Final = Field(
     "timeZone", ZONE, "IANA time zone of the schedule. Default {default}, as in Karpenter.", DEFAULT_ZONE

@@ -24,17 +24,14 @@ class KubeSystemPods(StrEnum):
 
 
 class LocalStorage(StrEnum):
-    BLOCK = "block"
-    """emptyDir and hostPath keep a node, as in estafette; safe-to-evict overrides that per pod."""
+    BLOCK = "block"  # emptyDir and hostPath keep a node, as in estafette; safe-to-evict overrides that per pod.
     EVICT = "evict"
 
 
 class SingleReplicas(StrEnum):
     MOVE = "move"
-    AVOID = "avoid"
-    """The node goes after all others."""
-    SURGE = "surge"
-    """Its Deployment starts another pod first; where that is not possible the pod stays."""
+    AVOID = "avoid"  # The node goes after all others.
+    SURGE = "surge"  # Its Deployment starts another pod first; where that is not possible the pod stays.
     NEVER = "never"
 
 
@@ -48,16 +45,13 @@ class Jobs(StrEnum):
 class LongGrace(StrEnum):
     """What happens to a pod with a longer grace period than `drain.maxGracePeriod`."""
 
-    KEEP = "keep"
-    """Its node is kept: a pod with an hour of grace has work to end."""
-    CUT = "cut"
-    """It is evicted with maxGracePeriod, as node-refiner does."""
+    KEEP = "keep"  # Its node is kept: a pod with an hour of grace has work to end.
+    CUT = "cut"  # It is evicted with maxGracePeriod, as node-refiner does.
 
 
 class BudgetUntil(StrEnum):
     DELETED = "deleted"
-    REPLACED = "replaced"
-    """All that was moved runs again: the node only waits for the autoscaler."""
+    REPLACED = "replaced"  # All that was moved runs again: the node only waits for the autoscaler.
 
 
 class Preference(StrEnum):
@@ -149,8 +143,7 @@ class Capacity:
     gib: Fraction = Fraction(0)
 
 
-FLEXIBLE: Final = "flexible"
-"""In place of a family: of a commitment that is for machines of any."""
+FLEXIBLE: Final = "flexible"  # In place of a family: of a commitment that is for machines of any.
 
 
 def end_order(until: datetime | None) -> tuple[bool, float]:
@@ -164,10 +157,8 @@ class Commitment:
 
     family: str
     size: Capacity
-    until: datetime | None = None
-    """None where its end is not known."""
-    discount: Fraction = Fraction(0)
-    """The share off the list price at which it is paid."""
+    until: datetime | None = None  # None where its end is not known.
+    discount: Fraction = Fraction(0)  # The share off the list price at which it is paid.
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +166,7 @@ class FlexibleCommitment:
     """Dollars an hour that are paid until a time, for machines on demand of any family."""
 
     per_hour: Fraction
-    discount: Fraction
-    """The share off the list price of what it covers."""
+    discount: Fraction  # The share off the list price of what it covers.
     until: datetime | None = None
 
 
@@ -188,10 +178,8 @@ class Commitments:
     flexible: FlexibleCommitment | None = None
     elsewhere: Mapping[str, Capacity] | None = None
     """By family; a family that is not named is not used elsewhere."""
-    shared_by: tuple[str, ...] = ()
-    """Clusters that use the same commitments."""
-    read: bool = False
-    """Whether the planner reads the families from Google once an hour."""
+    shared_by: tuple[str, ...] = ()  # Clusters that use the same commitments.
+    read: bool = False  # Whether the planner reads the families from Google once an hour.
 
     def __bool__(self) -> bool:
         return bool(self.families or self.flexible)

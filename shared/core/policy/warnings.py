@@ -130,10 +130,8 @@ _POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (
 NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
 _YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _LONG: Final = timedelta(days=366)
-_MOST_OPENINGS: Final = 500
-"""More than one a day; a window that opens more often is not checked."""
-_MOST_BLOCKS: Final = 50
-"""One after the other; a window that takes more to be shut is not reported."""
+_MOST_OPENINGS: Final = 500  # More than one a day; a window that opens more often is not checked.
+_MOST_BLOCKS: Final = 50  # One after the other; a window that takes more to be shut is not reported.
 
 
 def shut_windows(windows: Sequence[Schedule], budgets: Sequence[Budget]) -> tuple[int, ...]:

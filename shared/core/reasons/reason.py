@@ -12,55 +12,39 @@ NOTHING_TO_DO: Final = "Nothing to do: this passes by itself."
 class ReasonGroup(StrEnum):
     """What has to change before a node may go: seven words for a chart; the exact reason stands in `node_decision`."""
 
-    FULL = "full"
-    """It is used too much."""
-    PODS = "pods"
-    """A pod on it may not be moved."""
-    ROOM = "room"
-    """The others have no room for its pods."""
-    LIMITS = "limits"
-    """Budgets, rates and minimums."""
-    TIME = "time"
-    """It is a matter of time: ages, marks, gaps, windows."""
-    OFF = "off"
-    """Somebody switched it off, or GKE would not delete it."""
-    TROUBLE = "trouble"
-    """Something is wrong or under way with the node or its pool."""
+    FULL = "full"  # It is used too much.
+    PODS = "pods"  # A pod on it may not be moved.
+    ROOM = "room"  # The others have no room for its pods.
+    LIMITS = "limits"  # Budgets, rates and minimums.
+    TIME = "time"  # It is a matter of time: ages, marks, gaps, windows.
+    OFF = "off"  # Somebody switched it off, or GKE would not delete it.
+    TROUBLE = "trouble"  # Something is wrong or under way with the node or its pool.
 
 
 class After(Enum):
-    BACK_OFF = auto()
-    """The node is left alone for a while, longer after each failure."""
+    BACK_OFF = auto()  # The node is left alone for a while, longer after each failure.
     FAILURE = auto()
     """The same, and it counts for the breaker of the pool: draining does not work there just now."""
-    NOTHING = auto()
-    """The node may go again at once."""
-    A_DAY = auto()
-    """A person decided: the node is left alone for a day."""
+    NOTHING = auto()  # The node may go again at once.
+    A_DAY = auto()  # A person decided: the node is left alone for a day.
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonRow:
     word: str
-    sentence: str
-    """What it means."""
-    remedy: str = ""
-    """What a person can do about it; empty where nothing keeps a node or went wrong."""
-    group: ReasonGroup = ReasonGroup.TROUBLE
-    """Of what keeps a node."""
+    sentence: str  # What it means.
+    remedy: str = ""  # What a person can do about it; empty where nothing keeps a node or went wrong.
+    group: ReasonGroup = ReasonGroup.TROUBLE  # Of what keeps a node.
     message_id: str = ""
     """The cluster autoscaler's own name for it, by which Google's documentation and the autoscaler's log name it
     (docs/decisions/autoscaler.md); empty where it has none."""
-    passes: bool = False
-    """Whether it passes by itself, as drains end and time passes: come again later."""
+    passes: bool = False  # Whether it passes by itself, as drains end and time passes: come again later.
     delays: bool = False
     """Whether it only delays an eviction once the drain has begun, at most until its deadline."""
     keeps_mark: bool = False
     """Whether the node keeps its mark: it is underutilized all the same (estafette: pods block the pick)."""
-    underused: bool = True
-    """Whether the node can still count as underutilized."""
-    after: After = After.BACK_OFF
-    """Of a give-back."""
+    underused: bool = True  # Whether the node can still count as underutilized.
+    after: After = After.BACK_OFF  # Of a give-back.
 
 
 class Reason(StrEnum):

@@ -40,10 +40,8 @@ _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 class OrderKind(StrEnum):
     DRAIN = "drain"
     RELEASE = "release"
-    HOLD = "hold"
-    """Write the soft taint of the wave that lives on each of `nodes` that it names."""
-    LET_GO = "let_go"
-    """Remove that taint from each of `nodes` that no living wave names."""
+    HOLD = "hold"  # Write the soft taint of the wave that lives on each of `nodes` that it names.
+    LET_GO = "let_go"  # Remove that taint from each of `nodes` that no living wave names.
 
 
 class Origin(StrEnum):
@@ -65,16 +63,14 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     issued_at: datetime
     expires_at: datetime
     picture_at: datetime | None = None
-    not_before: datetime | None = None
-    """Of a release: what it waits for may end by then."""
+    not_before: datetime | None = None  # Of a release: what it waits for may end by then.
     generation: Annotated[int, msgspec.Meta(ge=0, le=MOST_GENERATION)] = 0
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
     why: str = ""
     """For a release by the planner: the reason it found, which the drainer looks for again before it acts."""
-    pod: str = ""
-    """For a release with `not_before`: the pod that waits, as namespace/name."""
+    pod: str = ""  # For a release with `not_before`: the pod that waits, as namespace/name.
     nodes: Annotated[dict[str, str], msgspec.Meta(max_length=MOST_HELD)] = {}
     """Of hold and let_go: node names by UID; `node` is empty then."""
 

@@ -64,8 +64,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     claim: Claim
     expires_at: datetime
-    pods: dict[str, int] = {}
-    """As in `Start`."""
+    pods: dict[str, int] = {}  # As in `Start`.
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -124,29 +123,22 @@ class Wave(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/waves/current`: one fixed set of nodes and its deadline (`planning.waves`)."""
 
     id: str
-    nodes: tuple[WaveNode, ...]
-    """In the order in which they go."""
+    nodes: tuple[WaveNode, ...]  # In the order in which they go.
     policy_hash: str
     began: datetime
     deadline: datetime
 
 
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
-    claims: dict[str, Claim] = {}
-    """By node UID."""
-    published: dict[str, Published] = {}
-    """Orders that nobody has claimed yet, by node UID (`published`)."""
+    claims: dict[str, Claim] = {}  # By node UID.
+    published: dict[str, Published] = {}  # Orders that nobody has claimed yet, by node UID (`published`).
     last_scale_down: datetime | None = None
     starts: tuple[Start, ...] = ()
-    backoffs: dict[str, Backoff] = {}
-    """By node UID."""
-    breakers: dict[str, Breaker] = {}
-    """By pool."""
-    reclaimed: tuple[Reclaimed, ...] = ()
-    """What stays saved, oldest first."""
+    backoffs: dict[str, Backoff] = {}  # By node UID.
+    breakers: dict[str, Breaker] = {}  # By pool.
+    reclaimed: tuple[Reclaimed, ...] = ()  # What stays saved, oldest first.
     paused: bool = False
-    pause_reason: str = ""
-    """What the person who paused it wrote, for the explanation."""
+    pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None
     last_pass: datetime | None = None
     advised: Advised | None = None

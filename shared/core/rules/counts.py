@@ -40,19 +40,15 @@ class PoolCounts:
     """One pool. `left` counts nodes that stay once all that is leaving has left."""
 
     name: str
-    nodes: int = 0
-    """The denominator of budgets and rates."""
-    in_flight: frozenset[str] = frozenset()
-    """UIDs of claims and of nodes with our taint."""
+    nodes: int = 0  # The denominator of budgets and rates.
+    in_flight: frozenset[str] = frozenset()  # UIDs of claims and of nodes with our taint.
     in_use: frozenset[str] = frozenset()
     """UIDs in flight, and of nodes that are not Ready; without claims whose budget has ended."""
     left: int = 0
     left_by_zone: Mapping[str, int] = field(default_factory=lambda: NO_ZONES)
-    newest: datetime | None = None
-    """The latest creation of a node."""
+    newest: datetime | None = None  # The latest creation of a node.
     limits: NodePool | None = None
-    taken: int = 0
-    """Nodes taken in this pass."""
+    taken: int = 0  # Nodes taken in this pass.
     measure: PoolMeasure | None = None
 
 
@@ -64,13 +60,10 @@ class NodeCounts:
     state: ClusterState
     now: datetime
     pools: Mapping[str, PoolCounts]
-    left: int
-    """Nodes that are Ready and stay once all that is leaving has left."""
+    left: int  # Nodes that are Ready and stay once all that is leaving has left.
     left_non_tainted: int
-    left_resources: Resources
-    """What all nodes offer that stay."""
-    minimum: Resources
-    """What the autoscaler keeps of that in the cluster."""
+    left_resources: Resources  # What all nodes offer that stay.
+    minimum: Resources  # What the autoscaler keeps of that in the cluster.
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
     moved_pods: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

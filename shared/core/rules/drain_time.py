@@ -24,22 +24,18 @@ MIN_WATCHDOG: Final = timedelta(seconds=30)
 """How long a drained node is looked at whatever the counts are: a controller that is late (it has just become the
 leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 NO_TIME: Final = timedelta(0)
-NO_LIMIT: Final = ""
-"""What stands for the limit of pods that may all go at once."""
+NO_LIMIT: Final = ""  # What stands for the limit of pods that may all go at once.
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
     """The pods of one node that share a limit: a PDB's, or that of a workload without one."""
 
-    limit: str
-    """The PDB as `namespace/name`, or the workload."""
+    limit: str  # The PDB as `namespace/name`, or the workload.
     pods: int
     at_once: int
-    least: timedelta
-    """What a round of them lasts where they end at once."""
-    most: timedelta
-    """And where they take all of their grace, and their disks the time that disks need."""
+    least: timedelta  # What a round of them lasts where they end at once.
+    most: timedelta  # And where they take all of their grace, and their disks the time that disks need.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +44,7 @@ class DrainTime:
     most: timedelta = NO_TIME
     rounds: int = 0
     limit: str = NO_LIMIT
-    deadline: timedelta = NO_TIME
-    """After which the drain fails."""
+    deadline: timedelta = NO_TIME  # After which the drain fails.
 
 
 @dataclass(frozen=True)
@@ -87,8 +82,7 @@ NO_ESTIMATE: Final = DrainEstimate()
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    limits: tuple[tuple[str, int], ...]
-    """By name, and how many may go at once."""
+    limits: tuple[tuple[str, int], ...]  # By name, and how many may go at once.
     least: timedelta
     most: timedelta
     deadline: timedelta

@@ -37,11 +37,9 @@ class Gate:
 
     reason: Unremovable
     rule: Callable[[ProposedDrain], Blocker | None]
-    reads: str
-    """Of the policy, for the page of settings."""
+    reads: str  # Of the policy, for the page of settings.
     closes: Closes = NODE
-    clock: GateClock = lambda _: ()
-    """The times and schedules at which time alone may open it."""
+    clock: GateClock = lambda _: ()  # The times and schedules at which time alone may open it.
     ignored_as: str = ""
     """The word by which a person's order may leave it out, where the policy's `manual.mayIgnore` allows that.
 
@@ -100,8 +98,7 @@ PASS_GATES: Final[tuple[Gate, ...]] = (
 """What the planner alone asks; a person's drain is not asked."""
 # fmt: on
 GATES: Final = (*CLAIM_GATES, *PASS_GATES)
-WAVE_GATES: Final = tuple(gate for gate in GATES if gate.binds_waves)
-"""What binds the nodes of a wave."""
+WAVE_GATES: Final = tuple(gate for gate in GATES if gate.binds_waves)  # What binds the nodes of a wave.
 IGNORABLE: Final = frozenset(gate.ignored_as for gate in GATES if gate.ignored_as)
 NO_WORDS: Final[frozenset[str]] = frozenset()
 

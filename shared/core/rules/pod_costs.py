@@ -88,11 +88,9 @@ def _parse_cost(written: str, range_: _Range) -> int | None:
     return cost if range_.least <= cost <= _MOST else None
 
 
-EVICTION: Final = 2**27
-"""What the eviction of an ordinary pod counts."""
+EVICTION: Final = 2**27  # What the eviction of an ordinary pod counts.
 _MOST_COST: Final = 10 * EVICTION
-_OF_PRIORITY: Final = 4
-"""A priority of 2^25 counts as much as an eviction, a written cost of 2^27 as well."""
+_OF_PRIORITY: Final = 4  # A priority of 2^25 counts as much as an eviction, a written cost of 2^27 as well.
 YOUNG: Final = timedelta(hours=1)
 
 

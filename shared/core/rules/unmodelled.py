@@ -14,8 +14,7 @@ from shared.core.cluster.selectors import NodeTerm, tolerates_all
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.volumes import VOLUME_BLOCKS, VolumeFacts, volume_blocks
 
-ONE_POD: Final = Resources.of({PODS: 1})
-"""The place that any pod takes on its node."""
+ONE_POD: Final = Resources.of({PODS: 1})  # The place that any pod takes on its node.
 
 
 def is_destination(node: Node) -> bool:

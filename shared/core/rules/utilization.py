@@ -35,8 +35,7 @@ def own_taints(nodes: Sequence[Node]) -> frozenset[Taint]:
     )
 
 
-CPU_WEIGHT: Final = 80
-"""node-refiner's score: 0.8 of the CPU percentage and 0.2 of the memory percentage."""
+CPU_WEIGHT: Final = 80  # node-refiner's score: 0.8 of the CPU percentage and 0.2 of the memory percentage.
 MEMORY_WEIGHT: Final = 20
 FULL: Final = 100
 

@@ -13,8 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import PersistentVolume, PersistentVolumeClaim, Storage, StorageClass
 from shared.core.reasons import Finding, PodBlock
 
-NODES_OWN: Final = frozenset({"local", "hostPath"})
-"""Persistent volumes that lie on one node."""
+NODES_OWN: Final = frozenset({"local", "hostPath"})  # Persistent volumes that lie on one node.
 MOUNTED: Final = frozenset({"nfs", "cephfs", "glusterfs", "azureFile"})
 """Persistent volumes that are mounted over the network and attached to no node, whatever their access mode is."""
 KNOWN_SOURCES: Final = NODES_OWN | MOUNTED | {"csi", "gcePersistentDisk", "iscsi", "rbd", "fc"}

@@ -28,10 +28,8 @@ MOST_MOVING_PODS: Final = 2500
 class WorkloadMove:
     name: str
     pods: int
-    replicas_away: int
-    """Replicas that are not available now; 0 where that is not known."""
-    most: int
-    """Replicas that may be away at once."""
+    replicas_away: int  # Replicas that are not available now; 0 where that is not known.
+    most: int  # Replicas that may be away at once.
 
 
 @dataclass(frozen=True)

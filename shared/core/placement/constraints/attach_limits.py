@@ -26,8 +26,7 @@ INLINE: Final = "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/"
 """How the driver names a disk of which a pod gives the name alone (csi-translation-lib, plugins/gce_pd.go)."""
 UNLIMITED: Final = np.iinfo(np.int64).max // 2
 """Room for any number of volumes, and far from where adding would overflow."""
-Disk = tuple[str, str]
-"""A driver and its own name of a volume."""
+Disk = tuple[str, str]  # A driver and its own name of a volume.
 
 
 @dataclass(frozen=True)

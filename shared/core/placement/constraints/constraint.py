@@ -135,8 +135,7 @@ class Constraint(Protocol):
         """Return the counts of a cluster in which no pod lies anywhere yet."""
 
 
-NewConstraint = Callable[[ConstraintInput], Constraint]
-"""How a constraint is made; its class is one."""
+NewConstraint = Callable[[ConstraintInput], Constraint]  # How a constraint is made; its class is one.
 
 
 class Constraints:

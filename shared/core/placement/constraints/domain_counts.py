@@ -16,14 +16,10 @@ from shared.core.cluster.selectors import NO_LABELS, Labels, LabelSelector, PodT
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 _Key = TypeVar("_Key", bound=Hashable)
-Counts = dict[int, int]
-"""By domain or node, as far as it is not 0."""
-NOWHERE: Final = -1
-"""The domain of nodes that a rule leaves out."""
-_DENSE: Final = 64
-"""With pods in one of so many domains, or more of them, a rule keeps an array of all."""
-_ENDLESS: Final = 2**62
-"""What no domain holds: there is no other domain to compare with."""
+Counts = dict[int, int]  # By domain or node, as far as it is not 0.
+NOWHERE: Final = -1  # The domain of nodes that a rule leaves out.
+_DENSE: Final = 64  # With pods in one of so many domains, or more of them, a rule keeps an array of all.
+_ENDLESS: Final = 2**62  # What no domain holds: there is no other domain to compare with.
 
 
 def add_count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
@@ -48,12 +44,10 @@ class DomainCounts:
     def __init__(self, domains: int) -> None:
         self._domains = domains
         self._all: Counts = {}
-        self._passing: Counts = {}
-        """Those of all that do not last."""
+        self._passing: Counts = {}  # Those of all that do not last.
         self._levels: Counts = {}
         """By number of lasting pods, how many domains have so many; of those that have any."""
-        self._lived_in = 0
-        """How many domains have lasting pods."""
+        self._lived_in = 0  # How many domains have lasting pods.
         self._leaving: Counts = {}
         self._array: NDArray[np.int64] | None = None
         """The same as `_all`, once many domains have pods; one place more, for `NOWHERE`."""
@@ -167,8 +161,7 @@ class TopologyDomains:
         absent = column.values.index(None) if None in column.values else NOWHERE
         self._codes: Codes = np.where(column.codes == absent, NOWHERE, column.codes)
         self._size = int(self._codes.max(initial=NOWHERE)) + 1
-        self.of: list[int] = self._codes.tolist()
-        """By node."""
+        self.of: list[int] = self._codes.tolist()  # By node.
 
     def nodes_in(self, domains: Collection[int]) -> NodeMask:
         # one more place than domains: NOWHERE, which is the last index, falls on it

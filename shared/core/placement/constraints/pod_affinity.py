@@ -24,8 +24,7 @@ from shared.core.placement.constraints.domain_counts import (
 )
 from shared.core.placement.node_filters import NodeMask
 
-Domains = tuple[int, ...]
-"""A node's domain for each key of a rule."""
+Domains = tuple[int, ...]  # A node's domain for each key of a rule.
 
 
 class AffinityRules:
@@ -61,8 +60,7 @@ def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple
     return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
 
 
-RuleCounts = TwinRows[tuple[Counts, ...]]
-"""By rule and key, what lies in each domain."""
+RuleCounts = TwinRows[tuple[Counts, ...]]  # By rule and key, what lies in each domain.
 
 
 class RequiredAffinity(Constraint):
@@ -96,12 +94,9 @@ class RequiredAffinityState(ConstraintState):
         self._of = affinity
         self._rules = affinity.rules
         self._sure, self._unsure = self._nobody(), self._nobody()
-        self._left = self._nobody()
-        """Where pods that ask for the same as they are asked for were evicted."""
-        self._on: dict[int, Counts] = {}
-        """By node and rule, the pods that the snapshot shows there."""
-        self._shut: Counts = {}
-        """By node, how often it was closed."""
+        self._left = self._nobody()  # Where pods that ask for the same as they are asked for were evicted.
+        self._on: dict[int, Counts] = {}  # By node and rule, the pods that the snapshot shows there.
+        self._shut: Counts = {}  # By node, how often it was closed.
         self._places = FollowedPlaces()
 
     def copy(self) -> "RequiredAffinityState":
@@ -215,10 +210,8 @@ def _all(masks: Iterable[NodeMask]) -> NodeMask:
     return found
 
 
-Follower = tuple[int, int, Domains]
-"""A rule, the class that asks for it, and where one of its pods was put."""
-Holds = Callable[[int, int, Domains], bool]
-"""Whether a pod of the class could come back to the place."""
+Follower = tuple[int, int, Domains]  # A rule, the class that asks for it, and where one of its pods was put.
+Holds = Callable[[int, int, Domains], bool]  # Whether a pod of the class could come back to the place.
 
 
 class FollowedPlaces:

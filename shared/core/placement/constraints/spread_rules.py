@@ -21,14 +21,12 @@ from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 class Topology:
     def __init__(self, place: int, codes: Codes, keyed: NodeMask, included: NodeMask) -> None:
         self.place = place
-        self.nodes_with_key = keyed
-        """The nodes that have every key of the pod; on no other may it run."""
+        self.nodes_with_key = keyed  # The nodes that have every key of the pod; on no other may it run.
         _, codes = np.unique(np.where(included, codes, NOWHERE), return_inverse=True)
         self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
         self.sizes: list[int] = np.bincount(self.domains[included]).tolist()
         """By domain, how many nodes lie in it."""
-        self.domain_of = self.domains.data
-        """The same as `domains`, for one node."""
+        self.domain_of = self.domains.data  # The same as `domains`, for one node.
 
     @property
     def domain_count(self) -> int:
@@ -43,8 +41,7 @@ class SpreadRule:
     namespace: str
     selector: LabelSelector | None
     topology: Topology
-    honours_taints: bool
-    """Whether a node with our taint is no domain."""
+    honours_taints: bool  # Whether a node with our taint is no domain.
 
 
 @dataclass(frozen=True, slots=True, eq=False)

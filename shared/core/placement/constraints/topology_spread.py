@@ -63,8 +63,7 @@ class TopologySpreadState(ConstraintState):
         self._counts = TwinRows(
             (DomainCounts(rule.topology.domain_count) for rule in self._of.rules), DomainCounts.copy
         )
-        self._on: dict[int, Counts] = {}
-        """By node and rule, the pods counted."""
+        self._on: dict[int, Counts] = {}  # By node and rule, the pods counted.
         self._own_nodes: set[int] = set()
         self._going = DepartingDomains(self._of.topologies, spread.uncertain)
         self._places: SpreadPlaces = SpreadPlaces()

@@ -26,8 +26,7 @@ GCE_ZONE: Final = "topology.gke.io/zone"
 BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
 _NEWER: Final = {BETA_ZONE: names.ZONE_LABEL, BETA_REGION: names.REGION_LABEL}
 """The label that has taken the place of each beta label, which newer nodes do not have."""
-_SEVERAL: Final = "__"
-"""What stands between the zones in a regional disk's label."""
+_SEVERAL: Final = "__"  # What stands between the zones in a regional disk's label.
 Terms = tuple[NodeTerm, ...]
 
 
