@@ -12,7 +12,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
-from shared.core.reasons import Blocker, Outcome, Reason, ReturnReason
+from shared.core.reasons import Blocker, Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Claim
 from shared.core.rules.drain_context import DrainContext
@@ -168,8 +168,6 @@ class Settle:
     """Nothing is left to do in the cluster: write how it ended."""
 
     outcome: Outcome
-    why: Reason | None = None
-    detail: str = ""
 
 
 LastStep = LeaveToAutoscaler | ReturnNode | Settle  # A step after which this order has nothing left to do.

@@ -179,12 +179,20 @@ def _construct_mapping(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]
     return loader.construct_mapping(node, deep=True)
 
 
+def _construct_int(loader: Loader, node: yaml.ScalarNode) -> int:
+    return int(str(loader.construct_scalar(node)))
+
+
+def _construct_decimal(loader: Loader, node: yaml.ScalarNode) -> Decimal:
+    return Decimal(str(loader.construct_scalar(node)))
+
+
 for _word, _pattern, _first in _NUMBERS_AND_WORDS:
     _starts = ["" if letter == "\0" else letter for letter in _first]
     Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_word}", re.compile(f"(?:{_pattern})$"), _starts)
 Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
-Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(str(loader.construct_scalar(node))))
-Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: Decimal(str(loader.construct_scalar(node))))
+Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
+Loader.add_constructor("tag:yaml.org,2002:float", _construct_decimal)
 
 
 def refuse_bombs(node: yaml.Node | None) -> None:

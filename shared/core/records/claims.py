@@ -27,17 +27,8 @@ KEEP_EXPIRED: Final = timedelta(days=1)
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-def claim_for(
-    order: Order,
-    node: Node,
-    policy: Policy,
-    scale_down: ScaleDownRule,
-    now: datetime,
-    *,
-    cost_per_hour: int = 0,
-) -> Claim:
+def claim_for(order: Order, node: Node, policy: Policy, scale_down: ScaleDownRule, now: datetime) -> Claim:
     """Return the claim that an order asks for, with the settings the drain will end with."""
-    # `cost_per_hour` in micro-dollars.
     return Claim(
         order_id=order.order_id,
         node=node.name,
@@ -50,7 +41,6 @@ def claim_for(
         settings=policy.drain_for(scale_down.profile, scale_down.delay, only_empty=scale_down.only_empty),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
-        cost_per_hour=cost_per_hour,
     )
 
 
