@@ -16,6 +16,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.drain import Await, Compare, Observation, OtherDrain, OtherDrains, ReturnNode
 from shared.core.draining.next_step import next_step
+from shared.core.draining.replacements import waiting_for_a_place
 from shared.core.reasons import ReturnReason
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
@@ -388,3 +389,28 @@ def test_a_node_returned_for_an_earlier_wait_of_the_pod_does_not_count_for_this_
     cluster.state = ClusterState(claims=cluster.state.claims, backoffs=earlier.backoffs)
 
     assert cluster.until(25) == [(25, ["n01"])]
+
+
+SECOND = timedelta(seconds=1)
+DATA = frozenset({"default/data"})
+
+
+@pytest.mark.parametrize(
+    ("expected", "claims", "held", "held_at"),
+    [
+        pytest.param(NOW - 10 * SECOND, ("data",), frozenset(), None, id="its claim was never seen held"),
+        pytest.param(None, ("data",), DATA, NOW, id="it is held"),
+        pytest.param(NOW - 5 * SECOND, ("data",), frozenset(), NOW - 5 * SECOND, id="it was held until then"),
+        pytest.param(
+            NOW - 10 * SECOND, ("data",), frozenset(), NOW - 30 * SECOND, id="it was free before the pod came"
+        ),
+        pytest.param(NOW - 10 * SECOND, ("other",), DATA, None, id="another pod's is held"),
+        pytest.param(NOW - 10 * SECOND, (), DATA, NOW, id="it has none"),
+    ],
+)
+def test_a_pod_waits_for_a_place_since_nobody_held_its_claim(
+    expected: datetime | None, claims: tuple[str, ...], held: frozenset[str], held_at: datetime | None
+) -> None:
+    waits = pod("new", volumes=mounts(*claims), unschedulable_since=NOW - 10 * SECOND)
+
+    assert waiting_for_a_place(waits, held, held_at).unschedulable_since == expected
