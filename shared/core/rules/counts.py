@@ -170,7 +170,7 @@ def _count_pool(
     staying = [node for node in nodes if not is_leaving(node, claims)]
     return PoolCounts(
         name=name,
-        nodes=sum(counts_in_budgets(node) for node in nodes),
+        nodes=denominator(nodes),
         in_flight=in_flight(nodes, own),
         in_use=in_use(nodes, own, until),
         left=len(staying),
@@ -210,6 +210,11 @@ def counts_in_budgets(node: Node) -> bool:
     # NotReady nodes count, those that the autoscaler is deleting do not; nor does a suspended one, which is not Ready
     # for as long as nobody needs it.
     return node.once_ready and not node.outside and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+
+
+def denominator(nodes: Iterable[Node]) -> int:
+    """Return how many nodes a percentage is taken of."""
+    return sum(counts_in_budgets(node) for node in nodes)
 
 
 def in_flight(nodes: Iterable[Node], claims: Iterable[str]) -> frozenset[str]:
