@@ -99,10 +99,10 @@ def test_no_bill_is_higher_than_by_prices_alone_or_lower_than_the_bound(
     part: int, drawn: Drawn, commitments: Commitments
 ) -> None:
     snapshot = drawn.snapshot(part)
-    savings, by_price = (Savings.among(snapshot.nodes, (), PRICES, each, NOW) for each in (commitments, NO_COMMITMENTS))
+    savings, by_price = (Savings.among(snapshot.nodes, (), PRICES, row, NOW) for row in (commitments, NO_COMMITMENTS))
     by_bill, blind = found_in(snapshot, savings), found_in(snapshot, by_price)
     nodes = snapshot.node_by_name
-    saved = [savings.saving_of(nodes[name] for name in each.nodes) for each in (by_bill, blind)]
+    saved = [savings.saving_of(nodes[name] for name in row.nodes) for row in (by_bill, blind)]
 
     assert by_bill.saving == saved[0] >= saved[1]
     least = bound(snapshot, savings.bill, ClusterState())

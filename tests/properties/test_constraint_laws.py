@@ -169,8 +169,8 @@ def test_a_state_answers_by_what_stands_in_any_order_whatever_else_it_and_its_tw
     subject.tell(rest, 1)
     assert answers(twin, subject) == before
     shuffled = order.sample(rest, len(rest))
-    for each in shuffled:
-        plain.tell([each], 1)
+    for row in shuffled:
+        plain.tell([row], 1)
         answers(plain.state, subject)
     tell(twin, rest, 1)
     after = answers(plain.state, subject)
@@ -215,13 +215,15 @@ def test_each_pod_finds_its_place_no_matter_who_has_moved_before(
 ) -> None:
     """Judged with the drained nodes standing there, and with all gone that are drained."""
     simulation = Simulation.of(snapshot, robust=robust)
-    taken = [each.name for each in snapshot.nodes if simulation.try_remove(each.name) is None]
+    taken = [any_node.name for any_node in snapshot.nodes if simulation.try_remove(any_node.name) is None]
     moves = [move for moves in simulation.assignments.moves().values() for move in moves]
     order.shuffle(moves)
     now = snapshot
     for move in moves:
         assert lonely(now, move.pod, move.node, taken) == []
-        placed = tuple(structs.replace(each, node=move.node) if each.key == move.pod else each for each in now.pods)
+        placed = tuple(
+            structs.replace(any_pod, node=move.node) if any_pod.key == move.pod else any_pod for any_pod in now.pods
+        )
         now = replace(now, pods=placed)
 
 

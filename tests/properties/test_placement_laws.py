@@ -69,7 +69,7 @@ def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, 
     huge = CapacityBuffer("default", "huge", pod_class(owner="CapacityBuffer/huge", cpu=64), 3)
     names = [candidate for place in order for candidate in _candidates(snapshot)[place : place + 1]]
     held, plain = (
-        Simulation.of(each, _departing(each)) for each in (replace(snapshot, buffers=Buffers((huge,))), snapshot)
+        Simulation.of(row, _departing(row)) for row in (replace(snapshot, buffers=Buffers((huge,))), snapshot)
     )
     assert _play(held, names) == _play(plain, names)
 
@@ -105,7 +105,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
     mixed = [row for place in order for row in rows[place : place + 1]]
     found, again = (
-        search(Simulation.of(snapshot, _departing(snapshot), robust=False), each, steps=300) for each in (rows, mixed)
+        search(Simulation.of(snapshot, _departing(snapshot), robust=False), entry, steps=300) for entry in (rows, mixed)
     )
     assert (found.nodes, found.saving, found.steps) == (again.nodes, again.saving, again.steps)
     assert found.simulation.assignments.moves() == again.simulation.assignments.moves()

@@ -57,10 +57,10 @@ def test_what_a_pod_takes_here_stays_and_what_it_needs_elsewhere_is_never_less(
     snapshot: Snapshot, template: Resources, booked: Resources | None
 ) -> None:
     before = [structs.replace(pod, booked=booked) for pod in snapshot.pods]
-    workloads = {each.spec.workload: Workload(templates=_asking(each, template)) for each in before}
+    workloads = {row.spec.workload: Workload(templates=_asking(row, template)) for row in before}
     after = as_they_return(before, workloads)
 
-    assert [pod.requests for pod in after] == [each.requests for each in before]
+    assert [pod.requests for pod in after] == [row.requests for row in before]
     for old, new in zip(before, after, strict=True):
         assert old.spec.requests.fits(new.spec.requests)
         if new.spec is not old.spec:
@@ -84,7 +84,7 @@ def with_templates(draw: st.DrawFn) -> tuple[Snapshot, Mapping[str, PodClass]]:
     snapshot = draw(clusters())
     kinds = {pod.spec.workload: pod.spec for pod in snapshot.pods if not pod.spec.stays}
     made = {name: _edited(kind, draw(classes()), draw(st.sampled_from([*APPS, ""]))) for name, kind in kinds.items()}
-    workloads = {name: Workload(name, 1, templates=(each,)) for name, each in made.items()}
+    workloads = {name: Workload(name, 1, templates=(row,)) for name, row in made.items()}
     pods = as_they_return(snapshot.pods, workloads)
     return replace(snapshot, pods=pods, workloads=workloads), made
 
@@ -151,7 +151,7 @@ def resized_pods(draw: st.DrawFn) -> dict[str, Any]:
         "containerStatuses": [
             {"name": container["name"], **draw(reports)} for container in containers if draw(st.booleans())
         ],
-        "initContainerStatuses": [{"name": each["name"], **draw(reports)} for each in initial if draw(st.booleans())],
+        "initContainerStatuses": [{"name": row["name"], **draw(reports)} for row in initial if draw(st.booleans())],
         "conditions": [{"type": "PodResizePending", "status": "True", "reason": reason}] if reason else [],
         **draw(reports),
     }

@@ -90,7 +90,7 @@ def test_the_hits_of_a_day_are_those_that_its_clock_shows_or_skips(cron: Written
 @given(crons, moments)
 def test_the_last_hit_is_the_latest_that_does_not_lie_after_now(cron: Written, moment: Moment) -> None:
     hit = last_hit(Schedule(cron.text, MINUTE, moment.zone), moment.now)
-    known = [each for each in reference_hits(cron, moment.change, moment.zone) if each <= moment.now]
+    known = [row for row in reference_hits(cron, moment.change, moment.zone) if row <= moment.now]
     assert hit is not None
     assert hit <= moment.now
     assert not known or hit == known[-1]

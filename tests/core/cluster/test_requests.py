@@ -101,7 +101,7 @@ def report(allocated: float = 0, actuated: float | None = None) -> Report:
 
 
 def running(*reports: Report, desired: float = 2, infeasible: bool = False) -> RunningPod:
-    containers = tuple(RunningContainer(resources(desired), each) for each in reports)
+    containers = tuple(RunningContainer(resources(desired), row) for row in reports)
     return RunningPod(containers, infeasible=infeasible)
 
 

@@ -60,7 +60,9 @@ class Cluster:
 
     def observed(self, name: str) -> Observation:
         drains = tuple(
-            OtherDrain(each.since, self.records[each.node]) for each in self.state.claims.values() if each.node != name
+            OtherDrain(claim.since, self.records[claim.node])
+            for claim in self.state.claims.values()
+            if claim.node != name
         )
         missing = len(self.pods)
         return Observation(
@@ -82,7 +84,7 @@ class Cluster:
 
     def returned(self) -> list[str]:
         """Return who gives its node back in this moment, each by itself, and settle those after all have looked."""
-        found = [each.node for each in self.state.claims.values() if isinstance(self.step(each.node), ReturnNode)]
+        found = [claim.node for claim in self.state.claims.values() if isinstance(self.step(claim.node), ReturnNode)]
         steps = {name: self.step(name) for name in found}
         for name in found:
             assert steps[name].why is ReturnReason.REPLACEMENT_PENDING
@@ -168,7 +170,7 @@ SPREAD: dict[str, Any] = {
 def test_the_node_goes_back_on_which_the_pod_fits(expected: str, waits: dict[str, Any], there: list[Pod]) -> None:
     """Zone a has the oldest drain's node alone; the picture is older than the evictions and the waiting pod."""
     kind = pod_class(labels={"app": "web"}, **waits)
-    cluster = Cluster(3, [replace(each, uid="uid-new", spec=kind) for each in waiting(1)])
+    cluster = Cluster(3, [replace(row, uid="uid-new", spec=kind) for row in waiting(1)])
     nodes = [held("n00", zone="a"), *(held(name, zone="b") for name in ("n01", "n02")), node("n03", zone="b")]
     cluster.picture = picture(nodes, there, storage=DISK)
 
@@ -213,7 +215,7 @@ def test_else_the_last_eviction_before_the_pod_was_created_shows_whose_it_is(
 
 def test_a_drain_that_ends_for_another_reason_does_not_stand_for_the_node_on_which_the_pod_fits() -> None:
     cluster = Cluster(2, waiting(1))
-    cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
+    cluster.pods = tuple(replace(any_pod, spec=pod_class(**IN_A)) for any_pod in cluster.pods)
     cluster.change("n01", phase=DrainPhase.HALTING, why=ReturnReason.DEADLINE.value)
     cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
 
@@ -223,7 +225,7 @@ def test_a_drain_that_ends_for_another_reason_does_not_stand_for_the_node_on_whi
 def test_a_node_that_is_being_returned_for_the_pod_is_waited_for_wherever_it_fits() -> None:
     """Another instance has chosen by a picture of its own."""
     cluster = Cluster(2, waiting(1))
-    cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
+    cluster.pods = tuple(replace(any_pod, spec=pod_class(**IN_A)) for any_pod in cluster.pods)
     cluster.change("n01", phase=DrainPhase.HALTING, gave_way_for=("default/new-0",))
     cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
 
@@ -247,7 +249,7 @@ def test_a_node_returned_for_one_pod_makes_no_later_pod_wait_longer() -> None:
     cluster, waited = Cluster(8, []), []
 
     while late and cluster.now < AT + timedelta(minutes=5):
-        cluster.pods = tuple(each for start, each in late if start <= cluster.now)
+        cluster.pods = tuple(row for start, row in late if start <= cluster.now)
         for _, found in cluster.until((cluster.now - AT).total_seconds() + 5):
             waited += [(cluster.now - start).total_seconds() for start, _ in late[: len(found)]]
             del late[: len(found)]

@@ -30,7 +30,7 @@ def due(*present: Pod, workload: Workload | None = None, limit: Limit = QUARTER,
     known = {WEB.workload: workload, OTHER.workload: workload} if workload else {}
     seen = Observation(node("n1"), claim("n1"), present, workloads=known, workloads_at=NOW)
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED, **record)
-    return [each.name for each in due_now(drain, seen, limit, NOW)]
+    return [row.name for row in due_now(drain, seen, limit, NOW)]
 
 
 def let_go(name: str, *, ago: float, answer: str = "granted") -> dict[str, PodProgress]:
@@ -134,7 +134,7 @@ def asked(**ago: float) -> DrainRecord:
 
 
 def chosen(record: DrainRecord, working: int, most: int = 20, due: tuple[Pod, ...] = PODS) -> list[str]:
-    return [each.name for each in in_this_round(due, record, working, most, NOW)]
+    return [row.name for row in in_this_round(due, record, working, most, NOW)]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,6 @@ def test_every_pod_is_asked_for_however_long_others_are_refused() -> None:
     rows: dict[str, float] = {}
     for _ in PODS:
         (name,) = chosen(asked(**rows), working=36)
-        rows = {**{each: ago + 3 for each, ago in rows.items()}, name: 3}
+        rows = {**{row: ago + 3 for row, ago in rows.items()}, name: 3}
 
     assert sorted(rows) == ["p0", "p1", "p2", "p3", "p4"]

@@ -523,7 +523,7 @@ def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace(
 
 
 def test_a_drain_has_more_time_for_disks_that_move_in_turn() -> None:
-    pods = [pod(f"db-{each}", owner="StatefulSet/db", grace_seconds=30, volumes=mounts(f"d{each}")) for each in (0, 1)]
+    pods = [pod(f"db-{row}", owner="StatefulSet/db", grace_seconds=30, volumes=mounts(f"d{row}")) for row in (0, 1)]
 
     assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(seconds=30 + 2 * 90)
 

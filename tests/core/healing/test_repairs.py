@@ -72,12 +72,17 @@ def two_held(*pods: Pod) -> HealingInput:
     ]
     picture = cluster([*nodes, node("n3", pool="b")], [long, *pods])
     pools = {"a": NodePool("a", upgrading=True, version="9"), "b": NodePool("b")}
-    claims = {each.uid: claim(each.name, since=BEFORE, drained=True, order_id=each.name) for each in nodes}
+    claims = {
+        any_node.uid: claim(any_node.name, since=BEFORE, drained=True, order_id=any_node.name) for any_node in nodes
+    }
     records = {
-        each.name: DrainRecord(
-            order=order(each.name, order_id=each.name), phase=DrainPhase.DRAINED, node_uid=each.uid, drained_at=NOW
+        any_node.name: DrainRecord(
+            order=order(any_node.name, order_id=any_node.name),
+            phase=DrainPhase.DRAINED,
+            node_uid=any_node.uid,
+            drained_at=NOW,
         )
-        for each in nodes
+        for any_node in nodes
     }
     return HealingInput(replace(picture, pools=pools), ClusterState(claims=claims), records, policy(), NOW)
 
@@ -102,7 +107,7 @@ def two_held(*pods: Pod) -> HealingInput:
 def test_what_waits_for_a_node_of_an_upgrade_for_long_is_hidden_by_no_other_demand(
     expected: list[str], pods: list[Pod]
 ) -> None:
-    assert [each.node for each in find_repairs(two_held(*pods))] == expected
+    assert [any_pod.node for any_pod in find_repairs(two_held(*pods))] == expected
 
 
 LACKING = held(buffer("web"))
@@ -315,7 +320,7 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
 def test_a_rule_that_fails_by_a_fault_of_ebb_hides_no_other_rule() -> None:
     odd = inputs(ours(), drain("drained", None, drained_at=DRAINED_AT), policy=object())
 
-    assert [(each.kind, each.why) for each in find_repairs(odd)] == [
+    assert [(any_repair.kind, any_repair.why) for any_repair in find_repairs(odd)] == [
         (RepairKind.FAULT, None),
         (RepairKind.RELEASE, ReturnReason.WATCHDOG),
     ]
@@ -338,7 +343,7 @@ def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
 
     found = find_repairs(inputs(cluster(nodes), claimed=False))
 
-    assert [(each.node, each.order_id, each.why) for each in found] == [
+    assert [(row.node, row.order_id, row.why) for row in found] == [
         (f"n{index}", f"o{index}", ReturnReason.ORPHAN) for index in range(3)
     ]
 
@@ -353,7 +358,9 @@ def test_while_a_pod_waits_no_second_node_is_returned_for_a_buffer() -> None:
     }
     given = HealingInput(seen, ClusterState(claims=claims), records, policy(), NOW)
 
-    assert [each.why for each in find_repairs(given) if each.kind is RepairKind.RELEASE] == [ReturnReason.DEMAND]
+    assert [any_repair.why for any_repair in find_repairs(given) if any_repair.kind is RepairKind.RELEASE] == [
+        ReturnReason.DEMAND
+    ]
 
 
 WAITS = Deployment(name="default/Deployment/web", uid="u", created=2, updated=1, stamp="order")

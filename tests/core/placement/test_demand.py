@@ -27,9 +27,9 @@ def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
 
 
 def names(snapshot: Snapshot) -> dict[str, str]:
-    ours = [each for each in snapshot.nodes if each.drain_taint]
+    ours = [any_node for any_node in snapshot.nodes if any_node.drain_taint]
     found = nodes_to_return(snapshot, ours).items()
-    return {name: each.pod.name for name, each in found if each.not_before is None}
+    return {name: row.pod.name for name, row in found if row.not_before is None}
 
 
 FULL = [node("open"), pod("big", on="open", cpu=3.5)]
@@ -76,7 +76,7 @@ def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_
     nodes = [held(f"h{number}") for number in range(3)]
 
     assert {
-        name: each.pod.name for name, each in nodes_to_return(cluster(nodes, [pending("p")]), reversed(nodes)).items()
+        name: row.pod.name for name, row in nodes_to_return(cluster(nodes, [pending("p")]), reversed(nodes)).items()
     } == {"h0": "p"}
 
 
@@ -221,7 +221,7 @@ def test_a_pod_that_we_moved_does_not_wait_for_others_to_end() -> None:
     picture = cluster(
         [node("open"), held("h1")], [pod("big", on="open", cpu=2), ends(), preempts(owner="ReplicaSet/web")]
     )
-    ours = [each for each in picture.nodes if each.drain_taint]
+    ours = [any_node for any_node in picture.nodes if any_node.drain_taint]
 
     (found,) = nodes_to_return(picture, ours, moved={"default/ReplicaSet/other"}).values()
     assert found.not_before == NOW + timedelta(seconds=35)
@@ -236,11 +236,11 @@ def test_a_pod_that_others_give_way_to_asks_for_a_held_node_once_the_last_of_the
         structs.replace(ends(45, cpu=0.75), name="ends-2", uid="e2"),
     ]
     picture = cluster([node("open"), held("h1"), held("h2")], [*there, preempts("p1"), pending("p2", cpu=4)])
-    ours = [each for each in picture.nodes if each.drain_taint]
+    ours = [any_node for any_node in picture.nodes if any_node.drain_taint]
 
     found = nodes_to_return(picture, ours)
 
-    assert {each.pod.name: each.not_before for each in found.values()} == {
+    assert {row.pod.name: row.not_before for row in found.values()} == {
         "p1": NOW + timedelta(seconds=50),
         "p2": None,
     }

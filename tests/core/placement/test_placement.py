@@ -23,7 +23,9 @@ def simulation(snapshot: Snapshot, **options: Any) -> Simulation:
 def taken(snapshot: Snapshot, *order: str, **options: Any) -> list[str]:
     """Try the nodes in order (all by name unless given); return those taken."""
     subject = simulation(snapshot, **options)
-    return [name for name in order or [each.name for each in snapshot.nodes] if subject.try_remove(name) is None]
+    return [
+        name for name in order or [any_node.name for any_node in snapshot.nodes] if subject.try_remove(name) is None
+    ]
 
 
 def apart(key: str = names.HOSTNAME_LABEL, app: str = "web") -> tuple[PodTerm, ...]:
@@ -173,7 +175,7 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
     refusal = subject.try_remove("n2")
     assert isinstance(refusal, NoPlace)
     assert refusal.pod.key == "default/big"
-    assert [each.key for each in subject.unplaced] == ["default/big"]
+    assert [row.key for row in subject.unplaced] == ["default/big"]
 
 
 @pytest.mark.parametrize(
@@ -390,7 +392,7 @@ def test_asking_twice_for_a_node_is_a_mistake() -> None:
 
 def test_the_search_takes_the_money() -> None:
     nodes = [node("cheap", cpu=4), node("dear", cpu=4), node("rest", cpu=4)]
-    pods = [pod(each.name, on=each.name, cpu=3 if each.name == "rest" else 1.2) for each in nodes]
+    pods = [pod(any_node.name, on=any_node.name, cpu=3 if any_node.name == "rest" else 1.2) for any_node in nodes]
     rows = [Candidate("cheap", 1), Candidate("dear", 10), Candidate("rest", 1)]
     found = search(simulation(cluster(nodes, pods), robust=False), rows)
     assert (found.nodes, found.saving) == (("dear",), 10)

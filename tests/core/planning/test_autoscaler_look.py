@@ -23,7 +23,11 @@ SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 def scan_nodes(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
     """One look at the nodes of these names, by default at all but `home`."""
     context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-    eligible = [each for each in snapshot.nodes if each.name in (names or {each.name}) and each.name != "home"]
+    eligible = [
+        any_node
+        for any_node in snapshot.nodes
+        if any_node.name in (names or {any_node.name}) and any_node.name != "home"
+    ]
     most = given.pop("most", 0)
     return scan(snapshot, context, eligible, Earlier(**given), most=most)
 
@@ -35,7 +39,7 @@ def homed(nodes: Iterable[Node], pods: Iterable[Pod], **changes: Any) -> Snapsho
 
 def one_pod_each(count: int, **spec: Any) -> tuple[list[Node], list[Pod]]:
     nodes = [node(f"n{number:02}") for number in range(count)]
-    return nodes, [pod(f"p{each.name}", on=each.name, **spec) for each in nodes]
+    return nodes, [pod(f"p{any_node.name}", on=any_node.name, **spec) for any_node in nodes]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,7 @@ def test_what_one_node_takes_of_a_budget_is_gone_for_the_next(
     found = scan_nodes(homed(nodes, pods, disruption_budgets=(pdb("web", app="web", allowed=allowed),)))
 
     assert len(found.unneeded) == expected
-    assert {*found.unneeded, *found.kept} == {each.name for each in nodes}
+    assert {*found.unneeded, *found.kept} == {any_node.name for any_node in nodes}
 
 
 def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
@@ -148,7 +152,7 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
 )
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
     nodes, pods = one_pod_each(25)
-    found = scan_nodes(homed(nodes, pods), unneeded=[each.name for each in nodes[:before]])
+    found = scan_nodes(homed(nodes, pods), unneeded=[any_node.name for any_node in nodes[:before]])
 
     assert (len(found.unneeded), found.kept, found.unseen) == (expected, (), True)
     assert not scan_nodes(homed(nodes[:3], pods[:3])).unseen

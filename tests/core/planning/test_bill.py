@@ -155,8 +155,8 @@ def test_a_removal_saves_at_most_the_prices_and_no_less_than_nothing(
 ) -> None:
     nodes = machines(*kinds)
     mine = bill(nodes, commitments)
-    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda each: each.name))
-    left = [each for each in nodes if each not in gone]
+    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda any_node: any_node.name))
+    left = [any_node for any_node in nodes if any_node not in gone]
     saved = mine.saving(nodes, gone)
     assert -LITTLE <= saved <= PRICES.cost_of(gone) + LITTLE
     assert saved == mine.cost_of(nodes) - mine.cost_of(left)
@@ -168,7 +168,7 @@ def test_each_further_node_saves_no_more_than_it_would_alone(
 ) -> None:
     nodes = machines(*kinds)
     mine = bill(nodes, commitments)
-    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda each: each.name, min_size=1))
+    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda any_node: any_node.name, min_size=1))
     together = mine.saving(nodes, gone) - mine.saving(nodes, gone[1:])
     assert together <= mine.saving(nodes, gone[:1]) + LITTLE
 

@@ -177,7 +177,7 @@ def test_a_missed_saving_is_what_the_bill_would_fall_by() -> None:
 
 
 def test_a_commitment_of_another_family_changes_nothing() -> None:
-    made, plain = (plan(SIX, policy(cluster_wide={"commitments": each})) for each in (committed("n2"), Commitments()))
+    made, plain = (plan(SIX, policy(cluster_wide={"commitments": row})) for row in (committed("n2"), Commitments()))
     assert replace(made, savings=None) == replace(plain, savings=None)
     assert ordered(made)
 
@@ -197,7 +197,7 @@ def falls_by(snapshot: Snapshot, commitments: Commitments, found: Potential) -> 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_one_family_committed_the_bill_falls_by_two_and_a_half_times_as_much(seed: int) -> None:
     snapshot, commitments = at_night(seed), committed_shares(n2=1)
-    blind, by_bill = (found_in(snapshot, each) for each in (NO_COMMITMENTS, commitments))
+    blind, by_bill = (found_in(snapshot, row) for row in (NO_COMMITMENTS, commitments))
     assert by_bill.saving == falls_by(snapshot, commitments, by_bill)
     assert by_bill.saving >= 2.5 * falls_by(snapshot, commitments, blind)
 
@@ -205,6 +205,6 @@ def test_with_one_family_committed_the_bill_falls_by_two_and_a_half_times_as_muc
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_most_of_both_committed_as_much_is_saved_by_moving_far_fewer_pods(seed: int) -> None:
     snapshot, commitments = at_night(seed), committed_shares(n2=0.85, e2=0.85)
-    blind, by_bill = (found_in(snapshot, each) for each in (NO_COMMITMENTS, commitments))
+    blind, by_bill = (found_in(snapshot, row) for row in (NO_COMMITMENTS, commitments))
     assert by_bill.saving >= falls_by(snapshot, commitments, blind)
     assert len(by_bill.moves) <= 0.6 * len(blind.moves)

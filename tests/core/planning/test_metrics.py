@@ -73,14 +73,14 @@ OUTSIDE: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize(
     "outside",
-    [pytest.param(each, id=word) for each, word in zip(OUTSIDE, ("waiting", "suspended", "managed"), strict=True)],
+    [pytest.param(row, id=word) for row, word in zip(OUTSIDE, ("waiting", "suspended", "managed"), strict=True)],
 )
 def test_nodes_that_others_keep_or_pay_for_are_in_no_figure_of_their_pool(outside: dict[str, Any]) -> None:
     """The first would be the emptiest by far, and twice the size of the others."""
     own, pods = [node("n1"), node("n2")], [pod("p", on="n1", cpu=3), pod("q", on="n2", cpu=1)]
     alone, beside = cluster(own, pods), cluster([node("n0", cpu=8, **outside), *own], pods)
 
-    figures, seen = (pool_metrics(planned(each), each, load(), "a") for each in (alone, beside))
+    figures, seen = (pool_metrics(planned(row), row, load(), "a") for row in (alone, beside))
 
     assert seen == figures
     assert missed_savings(planned(beside), beside) == missed_savings(planned(alone), alone)
@@ -229,14 +229,14 @@ def small(number: int, **given: Any) -> Any:
 )
 def test_a_saving_is_missed_by(expected: list[tuple[str, int]], pods: list[Any], rules: Policy | None) -> None:
     found = told_of_missed(pods, rules)
-    assert [(each.reason, each.nodes) for each in found] == expected
-    assert all((each.pool, each.per_hour) == ("a", each.nodes * PRICE) for each in found)
+    assert [(row.reason, row.nodes) for row in found] == expected
+    assert all((row.pool, row.per_hour) == ("a", row.nodes * PRICE) for row in found)
 
 
 def test_of_several_pods_that_keep_a_node_the_first_ones_word_counts() -> None:
     """It is the word that the decision names first, so that metric and explanation agree."""
     stays = pod("stays", on="n1", annotations={SAFE_TO_EVICT: "false"}, owner="ReplicaSet/stays")
-    found = {each.reason for each in told_of_missed([small(1, owner=None), stays, small(2)])}
+    found = {row.reason for row in told_of_missed([small(1, owner=None), stays, small(2)])}
 
     assert found == {"not_replicated"}
 
@@ -245,9 +245,9 @@ def test_a_mark_that_is_too_young_is_a_saving_to_come() -> None:
     found = told_of_missed(
         [small(1), small(2)], policy("a", required_count=1, consolidate_after=timedelta(hours=1)), is_marked=False
     )
-    assert {each.reason for each in found} == {"marked_recently"}
+    assert {row.reason for row in found} == {"marked_recently"}
 
 
 def test_what_is_in_flight_is_not_missed() -> None:
     found = told_of_missed([small(1), small(2)], taints=(our_taint(),))
-    assert sum(each.nodes for each in found) <= 1
+    assert sum(row.nodes for row in found) <= 1

@@ -31,7 +31,7 @@ def named(*pools: str) -> Policy:
     ],
 )
 def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple[str, ...]) -> None:
-    pools = {each: NodePool(each) for each in there}
+    pools = {row: NodePool(row) for row in there}
     found = unknown_pools(named(name), cluster([], pools=pools))
     assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
 

@@ -91,10 +91,10 @@ def test_costs_that_are_at_the_end_of_their_range_are_written_again_until_they_r
     while found := steered(pods, made(*names_of)).writes:
         assert len(found) <= MOST_WRITES
         costs = {write.pod.uid: str(write.cost) for write in found}
-        pods = [structs.replace(each, steered=costs.get(each.uid, each.steered)) for each in pods]
+        pods = [structs.replace(any_pod, steered=costs.get(any_pod.uid, any_pod.steered)) for any_pod in pods]
         passes += 1
     assert passes == 3
-    assert {each.node: each.steered for each in pods} == {"n1": "-643", "n2": "-501", "n3": "-1", "n4": ""}
+    assert {any_pod.node: any_pod.steered for any_pod in pods} == {"n1": "-643", "n2": "-501", "n3": "-1", "n4": ""}
 
 
 def test_what_stands_on_a_node_that_stays_is_taken_back_first() -> None:
@@ -195,9 +195,9 @@ def test_passes_one_after_another_write_each_pod_once_and_no_more_than_may_stand
     written_in_all = 0
     while found := steered(pods, made("n1", "n2")).writes:
         costs = {write.pod.uid: str(write.cost) for write in found}
-        pods = [structs.replace(each, steered=costs.get(each.uid, each.steered)) for each in pods]
+        pods = [structs.replace(any_pod, steered=costs.get(any_pod.uid, any_pod.steered)) for any_pod in pods]
         written_in_all += len(found)
-    standing = [each for each in pods if each.steered]
+    standing = [any_pod for any_pod in pods if any_pod.steered]
     assert len(standing) == written_in_all == MOST_STEERED == 500
 
 
@@ -208,7 +208,7 @@ def test_when_more_nodes_are_to_go_than_may_be_steered_those_that_are_keep_their
 
 def test_a_young_snapshot_and_an_old_one_agree() -> None:
     """Costs hang on what stands, not on the clock."""
-    old = [structs.replace(each, created=NOW - timedelta(days=9)) for each in FOUR]
+    old = [structs.replace(row, created=NOW - timedelta(days=9)) for row in FOUR]
     assert written(steered(old, made("n1"))) == written(steered(FOUR, made("n1")))
 
 

@@ -127,7 +127,7 @@ def test_the_page_has_a_row_for(expected: str) -> None:
 
 
 def test_the_page_names_every_gate_in_the_order_in_which_it_is_asked() -> None:
-    words = {each.value for each in Unremovable}
+    words = {reason.value for reason in Unremovable}
     named = re.findall(r"^\| \d+ \| `(\w+)`", gates(), re.MULTILINE)
     assert len(named) == len(CLAIM_GATES) + len(PASS_GATES)
     assert set(named) <= words

@@ -179,7 +179,7 @@ REQUIREMENTS = st.builds(
     st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist")),
     st.lists(st.sampled_from(VALUES), max_size=3).map(tuple),
 )
-SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=3).map(lambda each: LabelSelector(tuple(each)))
+SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=3).map(lambda row: LabelSelector(tuple(row)))
 SELECTED = st.lists(st.tuples(st.sampled_from(SPACES), SELECTORS), max_size=8)
 LABELS = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES))
 

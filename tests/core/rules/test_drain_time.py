@@ -24,7 +24,7 @@ SECOND = timedelta(seconds=1)
 def pods(number: int, kind: Any = WEB, *, took: int | None = 20, **changes: Any) -> list[Pod]:
     start = NOW - timedelta(hours=1)
     ready = None if took is None else start + took * SECOND
-    names = (f"{kind.owner.name}-{each}" for each in range(number))
+    names = (f"{kind.owner.name}-{any_number}" for any_number in range(number))
     return [pod(name, kind=kind, started=start, ready_since=ready, **changes) for name in names]
 
 
@@ -137,7 +137,10 @@ def test_more_pods_never_take_less_time_and_a_wider_budget_never_more(
 
 
 def disks(number: int, app: str = "db") -> list[Pod]:
-    return [pod(f"{app}-{each}", owner=f"StatefulSet/{app}", volumes=mounts(f"data-{each}")) for each in range(number)]
+    return [
+        pod(f"{app}-{any_number}", owner=f"StatefulSet/{app}", volumes=mounts(f"data-{any_number}"))
+        for any_number in range(number)
+    ]
 
 
 @pytest.mark.parametrize(

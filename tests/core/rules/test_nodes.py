@@ -241,8 +241,8 @@ SUSPENDED = {
         ),
         pytest.param([Unremovable.MANAGED_NODE], {"labels": {"type": "virtual-kubelet"}}, id="a virtual kubelet"),
         *(
-            pytest.param([Unremovable.BEING_MAINTAINED], {"conditions": frozenset({each})}, id=each)
-            for each in names.LIFECYCLE_CONDITIONS
+            pytest.param([Unremovable.BEING_MAINTAINED], {"conditions": frozenset({name})}, id=name)
+            for name in names.LIFECYCLE_CONDITIONS
         ),
     ],
 )

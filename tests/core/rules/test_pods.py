@@ -80,7 +80,7 @@ def test_daemon_mirror_and_finished_pods_neither_block_nor_move() -> None:
         pod("batch", owner=None, phase=Phase.SUCCEEDED),
     )
     web = pod("web")
-    assert [judge(each, context(pdb("all", allowed=0))) for each in left] == [(), (), ()]
+    assert [judge(row, context(pdb("all", allowed=0))) for row in left] == [(), (), ()]
     assert movable((*left, web), NOW) == (web,)
 
 

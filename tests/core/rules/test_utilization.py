@@ -135,7 +135,7 @@ def test_a_ratio_must_lie_strictly_below_its_limit(
 )
 def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: int, cpu: float, memory: float) -> None:
     nodes = [node(f"n{i}") for i in range(count)]
-    pods = {each.name: NodePods([pod(f"p-{each.name}", cpu=cpu, memory=memory)]) for each in nodes}
+    pods = {any_node.name: NodePods([pod(f"p-{any_node.name}", cpu=cpu, memory=memory)]) for any_node in nodes}
     assert excess(spare(nodes, pods), nodes[0]) == expected
 
 
@@ -169,7 +169,7 @@ def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change
     ],
 )
 def test_what_is_free_in_a_tainted_pool_is_room_for_its_pods(expected: int, taints: list[Taint | None]) -> None:
-    nodes = [node(f"n{number}", taints=(each,) if each else ()) for number, each in enumerate(taints)]
+    nodes = [node(f"n{number}", taints=(row,) if row else ()) for number, row in enumerate(taints)]
 
     assert excess(spare(nodes, {}), nodes[0]) == expected
 
@@ -242,6 +242,6 @@ def test_the_node_with_the_idlest_accelerators_goes_first() -> None:
 
 def test_nodes_of_busy_accelerators_are_no_excess_for_their_idle_cpu() -> None:
     nodes = [gpus("n1"), gpus("n2")]
-    pods = {each.name: NodePods([training(f"t-{each.name}", each.name, 6)]) for each in nodes}
+    pods = {any_node.name: NodePods([training(f"t-{any_node.name}", any_node.name, 6)]) for any_node in nodes}
 
     assert excess(spare(nodes, pods), nodes[0]) == Fraction(1, 2)
