@@ -1,5 +1,3 @@
-"""Every reason and outcome that a person may read about is one that some rule really gives."""
-
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cache

@@ -1,5 +1,3 @@
-"""What a pod takes where it runs, and what it needs elsewhere: the highest of all that may come back."""
-
 from typing import Any
 
 import pytest

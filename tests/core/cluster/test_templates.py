@@ -1,5 +1,3 @@
-"""What a template has and its running pod has not counts for the next pod; what the pod has besides is admission's."""
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Which of many drains give their nodes back for replacements that wait: as many as pods wait, where they fit."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace as with_changes
 from datetime import datetime, timedelta

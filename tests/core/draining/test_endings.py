@@ -1,5 +1,3 @@
-"""Why a drained node still stands, as far as it can be told."""
-
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,3 @@
-"""Whose turn it is: how many pods of a workload without a PodDisruptionBudget are asked for at once."""
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""A breaker opens where a pod that we moved finds no place, and nowhere else."""
-
 from datetime import datetime, timedelta
 from typing import Any
 

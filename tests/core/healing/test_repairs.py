@@ -1,5 +1,3 @@
-"""What earlier passes and drains left behind: each finding once, none on what is younger than the picture."""
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,6 +43,10 @@ def ours(**changes: Any) -> Snapshot:
 
 def repair(kind: RepairKind, why: ReturnReason | None = None, detail: str = "") -> Repair:
     return Repair(kind, "uid-n1", "n1", "order", why, detail)
+
+
+def released(why: ReturnReason, detail: str = "") -> list[Repair]:
+    return [repair(RepairKind.RELEASE, why, detail)]
 
 
 def unwatched(record: DrainRecord) -> HealingInput:
@@ -137,7 +139,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         ),
         pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEADLINE, "no step could end the drain")],
+            released(ReturnReason.DEADLINE, "no step could end the drain"),
             inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
             id="long past its deadline it is returned, whether its steps live or not",
         ),
@@ -147,7 +149,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="its steps have had as long as a drained node's autoscaler has",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             unwatched(drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog waits for no message",
         ),
@@ -163,12 +165,12 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="the autoscaler has time left",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(ours(), drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog fires",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT)),
             id="a node that was drained long after the drain's deadline gets no second watchdog",
         ),
@@ -183,27 +185,27 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="not while its pool is upgraded: the cordon may be GKE's as well",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(upgrading(ours()), drain("drained", None, drained_at=NOW - timedelta(minutes=50))),
             id="but no longer than twice its time",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(upgrading(ours(version="1.34.1"), "1.33.9"), drain("drained", None, drained_at=DRAINED_AT)),
             id="nor where the node has its new version",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(wanted(ours()), drain("drained", None, drained_at=NOW)),
             id="demand returns",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.BUFFER, "default/web")],
+            released(ReturnReason.BUFFER, "default/web"),
             inputs(replace(ours(), buffers=LACKING), drain("drained", None, drained_at=NOW)),
             id="a buffer has room nowhere else",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(replace(wanted(ours()), buffers=LACKING), drain("drained", None, drained_at=NOW)),
             id="pods come before buffers",
         ),
@@ -213,12 +215,12 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="while its pool is upgraded the node is no room for it",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(upgrading(wanted(ours(), minutes=10)), drain("drained", None, drained_at=NOW)),
             id="until it has waited for ten minutes",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), drain("drained", None, drained_at=NOW)),
             id="where the node has its new version it is room at once",
         ),
@@ -233,7 +235,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="nor is it for a buffer",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.OVERRULED)],
+            released(ReturnReason.OVERRULED),
             inputs(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
             id="a person freed a drained node",
         ),
@@ -252,32 +254,28 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="it failed and took the cordon away",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.PAUSED, "paused")],
+            released(ReturnReason.PAUSED, "paused"),
             inputs(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
             id="a pause gives drained nodes back",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN, "no record of the drain can be read")],
+            released(ReturnReason.ORPHAN, "no record of the drain can be read"),
             inputs(ours()),
             id="a claim without a record",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN, "the drain had already ended")],
+            released(ReturnReason.ORPHAN, "the drain had already ended"),
             inputs(ours(), drain("settled")),
             id="a record that ended while its claim stands",
         ),
-        pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
-            inputs(ours(), claimed=False),
-            id="our taint without a claim",
-        ),
+        pytest.param(released(ReturnReason.ORPHAN), inputs(ours(), claimed=False), id="our taint without a claim"),
         pytest.param(
             [],
             inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
             id="a taint as young as the snapshot may have a claim we have not read",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
+            released(ReturnReason.ORPHAN),
             inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
             id="a scribbled annotation does not hide an orphan",
         ),
@@ -285,7 +283,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [], inputs(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
+            released(ReturnReason.ORPHAN),
             inputs(ours(), claimed=False, policy=None),
             id="healing goes on without a policy",
         ),

@@ -1,5 +1,3 @@
-"""Room that capacity buffers hold: it is there after every plan, and what has no room now holds nothing."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Placement constraints have one face: what the simulation tells them and asks them, shown with one on trial."""
-
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from itertools import groupby

@@ -1,5 +1,3 @@
-"""Demand that returns gets the room back that we hold, and only where that would help."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""The proof of placement, case by case."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The search, case by case: what a greedy pass misses, what may run out, and what a set is worth."""
-
 from collections.abc import Callable, Sequence
 from itertools import count
 

@@ -1,5 +1,3 @@
-"""What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""When Ebb stands back: what the autoscaler saves alone, with its dice, against what it saves after Ebb's drains."""
-
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction

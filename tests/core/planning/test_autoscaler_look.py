@@ -1,5 +1,3 @@
-"""One look of the cluster autoscaler, rule by rule; `test_recordings.py` holds all of them to the real one."""
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,3 @@
-"""The bill of a set: without commitments the sum of prices; with them what exceeds them, and the fees."""
-
 from collections.abc import Sequence
 from datetime import timedelta
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""A pass under commitments: what is ordered, what it saves, what is kept and until when. Machines are e2-standard-4."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction

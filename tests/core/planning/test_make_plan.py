@@ -1,5 +1,3 @@
-"""One pass, from picture to verdicts: each node exactly once, each with its reasons."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""A pass in numbers: pools add up to the cluster, groups name every reason, and an overdue claim is seen."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction

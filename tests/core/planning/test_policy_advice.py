@@ -1,5 +1,3 @@
-"""A pool of the policy that the cluster does not have is said with the name that was perhaps meant."""
-
 from datetime import timedelta
 
 import pytest

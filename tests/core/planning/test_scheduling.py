@@ -1,5 +1,3 @@
-"""Where the scheduler would put what is evicted: by the share of each node's own size that is in use."""
-
 from dataclasses import replace
 
 import pytest

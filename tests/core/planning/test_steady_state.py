@@ -1,5 +1,3 @@
-"""A pass follows the plan at rest: what it takes goes first, what it keeps is room, and all of it is explained."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction

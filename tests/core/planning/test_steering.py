@@ -1,5 +1,3 @@
-"""Pods on the nodes that go next are to carry a deletion cost: which pods, which cost, and as few writes as will do."""
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta

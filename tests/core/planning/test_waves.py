@@ -1,5 +1,3 @@
-"""A wave: which nodes it holds, in which order they go, when it ends, and which soft taints stand for it."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

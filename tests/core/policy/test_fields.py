@@ -1,5 +1,3 @@
-"""Every fact about a field of the policy stands in its declaration: what stands beside it is held against it here."""
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""The configuration in estafette's README, letter by letter, as Ebb's policy."""
-
 from datetime import timedelta
 from fractions import Fraction
 

@@ -1,5 +1,3 @@
-"""The message both ways: nothing is lost, and whatever is no order says so in a sentence."""
-
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from typing import Any

@@ -1,5 +1,3 @@
-"""Orders on their way: from when to when they count as in flight."""
-
 from datetime import datetime, timedelta
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""How long a drain takes whose pods go in turns."""
-
 from collections import Counter
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""What a pass counts before it lets an under-used node go: how full nodes are, how many, and what room is to spare."""
-
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,3 @@
-"""Which nodes may be considered at all, and by which words the others stay."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""Which pods a drain moves, which it leaves, and which keep their node."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""Pods that are moved without a gap: which they are, and what keeps those that cannot be."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""Each scheduling rule alone: which node a pod names, which volumes bind it, which nodes may receive."""
-
 from typing import Any
 
 import pytest
