@@ -31,8 +31,7 @@ class Kubelet:
 
     def can_all_of(self, other: "Kubelet") -> bool:
         """Whether what runs under the other may run under this one: not older, and no feature missing."""
-        # A newer kubelet runs what an older one does (reference/using-api/deprecation-policy); features:
-        # NodeDeclaredFeatures.
+        # A newer kubelet runs what an older one does (using-api/deprecation-policy; plugin NodeDeclaredFeatures).
         return self.version >= other.version and self.features >= other.features
 
     def __str__(self) -> str:

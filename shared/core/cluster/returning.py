@@ -6,7 +6,7 @@ added.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod; AEP-7862 for the boost.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -202,15 +202,12 @@ class _Returning:
             made = made.highest(sent)
             book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
         written = sent
-        for autoscaler in self._autoscalers_of(spec, workload):
+        mine = (autoscaler for target in targets_of(spec, workload) for autoscaler in self._autoscalers.get(target, ()))
+        for autoscaler in mine:
             made, written = made.with_changed(autoscaler.written_into), written.with_changed(autoscaler.written_into)
             book(made, f"VerticalPodAutoscaler {autoscaler.key}")
         known = asked.containers if asked else ()
         return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))
-
-    def _autoscalers_of(self, spec: PodClass, workload: Workload) -> Iterator[VerticalAutoscaler]:
-        for target in targets_of(spec, workload):
-            yield from self._autoscalers.get(target, ())
 
 
 def _admission(

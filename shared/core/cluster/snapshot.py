@@ -89,8 +89,7 @@ class Snapshot:
 
     def without(self, gone: Collection[str], places: Mapping[str, str]) -> "Snapshot":
         """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved."""
-        # Pods take what they need at their new place; the pods of untouched nodes stay the very same object, with
-        # their sums.
+        # Pods take what they need at their new place; those of untouched nodes stay the very same object.
         pods: list[Pod] = []
         touched: set[str] = set()
         for pod in self.pods:

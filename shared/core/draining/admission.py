@@ -61,8 +61,7 @@ def needs_whole_snapshot(
 
 def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
     """Whether the scheduler has found no node for a pod that some node could take if it were empty."""
-    # What fits nowhere even then takes no room from a proof; nor does a DaemonSet's pod, which competes on its own
-    # node.
+    # What fits nowhere even then takes no room; nor does a DaemonSet's pod, which competes on its own node.
     waiting = {pod.spec: pod for pod in unbound if is_waiting(pod)}
     return any(could_take(node, pod) for pod in waiting.values() for node in nodes)
 

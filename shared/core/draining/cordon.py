@@ -44,9 +44,8 @@ def waits_long(pod: Pod, now: datetime) -> bool:
 
 def watchdog_ends(record: DrainRecord, settings: DrainSettings, *, in_upgrade: bool = False) -> datetime | None:
     """Return when a drained node is returned unless it is deleted."""
-    # None while it is not drained. Twice as long in an upgrade.
-    # It begins at the drain's deadline at the latest: a node that the autoscaler empties itself may be drained much
-    # later.
+    # None while it is not drained. Twice as long in an upgrade. It begins at the drain's deadline at the latest: the
+    # autoscaler may empty a node itself, much later.
     if record.drained_at is None:
         return None
     begins = min(record.drained_at, record.deadline or record.drained_at)
@@ -118,8 +117,7 @@ def cordon_settles(drain: Drain) -> Step | None:
 
 def person_overruled(drain: Drain) -> Step | None:
     """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed."""
-    # The autoscaler clears `unschedulable` after a failed deletion, too; the taint has kept pods away meanwhile, and
-    # the cordon is set again (docs/decisions/healing.md).
+    # The autoscaler clears it after a failed deletion, too; then it is set again (docs/decisions/healing.md).
     node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordon_set_at
     if wanted_by_person(node, drain.order_id, begun_at, cordoned_at):
         return ReturnNode(ReturnReason.OVERRULED, word_of_lost_taint(node))
@@ -134,8 +132,7 @@ def wanted_by_person(node: Node, order_id: str, begun_at: datetime | None, cordo
 
 def uncordoned_by_autoscaler(node: Node, begun_at: datetime | None, cordoned_at: datetime | None) -> bool:
     """Return whether it was the autoscaler that cleared a cordon: it deletes the node, or began to since."""
-    # It clears the cordon only with its own taint. Events carry whole seconds: one in the second of the cordon
-    # counts.
+    # It clears the cordon only with its own taint. Events carry whole seconds: that of the cordon counts.
     if node.has_taint(AUTOSCALER_DELETING_TAINT):
         return True
     return begun_at is not None and cordoned_at is not None and begun_at > cordoned_at - timedelta(seconds=1)

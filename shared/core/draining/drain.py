@@ -176,8 +176,7 @@ Step = Cordon | WritePhase | Prove | Compare | Restart | Evict | Await | LastSte
 
 def log_fields(record: DrainRecord, now: datetime) -> dict[str, Any]:
     """Return what a drain took until now, as the fields of a log line; what is not known yet is left out."""
-    # `drain_seconds` ends when what was moved had a node again; `deletion_seconds`, the autoscaler's time, begins
-    # then.
+    # `drain_seconds` ends when what was moved had a node again; `deletion_seconds` is the autoscaler's time.
     begun, emptied = record.cordoned_at, record.drained_at
     took = {
         "drain_seconds": (emptied or now) - begun if begun else None,

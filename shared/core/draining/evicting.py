@@ -90,8 +90,7 @@ def fit_not_proved(drain: Drain) -> Step | None:
 
 def expires_at(proof: Proof) -> datetime:
     """Return until when a proof stands: as long as its snapshot is young, and always for the next look."""
-    # Else a cluster whose reading takes longer would never be proved. One against the drain stands as long from its
-    # end: the node is looked at again before it is returned.
+    # Else a cluster whose reading takes longer would never be proved. One against the drain stands from its end.
     young = proof.at if proof.against else proof.taken_at
     return max(young + PROOF_STANDS_FOR, proof.at + NEXT_LOOK)
 
@@ -191,6 +190,5 @@ def in_this_round(due: Iterable[Pod], record: DrainRecord, working: int, most: i
 
 def share_of_round(working: int) -> int:
     """Return how many evictions each of so many drains may ask for in a round, at least one."""
-    # More than 36 that move pods at once are only where budgets allow them, in clusters whose API server is larger
-    # too.
+    # More than 36 at once are only where budgets allow them, in clusters whose API server is larger, too.
     return max(1, EVICTIONS_A_ROUND // max(working, 1))

@@ -217,7 +217,10 @@ def _by_pod(
     grace: timedelta,
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
-    lacking = {drain.record.order.order_id: (drain, _missing_of(drain.record, observed, workload)) for drain in drains}
+    lacking: dict[str, tuple[OtherDrain, int]] = {}
+    for drain in drains:
+        rows = missing_replicas(drain.record, observed)
+        lacking[drain.record.order.order_id] = drain, sum(row.missing for row in rows if row.workload == workload)
     left = [drain for drain, missing in lacking.values() if missing]
     late = [pod for pod in waiting(observed, workload) if is_late(pod, grace, now)]
     ours = [pod for pod in late if any(_may_give_way(drain, pod) for drain in left)]
@@ -275,14 +278,9 @@ def _homes(
     return takers(dataclasses.replace(snapshot, pods=tuple(pods)), held, late)
 
 
-def _missing_of(record: DrainRecord, observed: Observation, workload: str) -> int:
-    return sum(row.missing for row in missing_replicas(record, observed) if row.workload == workload)
-
-
 def _drains_due(pod: Pod, backoffs: Iterable[Backoff], grace: timedelta, now: datetime) -> int:
     """Return how many drains are to give way for a pod by now."""
-    # one, where the last one has had a look's time to help.
-    # One more for each further grace in which nobody has: who is in turn may have fallen silent.
+    # One where the last has had a look's time to help, and one more for each further grace: one may be silent.
     key, since = mark(pod.key), pod.unschedulable_since or now
     returned = (row.since for row in backoffs if row.since >= since and key in row.gave_way_for)
     begin = max((since + grace, *(at + NEXT_AFTER for at in returned)))

@@ -80,8 +80,7 @@ def _buffer(held: StandingClaim) -> Repair | None:
 
 def _breaker(held: StandingClaim) -> Repair | None:
     """Drains go wrong in this pool: what is not emptied yet is returned."""
-    # At once where a moved pod is stranded, which the room helps; else once the breaker stands in the state: a
-    # release that is sooner at the drainer than the breaker would be void.
+    # At once for a stranded pod, which the room helps; else once the breaker is in the state, or it would be void.
     inputs = held.inputs
     breaker = inputs.stranded.get(held.claim.pool) or breaker_over(held.claim, inputs.state, inputs.now)
     if breaker is None or held.record is None or held.record.phase is DrainPhase.DRAINED:
@@ -167,21 +166,13 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     lambda held: held.repair(RepairKind.SETTLE) if held.node is None else None,
     _settled_record,
     # what must be returned now
-    _must_stop_now,
-    _demand,
-    _buffer,
-    _breaker,
+    _must_stop_now, _demand, _buffer, _breaker,
     # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off,
     # and before a drained node's next step, or lost messages would
-    _never_ended,
-    _silent,
-    _taken_back,
-    _watchdog,
-    _record_unseen,
-    _cordon_lost,
+    _never_ended, _silent, _taken_back, _watchdog, _record_unseen, _cordon_lost,
     # what may end by itself hides nothing else
     _later_demand,
-)
+)  # fmt: skip
 
 
 LOOKED_FOR: Final = timedelta(days=1)
@@ -205,8 +196,7 @@ def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tup
 
 def in_turn(found: Iterable[str], now: datetime, interval: timedelta) -> tuple[str, ...]:
     """Return the drains that are looked at in this pass: a few, and in each pass the next few, round and round."""
-    # What nobody knows any more must not keep the others from being looked at. Passes come a little late or early:
-    # the turn changes in the middle of an interval.
+    # What nobody knows must not keep the others waiting. The turn changes in the middle of an interval.
     rows = sorted(found)
     turn = round(now.timestamp() / interval.total_seconds())
     return tuple(rows[(turn * MOST + place) % len(rows)] for place in range(min(MOST, len(rows))))

@@ -79,8 +79,7 @@ class ClusterArrays:
 
     def movable(self, node: int) -> tuple[Pod, ...]:
         """Return the pods that were on the node in the snapshot and need a place elsewhere."""
-        # Of one that another drain is moving the replacement may have its place already; it must not be counted
-        # twice.
+        # The replacement of one that another drain is moving may have its place: it must not count twice.
         if node not in self._movable:
             leaving = movable(self._pods[self.nodes[node].name], self._now)
             self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))

@@ -71,7 +71,12 @@ class NodeFilters:
     def meeting(self, terms: tuple[NodeTerm, ...]) -> NodeMask:
         mask = np.zeros(len(self._nodes), np.bool_)
         for term in terms:
-            mask |= self._term(term)
+            selected = np.full(len(self._nodes), bool(term.expressions or term.fields))
+            for requirement in term.expressions:
+                selected &= self._matching(requirement)
+            for requirement in term.fields:
+                selected &= _mask(self._names, requirement)
+            mask |= selected
         return mask
 
     def nodes_with_label(self, key: str) -> NodeMask:
@@ -95,14 +100,6 @@ class NodeFilters:
             table = [tolerates_all(taints, tolerations) for taints in self._taints.values]
             self._tolerations[tolerations] = np.array(table, np.bool_)[self._taints.codes]
         return self._tolerations[tolerations]
-
-    def _term(self, term: NodeTerm) -> NodeMask:
-        mask = np.full(len(self._nodes), bool(term.expressions or term.fields))
-        for requirement in term.expressions:
-            mask &= self._matching(requirement)
-        for requirement in term.fields:
-            mask &= _mask(self._names, requirement)
-        return mask
 
     def _matching(self, requirement: Requirement) -> NodeMask:
         if requirement not in self._requirements:

@@ -48,9 +48,8 @@ class Searcher:
         waits: Waits = is_only_paced,
     ) -> AtRest:
         """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is."""
-        # `savings` is what nodes save once what was taken is gone. `waits` is true of a node that only needs time to
-        # pass.
-        # Those that go after all others are not chosen before them.
+        # `savings`: once what was taken is gone. `waits` is true of a node that only needs time to pass. Those that go
+        # after all others are not chosen before them.
         able = (row for row in rows if row.is_candidate and not row.avoided)
         chosen = [row for row in able if waits(counts, row.node, row.reason)]
         supplies: dict[str, Supply] = {}

@@ -113,8 +113,7 @@ def _read(written: str) -> int | None:
 
 def _can_be_ranked(pod: Pod) -> bool:
     """Whether a scale-in may choose the pod and would do no harm by it."""
-    # Which pod of a hard spread goes decides how even its zones stay; and the cluster's own pods are not ours to
-    # rank.
+    # Which pod of a hard spread goes decides how even its zones stay; the cluster's own pods are not ours.
     spec = pod.spec
     by_replica_set = is_of_replica_set(spec) and spec.namespace != names.KUBE_SYSTEM
     is_spread = any(constraint.topology_key != names.HOSTNAME_LABEL for constraint in spec.hard_spread)

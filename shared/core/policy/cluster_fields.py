@@ -240,8 +240,7 @@ class Policy:
 
     def drain_for(self, profile: str, delay: timedelta | None = None, *, only_empty: bool = False) -> DrainSettings:
         """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/completion.md)."""
-        # The watchdog waits longer than the autoscaler's own delay, whatever its setting, or Ebb would return the
-        # node after every drain.
+        # The watchdog outlasts the autoscaler's delay, or Ebb would return the node after every drain.
         usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
         if not delay:
             return replace(self.drain, watchdog=usual)

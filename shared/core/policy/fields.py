@@ -28,8 +28,7 @@ _RATIO_LIMIT: Final = 0.75
 
 def enough_nodes(limit: Fraction) -> int:
     """Return the smallest n with n·(1 - limit) ≥ 1, in exact arithmetic; 1 where there is none (limit 1)."""
-    # So many nodes just under the limit have together the room of one more (estafette;
-    # docs/decisions/predecessors.md, B14).
+    # So many just under the limit have the room of one more (estafette; docs/decisions/predecessors.md, B14).
     left = 1 - limit
     return 1 if left <= 0 else -(-left.denominator // left.numerator)
 

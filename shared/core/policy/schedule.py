@@ -78,8 +78,7 @@ class Cron:
     @property
     def expression(self) -> str:
         """The schedule in numbers only, so that croniter cannot read it otherwise."""
-        # Two restricted day fields are joined by OR. One that names every day makes every day match; croniter would
-        # take it for `*` and join by AND.
+        # Restricted day fields are joined by OR; of one that names every day croniter would make `*`, and AND.
         every_day = self._either and (len(self.days) == _FIELDS[2].most or len(self.weekdays) == len(_DAYS))
         days = "*" if self.days_free or every_day else _numbers(self.days)
         weekdays = "*" if self.weekdays_free or every_day else _numbers(self.weekdays)
@@ -177,8 +176,8 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def active(schedule: Schedule, now: datetime) -> bool:
-    """Return whether now lies in [hit, hit + duration) of any hit (Karpenter, `Budget.IsActive`."""
-    # docs/acceptance.md rows 67, 69).
+    """Return whether now lies in [hit, hit + duration) of any hit, as Karpenter's `Budget.IsActive`."""
+    # docs/acceptance.md rows 67, 69.
     hit = last_hit(schedule, now)
     return hit is not None and now - hit < schedule.duration
 

@@ -92,8 +92,7 @@ def order_id(run_id: str, node_uid: str) -> str:
 
 def continuation(order: Order, generation: int) -> Order:
     """Return the order that goes on after that generation."""
-    # The last one that there may be goes on as itself: an accepted drain can always be continued, and the lease keeps
-    # two steps apart.
+    # The last that there may be goes on as itself: the lease keeps two steps apart as well.
     return replace(order, generation=min(generation + 1, MOST_GENERATION))
 
 

@@ -207,8 +207,7 @@ def counts_as_non_tainted(node: Node, policy: Policy) -> bool:
 
 def counts_in_budgets(node: Node) -> bool:
     """Whether the node is part of a budget's denominator (docs/decisions/budgets.md)."""
-    # NotReady nodes count, those that the autoscaler is deleting do not; nor does a suspended one, which is not Ready
-    # for as long as nobody needs it.
+    # NotReady nodes count; those that the autoscaler is deleting do not, nor a suspended one that nobody needs.
     return node.once_ready and not node.outside and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
 
 

@@ -255,8 +255,7 @@ def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
 
 
 def resource_minimum(proposed: ProposedDrain) -> Blocker | None:
-    # The autoscaler counts what the machines have; allocatable is less, and so keeps a node too many rather than one
-    # too few.
+    # The autoscaler counts what machines have; allocatable is less, and so keeps a node too many at most.
     counts, offered = proposed.counts, proposed.node.allocatable
     for name, unit, word in ((CPU, 1000, "cores"), (MEMORY, 2**30, "GiB")):
         left, here, minimum = (amounts.get(name) for amounts in (counts.left_resources, offered, counts.minimum))

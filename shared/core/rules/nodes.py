@@ -64,14 +64,12 @@ def _not_autoscaled(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 def _atomic(node: Node, situation: Situation) -> Iterable[Blocker]:
     group = atomic_group(node, situation.snapshot.pools.get(node.pool))
-    if group:
-        yield Blocker(Unremovable.ATOMIC_POOL, node.pool, group)
+    return (Blocker(Unremovable.ATOMIC_POOL, node.pool, group),) if group else ()
 
 
 def _upgrading(node: Node, situation: Situation) -> Iterable[Blocker]:
     pool = situation.snapshot.pools.get(node.pool)
-    if pool is not None and pool.upgrading:
-        yield Blocker(Unremovable.POOL_UPGRADING, node.pool)
+    return (Blocker(Unremovable.POOL_UPGRADING, node.pool),) if pool is not None and pool.upgrading else ()
 
 
 def _being_maintained(node: Node, _: Situation) -> Iterable[Blocker]:
@@ -141,29 +139,16 @@ def _not_empty(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 NODE_RULES: Final[tuple[NodeRule, ...]] = (
     # whether anybody speaks for the node, and the autoscaler would delete it
-    _no_pool,
-    _pool_disabled,
-    _not_autoscaled,
-    _atomic,
-    _upgrading,
+    _no_pool, _pool_disabled, _not_autoscaled, _atomic, _upgrading,
     # whether it is there to be consolidated
-    _stands_by,
-    _managed_node,
+    _stands_by, _managed_node,
     # what state the node is in
-    _being_maintained,
-    _not_ready,
-    _no_allocatable,
-    _cordoned_by_other,
-    _going_away,
-    _taint_blockers,
+    _being_maintained, _not_ready, _no_allocatable, _cordoned_by_other, _going_away, _taint_blockers,
     # who asked to leave it alone
-    _opted_out,
-    _too_young,
-    _backing_off,
+    _opted_out, _too_young, _backing_off,
     # what runs on it
-    _blocked_by_pod,
-    _not_empty,
-)
+    _blocked_by_pod, _not_empty,
+)  # fmt: skip
 TIMERS_AND_WISHES: Final = frozenset({_pool_disabled, _too_young, _backing_off, _not_empty})
 SAFETY_RULES: Final[tuple[NodeRule, ...]] = tuple(
     _blocked_for_good if rule is _blocked_by_pod else rule for rule in NODE_RULES if rule not in TIMERS_AND_WISHES

@@ -126,8 +126,7 @@ def _disk(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Find a namespace that admits another such pod only once the old one is gone."""
-    # A Deployment that waits for the end of its pods by itself starts a surging one all the same
-    # (podReplacementPolicy).
+    # A Deployment that waits for its pods' end starts a surging one all the same (podReplacementPolicy).
     workload = context.workload_of(spec)
     if spec.replaced_at_end and not workload.replaced_at_end:
         yield _impossible(f"{workload.name}: no ResourceQuota for one more pod")
@@ -155,9 +154,8 @@ _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
 
 def restart_together(moving: Iterable[Pod], context: DrainContext) -> Iterator[Blocker]:
     """Yield the pods that would restart with others that run elsewhere."""
-    # A rollout takes all replicas of a Deployment.
-    # Where all of them lie on the node, no more pods start than have to move, and the proof has booked a place for
-    # each.
+    # A rollout takes all replicas of a Deployment. Where all of them lie on the node, no more start than have to move,
+    # and each has a place in the proof.
     rows = [pod for pod in moving if is_surged(pod.spec, context) and pod.deleting is None]
     here = Counter(context.workload_of(pod.spec).name for pod in rows)
     for pod in rows:

@@ -66,8 +66,7 @@ class Usage:
 
 def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
     """Return how full the node is with those pods; None when it reports no allocatable CPU or memory."""
-    # Finished pods occupy nothing; terminating pods and bound ones that still pend do (docs/acceptance.md rows 16,
-    # 18).
+    # Finished pods occupy nothing; terminating and bound pending ones do (docs/acceptance.md rows 16, 18).
     size = node.allocatable
     if size.cpu <= 0 or size.memory <= 0:
         return None

@@ -41,8 +41,7 @@ class AntiAffinity(Constraint):
 class AntiAffinityState(ConstraintState):
     """How many pods in each domain hold a term, and how many it rejects."""
 
-    # Only occupied domains are kept: thousands of terms by hostname would otherwise cost as much as the whole
-    # cluster.
+    # Only occupied domains are kept: thousands of terms by hostname would cost as much as the cluster.
 
     def __init__(self, terms: AntiAffinity) -> None:
         self._of = terms

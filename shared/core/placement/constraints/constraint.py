@@ -99,8 +99,7 @@ class ConstraintState(Protocol):
 
     def find_misplaced(self) -> int | None:
         """Return a class of which a placed pod could not come back to its place if it left it now, or None."""
-        # Asked when all that leaves a node has its place, and not about pods on closed nodes: they will be placed
-        # again.
+        # Asked when all that leaves a node has its place; pods on closed nodes will be placed again.
         return None
 
     def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:

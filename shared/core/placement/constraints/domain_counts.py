@@ -37,9 +37,7 @@ def repeat_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
 
 
 class DomainCounts:
-    """The counts of one rule: a domain holds its lasting pods at least."""
-
-    # And at most all that are there for now or leave it.
+    """The counts of one rule; what is not known lies between the lasting pods and all that are there for now."""
 
     def __init__(self, domains: int) -> None:
         self._domains = domains
