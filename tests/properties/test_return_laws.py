@@ -113,7 +113,7 @@ def test_what_comes_back_by_its_template_alone_has_a_place_where_the_proof_puts_
     assert faults(returned, proof.moves, proof.drained) == []
 
 
-quantities = st.dictionaries(st.sampled_from(["cpu", "memory", "example.com/disk"]), st.integers(1, 9), max_size=3)
+amounts_of = st.dictionaries(st.sampled_from(["cpu", "memory", "example.com/disk"]), st.integers(1, 9), max_size=3)
 
 
 def written(given: dict[str, int]) -> dict[str, str]:
@@ -121,7 +121,7 @@ def written(given: dict[str, int]) -> dict[str, str]:
     return {name: f"{amount}m" if name == "cpu" else f"{amount}" for name, amount in given.items()}
 
 
-quantities = quantities.map(written)
+quantities = amounts_of.map(written)
 resized = st.fixed_dictionaries({}, optional={"requests": quantities})
 reports = st.fixed_dictionaries({}, optional={"allocatedResources": quantities, "resources": resized})
 

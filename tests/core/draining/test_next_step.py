@@ -24,7 +24,6 @@ from shared.core.draining.drain import (
     Prove,
     ReturnNode,
     Settle,
-    Step,
     WritePhase,
 )
 from shared.core.draining.next_step import next_step
@@ -72,7 +71,7 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
 
 
 def scene(
-    expected: Step, phase: str, title: str, *pods: Pod, drain: Mapping[str, Any] | None = None, **seen: Any
+    expected: Any, phase: str, title: str, *pods: Pod, drain: Mapping[str, Any] | None = None, **seen: Any
 ) -> Any:
     """A row of a table: the step of a drain in that phase that sees those pods."""
     return pytest.param(expected, record(phase, **(drain or {})), observed(*pods, **seen), id=title)

@@ -7,7 +7,8 @@ elsewhere can lift the least, and what leaves later can lower it again: a place 
 there again when all is done (`misplaced`; docs/decisions/robust-fit.md).
 """
 
-from collections.abc import Callable, Iterator, KeysView
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, KeysView
 
 import numpy as np
 
@@ -17,8 +18,6 @@ from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, Dom
 from shared.core.placement.constraints.spread_rules import (
     Asked,
     DepartingDomains,
-    NoPlaces,
-    SpreadPlaces,
     SpreadRule,
     SpreadRules,
     Topology,
@@ -50,6 +49,102 @@ class TopologySpread(Constraint):
         for kind, node, replaced in self.terminating:
             found.discount(kind, node, replaced=replaced)
         return found
+
+
+class SpreadPlaces:
+    """Placed pods by constraint and domain; those on closed nodes are left out, for they will be placed again."""
+
+    def __init__(self) -> None:
+        self._by_rule: dict[int, dict[Asked, Counts]] = {}
+        self._on: dict[int, dict[Asked, Counts]] = {}
+        self._closed: set[int] = set()
+        self._changed: dict[int, set[int]] = defaultdict(set)
+        """By rule, the domains whose pods have changed since the last question."""
+        self._least: dict[int, dict[Asked, int]] = defaultdict(dict)
+        """By topology, what the emptiest domain held at the last question, if anything."""
+        self._accepted: set[tuple[Asked, int]] = set()
+
+    def copy(self) -> "SpreadPlaces":
+        twin = SpreadPlaces()
+        twin._by_rule = {rule: _copy_places(places) for rule, places in self._by_rule.items()}
+        twin._on = {node: _copy_places(places) for node, places in self._on.items()}
+        twin._closed, twin._accepted = set(self._closed), set(self._accepted)
+        twin._changed.update((rule, set(domains)) for rule, domains in self._changed.items())
+        twin._least.update((topology, dict(least)) for topology, least in self._least.items())
+        return twin
+
+    def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
+        add_count(self._on.setdefault(node, {}).setdefault(spread, {}), domain, pods)
+        if node not in self._closed:
+            self._count(spread, domain, pods)
+
+    def close(self, node: int) -> None:
+        self._closed.add(node)
+        self._count_all(node, -1)
+
+    def reopen(self, node: int) -> None:
+        self._closed.remove(node)
+        self._count_all(node, 1)
+
+    def note_change(self, rule: SpreadRule, domain: int) -> None:
+        """The rule counts more or fewer pods in the domain."""
+        if rule.place in self._by_rule:
+            self._changed[rule.place].add(domain)
+
+    def domains_changed(self, topologies: Iterable[Topology]) -> None:
+        """There are more or fewer domains: what rested on the emptiest of them is to be looked at again."""
+        for topology in topologies:
+            for spread in self._least[topology.place]:
+                self._changed[spread.rule.place].update()
+
+    def lost(self, skews: "TopologySpreadState") -> Asked | None:
+        fresh = (row for row in self._lost_ones(skews) if row not in self._accepted)
+        found, _ = next(fresh, (None, None))
+        if found is None:
+            self._changed.clear()
+        return found
+
+    def accept_misplaced(self, skews: "TopologySpreadState") -> None:
+        self._accepted.update(self._lost_ones(skews))
+        self._changed.clear()
+
+    def _lost_ones(self, skews: "TopologySpreadState") -> Iterator[tuple[Asked, int]]:
+        for rule, changed in self._changed.items():
+            for spread, places in self._by_rule.get(rule, {}).items():
+                known, least = self._least[spread.rule.topology.place], skews.least(spread)
+                fresh = places.keys() & (changed | skews.unsure(spread))
+                for domain in places if least < known.get(spread, 0) else fresh:
+                    if skews.skew(spread, domain) > spread.max_skew:
+                        yield spread, domain
+                # only now: of a question that ends at its first find the rest has not been looked at
+                known.pop(spread, None)
+                known.update({spread: least} if least else {})
+
+    def _count(self, spread: Asked, domain: int, pods: int) -> None:
+        rule = spread.rule.place
+        add_count(self._by_rule.setdefault(rule, {}).setdefault(spread, {}), domain, pods)
+        self._changed[rule].add(domain)
+
+    def _count_all(self, node: int, sign: int) -> None:
+        for spread, places in self._on.get(node, {}).items():
+            for domain, pods in places.items():
+                self._count(spread, domain, sign * pods)
+
+
+class NoPlaces(SpreadPlaces):
+    """What a packing keeps that nobody asks for lost places: nothing."""
+
+    def copy(self) -> "NoPlaces":
+        return self
+
+    def _keep_nothing(self, *args: object, **more: object) -> None:
+        del args, more
+
+    add = close = reopen = note_change = domains_changed = _keep_nothing
+
+
+def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
+    return {spread: dict(counts) for spread, counts in places.items()}
 
 
 class TopologySpreadState(ConstraintState):
