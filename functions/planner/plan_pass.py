@@ -20,9 +20,9 @@ from shared.core.planning.bill import unpriced_families
 from shared.core.planning.candidates import NO_MARKS, changed_pools
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, PlannedOrder
+from shared.core.planning.policy_advice import is_advice_due, unknown_pools
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
-from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.planning.waves import still_to_order
 from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings

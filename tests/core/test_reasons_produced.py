@@ -1,5 +1,3 @@
-"""Every reason and outcome that a person may read about is one that some rule really gives."""
-
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -40,7 +38,7 @@ def given_somewhere() -> frozenset[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("kind", "member"),
-    [pytest.param(name, each.name, id=f"{name} {each.value}") for name, kind in KINDS.items() for each in kind],
+    [pytest.param(name, row.name, id=f"{name} {row.value}") for name, kind in KINDS.items() for row in kind],
 )
 def test_every_reason_is_given_somewhere(kind: str, member: str) -> None:
     assert (kind, member) in given_somewhere()
@@ -48,12 +46,12 @@ def test_every_reason_is_given_somewhere(kind: str, member: str) -> None:
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), Exclusion])
 def test_every_reason_has_a_sentence_and_a_remedy_but_where_nothing_is_wrong(kind: type[Reason]) -> None:
-    assert [each for each in kind if not each.sentence.endswith(".")] == []
-    assert [each for each in kind if kind not in {Outcome, DrainReason} and not each.remedy.endswith(".")] == []
+    assert [row for row in kind if not row.sentence.endswith(".")] == []
+    assert [row for row in kind if kind not in {Outcome, DrainReason} and not row.remedy.endswith(".")] == []
 
 
 def test_each_former_word_stands_for_a_word_of_now() -> None:
-    assert FORMER.keys() & {each.value for kind in KINDS.values() for each in kind} == set()
+    assert FORMER.keys() & {row.value for kind in KINDS.values() for row in kind} == set()
     assert [former for former, now in FORMER.items() if reason_of_word(former, *KINDS.values()) != now] == []
 
 

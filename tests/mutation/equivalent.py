@@ -13,11 +13,13 @@ _AS_MANY: Final = "there always are as many of both; strict shows a fault of our
 _PRICES_ALONE: Final = "while nothing is committed, only prices are read"
 _CLAIMS, _SCHEDULE = "shared/core/records/claims.py", "shared/core/policy/schedule.py"
 _MARKS = "shared/core/planning/candidates.py"
-_AT_REST, _BILL, _PLAN, _SCHEDULER, _SELECTION = (
-    f"shared/core/planning/{name}.py" for name in ("at_rest", "bill", "make_plan", "scheduling", "selection")
+_AT_REST, _BILL, _PLAN, _SELECTION = (
+    f"shared/core/planning/{name}.py" for name in ("steady_state", "bill", "make_plan", "selection")
 )
 _STEERING, _LOOK = (f"shared/core/planning/{name}.py" for name in ("steering", "autoscaler_look"))
-_PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))
+_PACKING, _SCHEDULER, _STRATEGIES = (
+    f"shared/core/placement/{name}.py" for name in ("packing", "cluster_packings", "strategies")
+)
 
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
@@ -39,12 +41,6 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "_latest_local",
         "local.replace(fold=fold).utcoffset() or timedelta()",
         "local.replace(fold=fold).utcoffset()",
-    ): _TYPES,
-    (
-        "shared/core/planning/candidates.py",
-        "_excess",
-        "excess(free, first.node) or Fraction(0)",
-        "excess(free, first.node)",
     ): _TYPES,
     (
         _SCHEDULE,

@@ -23,8 +23,8 @@ T = TypeVar("T")
 def left_waiting(snapshot: Snapshot, *, robust: bool, order: Random) -> list[str]:
     """Take what can be taken, empty all of it pod by pod, both in a drawn order; return who has no place in the end."""
     simulation = Simulation.of(snapshot, robust=robust)
-    for each in _shuffled(snapshot.nodes, order):
-        simulation.try_remove(each.name)
+    for node in _shuffled(snapshot.nodes, order):
+        simulation.try_remove(node.name)
     places = {move.pod: move.node for moves in simulation.assignments.moves().values() for move in moves}
     now = snapshot
     for one in _shuffled((pod for pod in snapshot.pods if pod.key in places), order):

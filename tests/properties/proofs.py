@@ -25,7 +25,7 @@ def proof_of(snapshot: Snapshot, *, robust: bool = True) -> Proof:
         if node.name not in leaving:
             simulation.try_remove(node.name)
     moves = moves_of(simulation)
-    waiting = {each.key for each in simulation.unplaced} - moves.keys()
+    waiting = {row.key for row in simulation.unplaced} - moves.keys()
     judged = replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.key not in waiting))
     return Proof(judged, moves, {*simulation.taken, *leaving})
 

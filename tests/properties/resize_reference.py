@@ -16,11 +16,11 @@ OF_THE_POD = ("cpu", "memory")
 def by_1_36(pod: Object) -> dict[str, int]:
     """The largest of wish and report, container by container; ordinary init containers count by their wish."""
 
-    def effective(each: Object, *, init: bool) -> Amounts:
-        status = _status(pod, each["name"])
-        if (init and not _sidecar(each)) or status is None or status.get("resources") is None:
-            return _wish(each)
-        return _most(*_wishes(pod, _wish(each)), _actuated(status), _allocated(status))
+    def effective(row: Object, *, init: bool) -> Amounts:
+        status = _status(pod, row["name"])
+        if (init and not _sidecar(row)) or status is None or status.get("resources") is None:
+            return _wish(row)
+        return _most(*_wishes(pod, _wish(row)), _actuated(status), _allocated(status))
 
     needed = _aggregate(pod, effective)
     wish, status = _wish(pod["spec"]), pod["status"]
@@ -34,14 +34,14 @@ def by_1_36(pod: Object) -> dict[str, int]:
 def by_1_37(pod: Object) -> dict[str, int]:
     """The largest of three sums; a pod's own report stands for the sums of its containers' where it is whole."""
 
-    def allocated(each: Object, *, init: bool) -> Amounts:
+    def allocated(row: Object, *, init: bool) -> Amounts:
         del init
-        status = _status(pod, each["name"]) or {}
-        return _allocated(status) or _most(*_wishes(pod, _wish(each)))
+        status = _status(pod, row["name"]) or {}
+        return _allocated(status) or _most(*_wishes(pod, _wish(row)))
 
-    def actuated(each: Object, *, init: bool) -> Amounts:
-        status = _status(pod, each["name"]) or {}
-        return _actuated(status) or allocated(each, init=init)
+    def actuated(row: Object, *, init: bool) -> Amounts:
+        status = _status(pod, row["name"]) or {}
+        return _actuated(status) or allocated(row, init=init)
 
     status = pod["status"]
     whole = bool(_allocated(status) and _actuated(status))
@@ -59,9 +59,9 @@ def by_1_37(pod: Object) -> dict[str, int]:
 def wished(pod: Object) -> dict[str, int]:
     """What the containers ask for together: the API server refuses a pod that asks for less of it as a whole."""
 
-    def wish(each: Object, *, init: bool) -> Amounts:
+    def wish(row: Object, *, init: bool) -> Amounts:
         del init
-        return _wish(each)
+        return _wish(row)
 
     return _aggregate(pod, wish)
 
@@ -73,17 +73,17 @@ def _aggregate(pod: Object, amounts_of: Callable[..., Amounts]) -> dict[str, int
         running = _plus(running, amounts_of(container, init=False))
     beside: dict[str, int] = {}
     starting: dict[str, int] = {}
-    for each in pod["spec"].get("initContainers", ()):
-        amounts = amounts_of(each, init=True)
+    for row in pod["spec"].get("initContainers", ()):
+        amounts = amounts_of(row, init=True)
         starting = _most(starting, _plus(beside, amounts))
-        if _sidecar(each):
+        if _sidecar(row):
             running, beside = _plus(running, amounts), _plus(beside, amounts)
     return _most(running, starting)
 
 
 def _wishes(pod: Object, wish: Amounts) -> Iterable[Amounts]:
     """An infeasible resize will never be: its wish does not count."""
-    pending = [each for each in pod["status"].get("conditions", ()) if each["type"] == "PodResizePending"]
+    pending = [row for row in pod["status"].get("conditions", ()) if row["type"] == "PodResizePending"]
     return () if pending and pending[0]["reason"] == "Infeasible" else (wish,)
 
 
@@ -107,8 +107,8 @@ def _in_milli(given: Mapping[str, str] | None) -> Amounts:
     return {name: int(text.removesuffix("m")) for name, text in (given or {}).items()}
 
 
-def _sidecar(each: Object) -> bool:
-    return bool(each.get("restartPolicy") == "Always")
+def _sidecar(row: Object) -> bool:
+    return bool(row.get("restartPolicy") == "Always")
 
 
 def _status(pod: Object, name: str) -> Object | None:

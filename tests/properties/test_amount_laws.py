@@ -47,7 +47,7 @@ def nodes(draw: st.DrawFn) -> Node:
 
 @st.composite
 def clusters(draw: st.DrawFn) -> Snapshot:
-    rows = draw(st.lists(nodes(), min_size=2, max_size=5, unique_by=lambda each: each.name))
+    rows = draw(st.lists(nodes(), min_size=2, max_size=5, unique_by=lambda any_node: any_node.name))
     places = st.sampled_from([*(row.name for row in rows), "", "gone"])
     pods: list[Pod] = []
     for number in range(draw(st.integers(1, 8))):

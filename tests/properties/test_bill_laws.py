@@ -99,14 +99,14 @@ def test_no_bill_is_higher_than_by_prices_alone_or_lower_than_the_bound(
     part: int, drawn: Drawn, commitments: Commitments
 ) -> None:
     snapshot = drawn.snapshot(part)
-    savings, by_price = (Savings.among(snapshot.nodes, (), PRICES, each, NOW) for each in (commitments, NO_COMMITMENTS))
+    savings, by_price = (Savings.among(snapshot.nodes, (), PRICES, row, NOW) for row in (commitments, NO_COMMITMENTS))
     by_bill, blind = found_in(snapshot, savings), found_in(snapshot, by_price)
     nodes = snapshot.node_by_name
-    saved = [savings.of_all(nodes[name] for name in each.nodes) for each in (by_bill, blind)]
+    saved = [savings.saving_of(nodes[name] for name in row.nodes) for row in (by_bill, blind)]
 
     assert by_bill.saving == saved[0] >= saved[1]
     least = bound(snapshot, savings.bill, ClusterState())
-    assert (least.cost if least.bill is None else least.bill) <= savings.bill.of_all(snapshot.nodes) - saved[0]
+    assert (least.cost if least.bill is None else least.bill) <= savings.bill.cost_of(snapshot.nodes) - saved[0]
 
 
 def planned(snapshot: Snapshot, commitments: Commitments, *, wave: bool = False) -> Plan:
@@ -141,7 +141,7 @@ def test_the_orders_of_a_pass_save_what_the_bill_falls_by_and_each_saves_somethi
         planned(snapshot, commitments, wave=wave),
         Savings.among(snapshot.nodes, (), PRICES, commitments, NOW),
     )
-    assert plan.saving == savings.of_all(snapshot.node_by_name[order.node] for order in plan.orders)
+    assert plan.saving == savings.saving_of(snapshot.node_by_name[order.node] for order in plan.orders)
     assert all(order.saving > LITTLE for order in plan.orders if order.reason is DrainReason.UNDERUTILIZED)
 
 

@@ -8,15 +8,20 @@ from typing import Final, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from shared.core.cluster.pod import PodClass
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
-from tests.builders import cluster, pod, pod_class
+from tests.builders import cluster, node, pod, pod_class
 from tests.depth import examples
+from tests.placement_checker import faults
 from tests.properties.clusters import HOSTNAME, PORTS, VOLUMES, ZONE, clusters
+from tests.properties.emptying import left_waiting
 
 APP = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -66,8 +71,8 @@ class Subject:
 
 
 def tell(state: ConstraintState, news: Sequence[News], pods: int) -> None:
-    for word, kind, node in news:
-        TOLD[word](state, kind, node, pods)
+    for word, kind, place in news:
+        TOLD[word](state, kind, place, pods)
 
 
 def answers(state: ConstraintState, subject: Subject) -> list[list[bool] | bool]:
@@ -164,8 +169,8 @@ def test_a_state_answers_by_what_stands_in_any_order_whatever_else_it_and_its_tw
     subject.tell(rest, 1)
     assert answers(twin, subject) == before
     shuffled = order.sample(rest, len(rest))
-    for each in shuffled:
-        plain.tell([each], 1)
+    for row in shuffled:
+        plain.tell([row], 1)
         answers(plain.state, subject)
     tell(twin, rest, 1)
     after = answers(plain.state, subject)
@@ -175,3 +180,80 @@ def test_a_state_answers_by_what_stands_in_any_order_whatever_else_it_and_its_tw
     assert answers(twin, subject) == after
     subject.tell(rest, 1)
     assert answers(subject.state, subject) == after
+
+
+APPS = ("red", "green", "blue")
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> PodClass:
+    """A class that most often asks for one app or two, perhaps its own, by one key or two."""
+    asked = draw(st.lists(st.tuples(st.sampled_from(APPS), st.sampled_from([ZONE, ZONE, HOSTNAME])), max_size=2))
+    owner = draw(st.sampled_from(["ReplicaSet"] * 5 + ["DaemonSet"]))
+    return pod_class(
+        owner=f"{owner}/{draw(st.sampled_from(APPS))}",
+        cpu=draw(st.sampled_from([0.1, 1])),
+        affinity=tuple(
+            PodTerm(key, LabelSelector((Requirement("app", "In", (app,)),)), ("default",)) for app, key in asked
+        ),
+    )
+
+
+@st.composite
+def gatherings(draw: st.DrawFn) -> Snapshot:
+    zones = draw(st.lists(st.sampled_from(["a", "a", "b", ""]), min_size=3, max_size=6))
+    rows = [node(f"n{place}", zone=zone) for place, zone in enumerate(zones)]
+    kinds = draw(st.lists(groups(), min_size=1, max_size=4))
+    spots = draw(st.lists(st.tuples(st.sampled_from(kinds), st.sampled_from(rows)), min_size=2, max_size=9))
+    return cluster(rows, [pod(f"p{number}", on=row.name, kind=kind) for number, (kind, row) in enumerate(spots)])
+
+
+@examples(300)
+@given(gatherings(), st.booleans(), st.randoms(use_true_random=False))
+def test_each_pod_finds_its_place_no_matter_who_has_moved_before(
+    snapshot: Snapshot, robust: bool, order: Random
+) -> None:
+    """Judged with the drained nodes standing there, and with all gone that are drained."""
+    simulation = Simulation.of(snapshot, robust=robust)
+    taken = [any_node.name for any_node in snapshot.nodes if simulation.try_remove(any_node.name) is None]
+    moves = [move for moves in simulation.assignments.moves().values() for move in moves]
+    order.shuffle(moves)
+    now = snapshot
+    for move in moves:
+        assert lonely(now, move.pod, move.node, taken) == []
+        placed = tuple(
+            structs.replace(any_pod, node=move.node) if any_pod.key == move.pod else any_pod for any_pod in now.pods
+        )
+        now = replace(now, pods=placed)
+
+
+def lonely(snapshot: Snapshot, key: str, target: str, drained: Sequence[str]) -> list[str]:
+    return [fault for fault in faults(snapshot, {key: target}, drained) if " ask" in fault]
+
+
+WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+
+
+@st.composite
+def spread_clusters(draw: st.DrawFn) -> Snapshot:
+    """One workload under one constraint, beside pods that it counts and that ask for nothing."""
+    skew, domains, honours = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2])), draw(st.booleans())
+    asks = SpreadConstraint(draw(st.sampled_from([ZONE, ZONE, HOSTNAME])), WEB, skew, domains, honours_taints=honours)
+    nodes, pods = list[Node](), list[Pod]()
+    for zone in "abcd"[: draw(st.integers(2, 4))]:
+        for _ in range(draw(st.integers(1, 2))):
+            nodes.append(node(f"n{len(nodes)}", zone=zone, cpu=draw(st.integers(1, 4)) / 10))
+            for _ in range(draw(st.integers(0, 3))):
+                name, free = f"p{len(pods):02}", draw(st.integers(0, 7)) == 0
+                rule = {"owner": "ReplicaSet/free"} if free else {"hard_spread": (asks,)}
+                pods.append(pod(name, on=nodes[-1].name, **rule))
+    return cluster(nodes, pods or [pod("p", on="n0")])
+
+
+@pytest.mark.parametrize("robust", [False, True])
+@examples(300)
+@given(snapshot=spread_clusters(), order=st.randoms(use_true_random=False))
+def test_no_matter_who_is_evicted_first_all_find_the_places_of_the_proof(
+    robust: bool, snapshot: Snapshot, order: Random
+) -> None:
+    assert left_waiting(snapshot, robust=robust, order=order) == []

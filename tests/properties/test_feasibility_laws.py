@@ -75,7 +75,7 @@ def test_a_node_without_its_taints_is_lost_to_no_pod(snapshot: Snapshot, choice:
         return replace(node, taints=()) if place == at % len(snapshot.nodes) else node
 
     spec = replace(drawn(snapshot, choice), hard_spread=())
-    freed = tuple(bare(each, place) for place, each in enumerate(snapshot.nodes))
+    freed = tuple(bare(any_node, place) for place, any_node in enumerate(snapshot.nodes))
 
     assert feasible(snapshot, spec) <= feasible(replace(snapshot, nodes=freed), spec)
 
@@ -85,13 +85,13 @@ def test_a_node_without_its_taints_is_lost_to_no_pod(snapshot: Snapshot, choice:
 @given(snapshot=clusters(), choice=st.integers(0, 15))
 def test_pods_that_lie_there_and_ask_for_less_leave_no_fewer_nodes(less: str, snapshot: Snapshot, choice: int) -> None:
     spec = drawn(snapshot, choice)
-    easier = {each.spec: others_ask_less(less, spec, each.spec) for each in snapshot.pods}
-    pods = tuple(structs.replace(each, spec=easier[each.spec]) for each in snapshot.pods)
+    easier = {any_pod.spec: others_ask_less(less, spec, any_pod.spec) for any_pod in snapshot.pods}
+    pods = tuple(structs.replace(any_pod, spec=easier[any_pod.spec]) for any_pod in snapshot.pods)
 
     assert feasible(snapshot, spec) <= feasible(replace(snapshot, pods=pods), spec)
 
 
-@pytest.mark.parametrize("strategy", ROBUST, ids=lambda each: each.name)
+@pytest.mark.parametrize("strategy", ROBUST, ids=lambda row: row.name)
 @examples(80)
 @given(snapshot=clusters())
 def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snapshot) -> None:
@@ -99,23 +99,25 @@ def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snaps
 
     Pods that break each other's rule before anything moves may go on doing so until the last of them has moved.
     """
-    at_first = faults(snapshot, {each.key: each.node for each in snapshot.pods if each.node}, ())
+    at_first = faults(snapshot, {any_pod.key: any_pod.node for any_pod in snapshot.pods if any_pod.node}, ())
     arrays = ClusterArrays(snapshot)
     packing = Packing(arrays, strategy)
     now, drained = snapshot, list[str]()
     for place, node in enumerate(snapshot.nodes):
-        removal = packing.remove(place, [arrays.kind_of[each.spec] for each in arrays.movable(place)])
+        removal = packing.remove(place, [arrays.kind_of[row.spec] for row in arrays.movable(place)])
         if not removal.succeeded:
             continue
         drained.append(node.name)
         for placement in removal.placements:
             mover = next(
-                each
-                for each in now.pods
-                if each.node == node.name and each.spec is arrays.classes[placement.kind] and not each.phase.finished
+                any_pod
+                for any_pod in now.pods
+                if any_pod.node == node.name
+                and any_pod.spec is arrays.classes[placement.kind]
+                and not any_pod.phase.finished
             )
             found = set(faults(now, {mover.key: snapshot.nodes[placement.target].name}, drained)).difference(at_first)
             assert [fault for fault in sorted(found) if not fault.endswith(f"is left on {node.name}")] == []
             moved = structs.replace(mover, node=snapshot.nodes[placement.target].name)
-            now = cluster(now.nodes, [*(each for each in now.pods if each is not mover), moved])
+            now = cluster(now.nodes, [*(any_pod for any_pod in now.pods if any_pod is not mover), moved])
             now = replace(now, namespaces=snapshot.namespaces, storage=snapshot.storage)

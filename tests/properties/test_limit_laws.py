@@ -65,7 +65,8 @@ def standings(draw: st.DrawFn) -> tuple[list[Node], NodeCounts]:
         },
     )
     pools = {
-        each: NodePool(each, min_per_zone=draw(st.integers(0, 2)), min_total=draw(st.integers(0, 3))) for each in "ab"
+        entry: NodePool(entry, min_per_zone=draw(st.integers(0, 2)), min_total=draw(st.integers(0, 3)))
+        for entry in "ab"
     }
     starts = tuple(
         Start(NOW - timedelta(minutes=draw(st.integers(0, 90))), draw(st.sampled_from("ab")), draw(namespaces))

@@ -2,22 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import PodClass
+from shared.core.cluster.pod import HostPort, Pod, PodClass, is_daemon
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
+from shared.core.placement.demand import as_returned, nodes_to_return
 from shared.core.placement.node_filters import NodeFilters
 from shared.core.rules.unmodelled import admits
-from tests.builders import cluster, pod, pod_class
+from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults, room_for_chunks
-from tests.properties.clusters import buffers, classes, clusters, nodes
+from tests.properties.clusters import HOSTNAME, ZONE, buffers, classes, clusters, nodes
+from tests.properties.emptying import left_waiting
 from tests.properties.proofs import moves_of, proof_of
 
 
@@ -64,7 +69,7 @@ def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, 
     huge = CapacityBuffer("default", "huge", pod_class(owner="CapacityBuffer/huge", cpu=64), 3)
     names = [candidate for place in order for candidate in _candidates(snapshot)[place : place + 1]]
     held, plain = (
-        Simulation.of(each, _departing(each)) for each in (replace(snapshot, buffers=Buffers((huge,))), snapshot)
+        Simulation.of(row, _departing(row)) for row in (replace(snapshot, buffers=Buffers((huge,))), snapshot)
     )
     assert _play(held, names) == _play(plain, names)
 
@@ -100,7 +105,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
     mixed = [row for place in order for row in rows[place : place + 1]]
     found, again = (
-        search(Simulation.of(snapshot, _departing(snapshot), robust=False), each, steps=300) for each in (rows, mixed)
+        search(Simulation.of(snapshot, _departing(snapshot), robust=False), entry, steps=300) for entry in (rows, mixed)
     )
     assert (found.nodes, found.saving, found.steps) == (again.nodes, again.saving, again.steps)
     assert found.simulation.assignments.moves() == again.simulation.assignments.moves()
@@ -140,3 +145,82 @@ def test_what_is_proved_robustly_is_also_possible(snapshot: Snapshot) -> None:
     taken = _play(simulation, _candidates(snapshot))
     loose = Simulation.of(snapshot, _departing(snapshot), robust=False)
     assert _play(loose, taken) == taken
+
+
+@examples(150)
+@given(clusters(), st.integers(0, 15))
+def test_a_held_node_is_returned_exactly_where_the_pod_fits_there_and_on_no_open_node(
+    snapshot: Snapshot, choice: int
+) -> None:
+    kind = snapshot.pods[choice % len(snapshot.pods)].spec
+    held, others = snapshot.nodes[:2], snapshot.nodes[2:]
+    pods = [*snapshot.pods, pod("waits", kind=kind, unschedulable_since=NOW)]
+    picture = cluster([*map(_held, held), *others], pods, namespaces=snapshot.namespaces, storage=snapshot.storage)
+    freed = replace(picture, nodes=cluster([*map(as_returned, map(_held, held)), *others]).nodes)
+
+    def fits(nodes: tuple[Node, ...]) -> bool:
+        return any(faults(freed, {f"{kind.namespace}/waits": node.name}, ()) == [] for node in nodes)
+
+    helps = not is_daemon(kind) and fits(held) and not fits(others)
+    found = nodes_to_return(picture, [node for node in picture.nodes if node.name in {node.name for node in held}])
+
+    # where nodes may go both are counted on the safe side: such a pod may ask for a node that it could do without
+    assert kind.hard_spread or kind.affinity or bool(found) is helps
+    assert all(faults(freed, {node.pod.key: name}, ()) == [] for name, node in found.items())
+
+
+def _held(node: Node) -> Node:
+    foreign = tuple(taint for taint in node.taints if taint.key != our_taint().key)
+    return replace(node, ready=True, unschedulable=True, taints=(*foreign, our_taint(node.name)))
+
+
+WORKLOADS = ("web", "api")
+
+
+def of(app: str) -> LabelSelector:
+    return LabelSelector((Requirement("app", "In", (app,)),))
+
+
+@st.composite
+def kinds(draw: st.DrawFn, app: str) -> PodClass:
+    """A workload with rules of its own, of several kinds at once."""
+    keys = draw(st.sampled_from([(), (ZONE,), (ZONE,), (HOSTNAME,), (ZONE, HOSTNAME)]))
+    spread = tuple(
+        SpreadConstraint(key, of(draw(st.sampled_from([app, app, app, *WORKLOADS]))), draw(st.integers(1, 2)), 1,
+                         honours_taints=draw(st.booleans()))
+        for key in keys
+    )  # fmt: skip
+    away = draw(st.sampled_from(["", "", *WORKLOADS]))
+    near = draw(st.sampled_from(["", "", *WORKLOADS]))
+    return pod_class(
+        owner=f"ReplicaSet/{app}",
+        hard_spread=spread,
+        anti_affinity=(PodTerm(draw(st.sampled_from([HOSTNAME, HOSTNAME, ZONE])), of(away), ("default",)),)
+        if away
+        else (),
+        affinity=(PodTerm(draw(st.sampled_from([ZONE, HOSTNAME])), of(near), ("default",)),) if near else (),
+        host_ports=(HostPort("TCP", 80),) if draw(st.integers(0, 5)) == 0 else (),
+    )
+
+
+@st.composite
+def ruled_clusters(draw: st.DrawFn) -> Snapshot:
+    """Two workloads, each with rules of several kinds, beside pods that ask for nothing."""
+    classes = [*(draw(kinds(app)) for app in WORKLOADS), pod_class(owner="ReplicaSet/free", cpu=0.1)]
+    nodes, pods = list[Node](), list[Pod]()
+    for zone in "abcd"[: draw(st.integers(2, 4))]:
+        for _ in range(draw(st.integers(1, 2))):
+            nodes.append(node(f"n{len(nodes)}", zone=zone, cpu=draw(st.integers(1, 5)) / 10))
+            for _ in range(draw(st.integers(0, 3))):
+                kind = draw(st.sampled_from(classes))
+                pods.append(pod(f"p{len(pods):02}", on=nodes[-1].name, kind=kind))
+    return cluster(nodes, pods or [pod("p", on="n0")], namespaces={"default": {}})
+
+
+@pytest.mark.parametrize("robust", [False, True])
+@examples(300)
+@given(snapshot=ruled_clusters(), order=st.randoms(use_true_random=False))
+def test_under_several_rules_too_all_find_the_places_of_the_proof_no_matter_who_is_evicted_first(
+    robust: bool, snapshot: Snapshot, order: Random
+) -> None:
+    assert left_waiting(snapshot, robust=robust, order=order) == []

@@ -70,7 +70,7 @@ def test_what_the_search_finds_holds(snapshot: Snapshot, steps: int) -> None:
     found = _found(snapshot, _candidates(snapshot), steps)
     departing = {node.name for node in snapshot.nodes if node.drain_taint is not None}
     assigned = found.simulation.assignments
-    rows = [*assigned.reservations(), *(each for row in assigned.moves().values() for each in row)]
+    rows = [*assigned.reservations(), *(entry for row in assigned.moves().values() for entry in row)]
     moves = {move.pod: move.node for move in rows}
     living = [pod for pod in snapshot.pods if pod.node or pod.key in moves]
     judged = replace(snapshot, pods=tuple(living))
@@ -84,7 +84,7 @@ def test_what_the_search_finds_holds(snapshot: Snapshot, steps: int) -> None:
 def test_candidates_in_any_order_are_chosen_from_alike(snapshot: Snapshot, order: list[int]) -> None:
     rows = _candidates(snapshot)
     mixed = [row for place in order for row in rows[place : place + 1]]
-    found, again = (_found(snapshot, each, 2000) for each in (rows, mixed))
+    found, again = (_found(snapshot, entry, 2000) for entry in (rows, mixed))
     assert (found.nodes, found.merit, found.steps) == (again.nodes, again.merit, again.steps)
     assert found.simulation.assignments.moves() == again.simulation.assignments.moves()
 

@@ -73,9 +73,9 @@ class World:
         scene = self._look(name, lag)
         record = self.records[name]
         due = due_now(record, scene, self.limit, self.now)
-        rows = {each.key: PodProgress(uid=each.uid, answer="granted", owner=WEB.workload, at=self.now) for each in due}
+        rows = {row.key: PodProgress(uid=row.uid, answer="granted", owner=WEB.workload, at=self.now) for row in due}
         self.records[name] = DrainRecord(order=record.order, phase=record.phase, pods={**record.pods, **rows})
-        self.on[name] = [each for each in self.on[name] if each.key not in rows]
+        self.on[name] = [row for row in self.on[name] if row.key not in rows]
         self.set_away(self.away + len(due))
 
     def _look(self, name: str, lag: int) -> Observation:

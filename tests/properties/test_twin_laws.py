@@ -29,7 +29,7 @@ def answers(packing: Packing) -> Answers:
 
 
 def own(packing: Packing, place: int) -> list[int]:
-    return [packing.arrays.kind_of[each.spec] for each in packing.arrays.movable(place)]
+    return [packing.arrays.kind_of[row.spec] for row in packing.arrays.movable(place)]
 
 
 def packings(snapshot: Snapshot) -> list[Packing]:

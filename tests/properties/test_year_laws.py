@@ -72,7 +72,7 @@ class Year:
 
     def __init__(self, drawn: Rules, sizes: dict[str, int]) -> None:
         self.world = World(drawn, sizes)
-        self.judge = Judge(drawn, {each.name: each.pool for each in self.world.nodes.values()})
+        self.judge = Judge(drawn, {any_node.name: any_node.pool for any_node in self.world.nodes.values()})
 
     def attempt(self, target: Node, reason: DrainReason, now: datetime) -> None:
         allowed = self.judge.allows(target.name, reason, now)
@@ -118,7 +118,7 @@ def test_one_more_budget_never_allows_more(drawn: Rules, pool: str, more: Allowa
     own = drawn.pools[pool]
     stricter = replace(drawn, pools={**drawn.pools, pool: replace(own, budgets=(*own.budgets, more))})
     for reason in (*REASONS, DrainReason.MANUAL):
-        before, after = (_limit(each, pool, reason, nodes, START + minute * MINUTE) for each in (drawn, stricter))
+        before, after = (_limit(row, pool, reason, nodes, START + minute * MINUTE) for row in (drawn, stricter))
         assert before is None or (after is not None and after <= before)
 
 

@@ -87,7 +87,7 @@ class Rules:
         cluster = {
             "minimumNodes": self.least,
             "minimumNonTaintedNodes": 0,
-            "disruption": {"budgets": [each.document for each in self.ceiling]},
+            "disruption": {"budgets": [row.document for row in self.ceiling]},
             "rate": self.speed.document,
             "freezes": [freeze.document for freeze in self.freezes],
         }
@@ -201,5 +201,5 @@ def moments(draw: st.DrawFn, drawn: Rules) -> list[datetime]:
         edge = edges[draw(st.integers(0, 10**6)) % len(edges)]
         base = edge if draw(st.booleans()) else START + timedelta(seconds=draw(st.integers(0, last)))
         steps = st.sampled_from([-60, -1, 0, 0, 1, 59, 60]) | st.integers(-5000, 5000)
-        found += [base + timedelta(seconds=each) for each in draw(st.lists(steps, min_size=2, max_size=12))]
+        found += [base + timedelta(seconds=row) for row in draw(st.lists(steps, min_size=2, max_size=12))]
     return sorted(at for at in found if START <= at < END)

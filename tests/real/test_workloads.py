@@ -39,7 +39,7 @@ def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
     assert returning.spec is pod.spec, "what the API server adds to a pod makes it no other than its template"
 
     assert cluster.evict(pod, 1).answer is EvictionAnswer.GRANTED
-    until("a replica away, without a rollout", lambda: (now().away, now().rolling) == (1, False))
+    until("a replica away, without a rollout", lambda: (now().replicas_away, now().rolling) == (1, False))
     until("all replicas back", lambda: now() == Workload(name, 3, 3, created=3))
 
     restarted = {"spec": {"template": {"metadata": {"annotations": {"example.com/restarted": "now"}}}}}

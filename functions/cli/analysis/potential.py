@@ -6,12 +6,12 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, search
 from shared.core.placement.assignments import NOTHING_REACHED, Move, Reached
-from shared.core.planning.at_rest import kept_by_the_autoscaler
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.plan import Potential
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import announced_nodes, departing_nodes, savings_of
+from shared.core.planning.steady_state import kept_by_the_autoscaler
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.pod_costs import disruption
 from shared.core.rules.situation import Situation
@@ -38,7 +38,7 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     else:
         own = found.simulation.assignments.moves()
         names, moves = found.nodes, tuple(move for name in found.nodes for move in own[name])
-    return Potential(names, savings.of_all(snapshot.node_by_name[name] for name in names), moves)
+    return Potential(names, savings.saving_of(snapshot.node_by_name[name] for name in names), moves)
 
 
 def _worth(names: Iterable[str], snapshot: Snapshot, savings: Savings) -> int:
@@ -46,7 +46,7 @@ def _worth(names: Iterable[str], snapshot: Snapshot, savings: Savings) -> int:
     nodes = [snapshot.node_by_name[name] for name in names]
     if savings.bill.is_list:
         return sum(_weight(node, savings.bill.prices) for node in nodes)
-    return savings.of_all(nodes)
+    return savings.saving_of(nodes)
 
 
 def _weight(node: Node, prices: Prices) -> int:

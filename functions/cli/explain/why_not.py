@@ -49,8 +49,8 @@ def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
         "nodes": len(base.situation.snapshot.nodes) - len(left),
         "saving_per_hour": money(dollars(base.saving)),
         "nodes_left": len(left),
-        "cost_per_month": float(round(dollars_a_month(base.prices.of_all(left)), 2)),
-        "bill_per_hour": None if base.bill.is_list else money(dollars(base.bill.of_all(left))),
+        "cost_per_month": float(round(dollars_a_month(base.prices.cost_of(left)), 2)),
+        "bill_per_hour": None if base.bill.is_list else money(dollars(base.bill.cost_of(left))),
         "by": rfc3339(rest.by) if rest.by else None,
         "is_rest": rest.is_rest,
     }
@@ -109,7 +109,7 @@ def _base(found: WhyNot, whose: str) -> str:
     """Return what is there now, and what is left in the policy's steady state, as `ebb plan` shows it."""
     base = found.base
     nodes, left = base.situation.snapshot.nodes, base.rest.snapshot.nodes
-    paid, listed = _months(base.bill.of_all, base), _months(base.prices.of_all, base)
+    paid, listed = _months(base.bill.cost_of, base), _months(base.prices.cost_of, base)
     beside = ("", "") if base.bill.is_list else tuple(f" ({amount} at list prices)" for amount in listed)
     return (
         f"{count(len(nodes), 'node')} for {paid[0]} a month now{beside[0]}. With Ebb, {whose}: "
@@ -215,7 +215,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     inputs = gather(sources)
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
-    if not inputs.prices.of_all(inputs.snapshot.nodes):
+    if not inputs.prices.cost_of(inputs.snapshot.nodes):
         raise BadInput("\n".join((*filter(is_odd, inputs.notes), UNPRICED)))
     past = recall_passes(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)

@@ -170,7 +170,7 @@ def _title(view: FleetView) -> str:
 
 
 def _seen_line(view: FleetView) -> str:
-    times = sorted(plan.plan.taken_at for plan in view.views)
+    times = sorted(shown.plan.taken_at for shown in view.views)
     if not times:
         return "The state of installations"
     first, last = moment(times[0]), moment(times[-1])

@@ -32,8 +32,8 @@ from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.node import region_of
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import unpriced_families
+from shared.core.planning.policy_advice import unknown_pools
 from shared.core.planning.prices import Prices
-from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs

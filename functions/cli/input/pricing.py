@@ -109,7 +109,7 @@ def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
         f"Prices: {rests_on.source or 'an own table'}{dated}, {offers}, in {currency}, "
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
-    none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
+    none = bool(snapshot.nodes) and not prices.cost_of(snapshot.nodes)
     return (*(() if none else (line, *_licences(snapshot))), *_estimate_notes(snapshot, prices))
 
 

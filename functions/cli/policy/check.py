@@ -17,11 +17,11 @@ from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.adapters.prices import OWN_TABLE, load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import unpriced_families
+from shared.core.planning.policy_advice import expiring
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.field import path_text
 from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
-from shared.core.rules.nodes import expiring
 from shared.errors import BadInput, BadPolicy
 
 

@@ -114,7 +114,7 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
         return scenarios
     begun, left = scenarios.begun, scenarios.left
     bill = Bill.of(prices, commitments, begun.nodes, begun.taken_at)
-    now, rest = (None if bill.is_list else bill.of_all(moment.nodes) for moment in (begun, left))
+    now, rest = (None if bill.is_list else bill.cost_of(moment.nodes) for moment in (begun, left))
     billed, billed_rest = replace(scenarios.now, bill=now), replace(scenarios.at_rest, bill=rest)
     return replace(scenarios, now=billed, at_rest=billed_rest, bound=bound)
 

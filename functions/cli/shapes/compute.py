@@ -76,7 +76,7 @@ def gather_times(sources: Sources) -> tuple[Inputs, ...]:
     for inputs in found:
         if inputs.partial:
             raise BadInput(PARTIAL.format(why=inputs.partial))
-    if not any(inputs.prices.of_all(inputs.snapshot.nodes) for inputs in found):
+    if not any(inputs.prices.cost_of(inputs.snapshot.nodes) for inputs in found):
         raise BadInput(UNPRICED)
     return found
 

@@ -1,14 +1,8 @@
 """The cluster autoscaler's part: how it removes nodes, and the room that it holds for capacity buffers.
 
-GKE's profile sets the utilization up to which a node may go and the delay. The node's ComputeClass and its pool
-override them. With a threshold of 0 the autoscaler removes only nodes on which no pod but a DaemonSet's requests
-anything: it deletes empty nodes only.
-Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go and the profiles of its chart;
-cluster-autoscaler, pkg/core/scaledown/eligibility (a node above the threshold is no candidate).
-
-The autoscaler holds a buffer's room with pods that no API client sees. A chunk is one such pod. Here it is a pod
-without a node, of a class of its own, so the same rules decide whether it fits.
-Source: kubernetes/autoscaler, proposals/buffers.md; cluster-autoscaler, pkg/processors/capacitybuffer.
+With a threshold of 0 the autoscaler deletes empty nodes only. It holds a buffer's room with pods that no API client
+sees; here such a chunk is a pod without a node, so the same rules decide whether it fits.
+Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go; proposals/buffers.md.
 """
 
 import re
@@ -44,8 +38,6 @@ PROFILES: Final[Mapping[str, Profile]] = {
 
 
 class SaidBy(StrEnum):
-    """Where a setting comes from."""
-
     PROFILE = "profile"
     NODE_POOL = "node_pool"
     COMPUTE_CLASS = "compute_class"
@@ -82,8 +74,7 @@ class ScaleDownRule:
     gate_by: SaidBy = SaidBy.PROFILE
     unneeded_by: SaidBy = SaidBy.PROFILE
     compute_class: str = ""
-    class_known: bool = True
-    """False if the class could not be read: it may set other values."""
+    class_known: bool = True  # False if the class could not be read: it may set other values.
 
     @property
     def only_empty(self) -> bool:
@@ -101,7 +92,6 @@ def profile_named(name: str) -> Profile:
 
 
 def scale_down_of(node: Node, pool: NodePool | None, profile: str, classes: ComputeClasses) -> ScaleDownRule:
-    """Return how the autoscaler removes that node; of several delays the longest counts."""
     usual, name = profile_named(profile), node.labels.get(COMPUTE_CLASS_LABEL, "")
     own = classes.found.get(name, AutoscalingPolicy())
     threshold = own.gpu_threshold if node.allocatable.get(GPU) else own.threshold
@@ -156,14 +146,21 @@ class Buffers:
     @property
     def chunks(self) -> Iterator[tuple[Pod, int]]:
         """Yield a chunk of each buffer, as a pod without a node, and how many there are."""
-        return ((_chunk(buffer), buffer.replicas) for buffer in self.held if buffer.replicas)
+        # The first one's name stands for all: no pod can have it.
+        return (
+            (
+                Pod(f"{buffer.name}[1]", f"{buffer.key}[1]", buffer.chunk, phase=Phase.PENDING, ready=False),
+                buffer.replicas,
+            )
+            for buffer in self.held
+            if buffer.replicas
+        )
 
 
 NO_BUFFERS: Final = Buffers()
 
 
 def chunk_owner(buffer: str) -> Owner:
-    """Return the owner by which a chunk's class is known."""
     return Owner(BUFFER_KIND, buffer)
 
 
@@ -175,8 +172,3 @@ def buffer_of(spec: PodClass) -> str:
 
 def sorted_buffers(buffers: Iterable[CapacityBuffer]) -> tuple[CapacityBuffer, ...]:
     return tuple(sorted(buffers, key=lambda buffer: buffer.key))
-
-
-def _chunk(buffer: CapacityBuffer) -> Pod:
-    """Return the first; its name is none that a pod can have."""
-    return Pod(f"{buffer.name}[1]", f"{buffer.key}[1]", buffer.chunk, phase=Phase.PENDING, ready=False)

@@ -1,7 +1,5 @@
-"""The keys that Ebb reads or writes on nodes and pods, each in one place, and the form of a node's name.
-
-Adapters keep only the annotations named here, so that pods of one kind fold together.
-"""
+"""The keys that Ebb reads or writes on nodes and pods."""
+# Adapters keep only the annotations named here, so that pods fold.
 
 import re
 from dataclasses import dataclass
@@ -13,8 +11,6 @@ NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Namespaced:
-    """An object of a namespace."""
-
     namespace: str
     name: str
 
@@ -31,8 +27,7 @@ HELD_TAINT: Final = f"{OUR_TAINT}-held"
 """PreferNoSchedule, without a value: the node belongs to a wave, and pods prefer other nodes (`planning.waves`)."""
 NO_ORDER: Final = "unnamed"
 """Stands for an order whose id is empty: a person may write our taint without a value."""
-OUR_ANNOTATION: Final = "ebb.internal/drain"
-"""JSON {order_id, since}: who cordoned the node and when."""
+OUR_ANNOTATION: Final = "ebb.internal/drain"  # JSON {order_id, since}: who cordoned the node and when.
 EVICTIONS_LABEL: Final = "ebb.internal/evictions"
 """On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
 
@@ -46,8 +41,7 @@ undone by it; the admission policy of infra/options/surge.yaml checks it."""
 
 KUBE_SYSTEM: Final = "kube-system"
 """The namespace of the cluster's own pods; every cluster has it, and its UID is the cluster's."""
-AUTOPILOT_NODES: Final = "gk3-"
-"""How the names of the nodes of an Autopilot cluster begin."""
+AUTOPILOT_NODES: Final = "gk3-"  # How the names of the nodes of an Autopilot cluster begin.
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 REGION_LABEL: Final = "topology.kubernetes.io/region"

@@ -1,10 +1,8 @@
 """What namespaces limit: LimitRanges, ResourceQuotas, and what follows for a pod that comes back.
 
-A LimitRange changes or refuses a pod when it is created, and never later. A ResourceQuota compares its used amounts
-and the new pod with its hard limits. A pod that ends is counted until it is gone. So with a quota that is used up,
-the next pod comes only then, and with one that is exceeded, none comes.
-Source: kubernetes, plugin/pkg/admission/limitranger,
-pkg/quota/v1/evaluator/core/pods.go; apiserver, pkg/admission/plugin/resourcequota.
+A LimitRange changes or refuses a pod only when it is created. A ResourceQuota counts a pod that ends until it is gone:
+with a quota that is used up the next pod comes only then, and with one that is exceeded none comes.
+Source: kubernetes, plugin/pkg/admission/limitranger; apiserver, pkg/admission/plugin/resourcequota.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,28 +35,20 @@ class LimitItem:
 
 @dataclass(frozen=True, slots=True)
 class LimitRange(Namespaced):
-    """The rows of one LimitRange."""
-
     items: tuple[LimitItem, ...] = ()
 
     def refuses(
         self, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
     ) -> Iterator[str]:
-        """Yield why the range would refuse that pod.
-
-        `sent` is what the controller sends, with the defaults; `written` has what webhooks may have written: they
-        respect a LimitRange when they lower, and not when they raise. `limits_of` names the containers whose limits
-        are known; those of others cause no refusal.
-        """
+        """Yield why the range would refuse a pod that is `sent` so."""
+        # `limits_of` names the containers whose limits are known.
+        # Webhooks wrote `written`: they respect a LimitRange when they lower a request, and not when they raise it.
         for item in self.items:
             for low, high in _measure_row(item, sent, written, limits_of):
-                yield from (f"{low.name} requests less {name} than the minimum" for name in _below(low, item.least))
-                yield from (f"{low.name} requests more {name} than the maximum" for name in _above(high, item.most))
-                yield from (f"{low.name} has a limit of {name} too far above its request" for name in _far(high, item))
+                yield from _find_breaches(item, low, high)
 
 
 def _with_defaults(rows: Sequence[LimitItem], container: Container) -> Container:
-    """Return the container with the defaults of what it leaves out."""
     return replace(
         container,
         requests=_with_missing(container.requests, (row.default_requests for row in rows)),
@@ -68,13 +58,10 @@ def _with_defaults(rows: Sequence[LimitItem], container: Container) -> Container
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What a row measures: a container, or the pod as a whole."""
-
     name: str
     requests: Resources
     limits: Resources
-    known: bool
-    """Whether it has no other limits than these."""
+    known: bool  # Whether it has no other limits than these.
 
 
 def _measure_row(
@@ -96,25 +83,19 @@ def _whole(made: ContainerRequests, *, known: bool) -> _Measured:
     return _Measured("the pod", pod_requests(made.containers), limits, known)
 
 
-def _below(about: _Measured, least: Resources) -> Iterator[str]:
-    for name, low in least.amounts:
-        limit = about.limits.get(name)
-        if about.requests.get(name) < low or 0 < limit < low:
-            yield name
-
-
-def _above(about: _Measured, most: Resources) -> Iterator[str]:
-    for name, high in most.amounts:
-        limit = about.limits.get(name)
-        if max(about.requests.get(name), limit) > high or (about.known and not limit):
-            yield name
-
-
-def _far(about: _Measured, item: LimitItem) -> Iterator[str]:
+def _find_breaches(item: LimitItem, low: _Measured, high: _Measured) -> Iterator[str]:
+    for name, least in item.least.amounts:
+        if low.requests.get(name) < least or 0 < low.limits.get(name) < least:
+            yield f"{low.name} requests less {name} than the minimum"
+    # A known limit of none is above every maximum and ratio.
+    for name, most in item.most.amounts:
+        limit = high.limits.get(name)
+        if max(high.requests.get(name), limit) > most or (high.known and not limit):
+            yield f"{low.name} requests more {name} than the maximum"
     for name, ratio in item.ratios.items():
-        limit = about.limits.get(name)
-        if limit > about.requests.get(name) * ratio or (about.known and not limit):
-            yield name
+        limit = high.limits.get(name)
+        if limit > high.requests.get(name) * ratio or (high.known and not limit):
+            yield f"{low.name} has a limit of {name} too far above its request"
 
 
 def _with_missing(given: Resources, defaults: Iterable[Resources]) -> Resources:
@@ -123,8 +104,7 @@ def _with_missing(given: Resources, defaults: Iterable[Resources]) -> Resources:
 
 COUNTS: Final = ("pods", "count/pods")
 LIMITS: Final = "limits."
-_REQUIRED: Final = (CPU, MEMORY)
-"""What each container must request, if a quota counts it."""
+_REQUIRED: Final = (CPU, MEMORY)  # What each container must request, if a quota counts it.
 
 
 class ScopeName(StrEnum):
@@ -170,7 +150,6 @@ class ResourceQuota(Namespaced):
     scopes: tuple[QuotaScope, ...] = ()
 
     def counts(self, requested: Mapping[str, int], priority_class: str) -> bool:
-        """Whether it counts a pod with these requests."""
         return all(scope.holds(requested, priority_class) for scope in self.scopes)
 
     def missing_requests(self, sent: ContainerRequests, limits_of: AbstractSet[str]) -> Iterator[str]:
@@ -211,17 +190,13 @@ class Replacement:
     sent: ContainerRequests
     written: ContainerRequests
     needs: Resources
-    takes: Resources
-    """What the replaced pod counts as until it is gone."""
+    takes: Resources  # What the replaced pod counts as until it is gone.
     priority_class: str = ""
-    limits_of: frozenset[str] = frozenset()
-    """The containers whose limits are known: those of a template."""
+    limits_of: frozenset[str] = frozenset()  # The containers whose limits are known: those of a template.
 
 
 @dataclass(frozen=True)
 class LimitsOfNamespace:
-    """The ranges and quotas of one namespace."""
-
     ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
 
@@ -243,7 +218,6 @@ class LimitsOfNamespace:
             )
 
     def delays(self, given: Replacement) -> bool:
-        """Whether the pod is admitted only once the replaced one is gone."""
         return any(quota.over(requested, {}) for quota, requested, _ in self._amounts_of_quotas(given))
 
     def _amounts_of_quotas(

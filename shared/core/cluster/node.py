@@ -1,7 +1,7 @@
 """One node, its kubelet and its GKE node pool, and our annotation: which order cordoned the node, and since when.
 
-The annotation is written with the cordon and the taint in one patch. It stays when somebody removes those by hand.
-While the taint is there, it names the owner of the node; without the taint, the annotation does.
+The annotation comes with the cordon and the taint in one patch, and stays when somebody removes those by hand. While
+the taint is there, it names the owner of the node; without the taint, the annotation does.
 """
 
 import re
@@ -30,12 +30,8 @@ class Kubelet:
     features: frozenset[str] = frozenset()
 
     def can_all_of(self, other: "Kubelet") -> bool:
-        """Whether what runs under the other may run under this one: not older, and no feature missing.
-
-        A newer kubelet runs what an older one does (kubernetes.io/docs/reference/using-api/deprecation-policy). The
-        scheduler's plugin NodeDeclaredFeatures requires the features that a pod needs, a subset of those that its
-        node declares.
-        """
+        """Whether what runs under the other may run under this one: not older, and no feature missing."""
+        # A newer kubelet runs what an older one does (using-api/deprecation-policy; plugin NodeDeclaredFeatures).
         return self.version >= other.version and self.features >= other.features
 
     def __str__(self) -> str:
@@ -48,10 +44,8 @@ def minor_version(written: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else UNKNOWN_VERSION
 
 
-SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)
-"""What Ebb writes on the nodes of a wave."""
-ANY_KUBELET: Final = Kubelet()
-"""One of which nothing is known."""
+SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)  # What Ebb writes on the nodes of a wave.
+ANY_KUBELET: Final = Kubelet()  # One of which nothing is known.
 
 
 @dataclass(frozen=True)
@@ -73,8 +67,7 @@ class Node:
     conditions: frozenset[str] = frozenset()
     """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""
     kubelet: Kubelet = ANY_KUBELET
-    version: str = ""
-    """GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it."""
+    version: str = ""  # GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it.
 
     @cached_property
     def stands_by(self) -> bool:
@@ -121,7 +114,6 @@ class Node:
 
     @property
     def os(self) -> str:
-        """Its operating system, by the label that every kubelet writes."""
         return self.labels.get(names.OS_LABEL, "")
 
     @property
@@ -160,21 +152,15 @@ class NodePool:
     min_per_zone: int = 0
     min_total: int = 0
     upgrading: bool = False
-    version: str = ""
-    """The version that GKE gives its nodes; empty where it is not known."""
-    tpu_topology: str = ""
-    """The shape of a TPU slice, in chips."""
-    queued: bool = False
-    """Whether its nodes come by queued provisioning."""
-    compact: bool = False
-    """Whether its nodes are placed close together."""
+    version: str = ""  # The version that GKE gives its nodes; empty where it is not known.
+    tpu_topology: str = ""  # The shape of a TPU slice, in chips.
+    queued: bool = False  # Whether its nodes come by queued provisioning.
+    compact: bool = False  # Whether its nodes are placed close together.
     consolidation_delay: timedelta | None = None
     """How long the autoscaler waits before it deletes an unneeded node; None = as its profile has it."""
 
 
 class DrainAnnotation(msgspec.Struct, frozen=True):
-    """The annotation's content."""
-
     since: Annotated[datetime, msgspec.Meta(tz=True)]
     order_id: Annotated[str, msgspec.Meta(max_length=63, pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$")] = ""
     """A value that a taint can have, as an order id is."""
@@ -189,7 +175,6 @@ def read_annotation(node: Node) -> DrainAnnotation | None:
 
 
 def holding_order(node: Node) -> str | None:
-    """Return the order that holds the node: by our taint, or by our annotation if the taint is gone."""
     if node.drain_taint is not None:
         return node.drain_taint
     note = read_annotation(node)
@@ -197,5 +182,4 @@ def holding_order(node: Node) -> str | None:
 
 
 def region_of(nodes: Iterable[Node]) -> str:
-    """Return the region of a cluster's nodes; empty if no node shows one."""
     return next(filter(None, (node.region for node in nodes)), "")

@@ -1,7 +1,6 @@
 """One pod as rules and placement see it, and properties of its kind that several rules need.
 
-Pods of one kind share one `PodClass`. It holds what rules and placement read; `Pod` holds what differs within a class.
-Classes compare by identity: folding equal ones together makes the simulation fast and never changes a result.
+Pods of one kind share one `PodClass`; classes compare by identity: folding equal ones only makes the simulation fast.
 Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
 
@@ -22,8 +21,6 @@ ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port w
 
 
 class Phase(StrEnum):
-    """A pod's phase, as the API writes it."""
-
     PENDING = "Pending"
     RUNNING = "Running"
     SUCCEEDED = "Succeeded"
@@ -36,8 +33,6 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The controller that would create the pod again."""
-
     kind: str
     name: str
     uid: str = ""
@@ -80,25 +75,21 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodClass:
-    """What pods of one kind have in common: spec and metadata, and what their controller makes of the next ones.
+    """What pods of one kind have in common: spec, metadata, and what the next ones are made of."""
 
-    A pod template is one, too: see `templates`.
-    """
+    # A pod template is one, too.
 
     namespace: str
     owner: Owner | None = None
     labels: Labels = field(default_factory=no_labels)
-    annotations: Labels = field(default_factory=no_labels)
-    """Only those named in `names.POD_ANNOTATIONS`."""
+    annotations: Labels = field(default_factory=no_labels)  # Only those named in `names.POD_ANNOTATIONS`.
     requests: Resources = NOTHING
     """What the scheduler books for an incoming pod: init containers, sidecars and overhead included.
 
     In a snapshot, of a pod that has a node, what it needs elsewhere: see `returning`.
     """
-    asks: ContainerRequests | None = None
-    """What its own spec requests, by container; None = not known."""
-    raised_by: tuple[str, ...] = ()
-    """What makes `requests` more than its own spec, in words."""
+    asks: ContainerRequests | None = None  # What its own spec requests, by container; None = not known.
+    raised_by: tuple[str, ...] = ()  # What makes `requests` more than its own spec, in words.
     replaced_at_end: bool = False
     """Whether another comes only once the pod has ended, where others come as it begins to end."""
     refused_by: tuple[str, ...] = ()
@@ -132,25 +123,21 @@ class PodClass:
     """Parts of the spec that limit its placement and have no field here; each makes the pod unmovable."""
     needs_kubelet: Kubelet | None = None
     """What the kubelet under it can do, where some node's cannot (`store.snapshots`); None = any will do."""
-    workload: str = field(init=False, repr=False)
-    """`namespace/kind/name` of the controller; empty without one."""
+    workload: str = field(init=False, repr=False)  # `namespace/kind/name` of the controller; empty without one.
     stays: bool = field(init=False, repr=False)
     """Whether its pods stay with their node: a DaemonSet keeps them there, or they mirror static pods."""
-    uses_claims: bool = field(init=False, repr=False)
-    """Whether any of its volumes has a claim."""
+    uses_claims: bool = field(init=False, repr=False)  # Whether any of its volumes has a claim.
 
     def __post_init__(self) -> None:
-        """Compute once what is read for each of thousands of pods."""
         controller = f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
         object.__setattr__(self, "workload", controller)
         object.__setattr__(self, "stays", is_daemon(self) or is_mirror(self))
         object.__setattr__(self, "uses_claims", any(volume.kind in WITH_CLAIM for volume in self.volumes))
 
     def can_run_under(self, kubelet: Kubelet, os: str) -> bool:
-        """Whether a node's kubelet would run it; an operating system that the node does not show is taken for its own.
-
-        Source: kubernetes, kubelet/lifecycle/predicate.go (PodOSNotSupported). The scheduler does not ask.
-        """
+        """Whether a node's kubelet would run it."""
+        # An operating system that the node does not show is taken for its own.
+        # kubelet/lifecycle/predicate.go, PodOSNotSupported: the scheduler does not ask.
         is_same = not (self.os and os) or self.os == os
         return is_same and (self.needs_kubelet is None or kubelet.can_all_of(self.needs_kubelet))
 
@@ -161,11 +148,9 @@ class PodClass:
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
-    """One pod. `node` is empty while it is not bound.
+    """One pod. `node` is empty while it is not bound."""
 
-    A struct, because there may be 200,000: it is made in a tenth of a data class's time, and the garbage collector,
-    which would go through all of them repeatedly, skips what holds no cycles.
-    """
+    # A struct: it is made in a tenth of a data class's time, and the collector skips what holds no cycles.
 
     name: str
     uid: str
@@ -175,8 +160,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     ready: bool = True
     created: datetime | None = None
     started: datetime | None = None
-    deleting: datetime | None = None
-    """deletionTimestamp: when the grace period ends."""
+    deleting: datetime | None = None  # deletionTimestamp: when the grace period ends.
     booked: Resources | None = None
     """What the scheduler books for the running pod where that is not `spec.requests`: while it is resized in place,
     and where it would come back larger."""
@@ -192,7 +176,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """`namespace/name`."""
         return f"{self.spec.namespace}/{self.name}"
 
     @property
@@ -202,33 +185,27 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_daemon(spec: PodClass) -> bool:
-    """Whether a DaemonSet keeps the pod on its node (or the pod's annotation marks it as such)."""
     by_owner = spec.owner is not None and spec.owner.kind == "DaemonSet"
     return by_owner or spec.annotations.get(names.DAEMON_SET_POD) == "true"
 
 
 def is_mirror(spec: PodClass) -> bool:
-    """Whether the pod only mirrors a static pod of the kubelet."""
     return names.MIRROR in spec.annotations
 
 
 def is_of_replica_set(spec: PodClass) -> bool:
-    """Whether a ReplicaSet controls the pod, as it does the pods of a Deployment."""
     return spec.owner is not None and spec.owner.kind == "ReplicaSet"
 
 
 def is_replaced(pod: Pod) -> bool:
-    """Whether the pod is terminating and has its replacement already: a ReplicaSet does not wait for the end.
-
-    A StatefulSet replaces the pod only once it is gone; a Job may, and so may a Deployment (podReplacementPolicy).
-    """
+    """Whether the pod is terminating and has its replacement already."""
+    # A ReplicaSet does not wait for the end; a StatefulSet does, a Job and a Deployment may (podReplacementPolicy).
     if pod.deleting is None or pod.spec.replaced_at_end:
         return False
     return is_of_replica_set(pod.spec)
 
 
 def is_finished(pod: Pod) -> bool:
-    """Whether the pod has run to its end and occupies nothing."""
     return pod.phase.finished
 
 

@@ -1,14 +1,9 @@
 """What a pod requests, container by container and in sum, and what a running pod occupies while it may be resized.
 
-The sum is the kube-scheduler's. Containers of a pod and of its template are matched by name, because a webhook may add
-some. Source: component-helpers/resource PodRequests (kubernetes 1.37) and KEP-753 for sidecars.
-
-Ebb does not know the scheduler's version, and Kubernetes 1.37 sums a running pod in another way than 1.36. So a pod
-that stays is booked as the higher of both results, resource by resource. Exact: which request and report counts, by
-container and for the pod. Rounded up: each container's amount to whole millicores and units before the sum, a resource
-that the two versions see highest in different ways, and an explicit zero of the pod as a whole, which counts as not
-given. Not counted: what dynamic resource claims add (alpha).
-Source: PodRequests of 1.36.3 and 1.37.2 with UseStatusResources and in-place resize of pods.
+Kubernetes 1.37 sums a running pod in another way than 1.36, and Ebb does not know the scheduler's version: a pod that
+stays is booked as the higher of both, by resource. An explicit zero of the pod counts as not given; dynamic claims do
+not count.
+Source: component-helpers/resource PodRequests (1.36.3, 1.37.2), KEP-753 for sidecars.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,23 +23,17 @@ class Container:
     requests: Resources = NOTHING
     init: bool = False
     sidecar: bool = False
-    limits: Resources = NOTHING
-    """Read of templates alone: no rule reads those of running pods."""
+    limits: Resources = NOTHING  # Read of templates alone: no rule reads those of running pods.
 
     def highest(self, other: "Container") -> "Container":
-        """Return the container with the larger amount of each resource; of limits that one has, or the larger."""
         return replace(self, requests=self.requests.largest(other.requests), limits=self.limits.largest(other.limits))
 
 
 def pod_requests(
     containers: Iterable[Container], *, overhead: Resources = NOTHING, pod_level: Resources = NOTHING
 ) -> Resources:
-    """Return what the scheduler books for a pod.
-
-    The larger of what runs together in the end (app containers and sidecars) and what each init container needs
-    while it runs (itself and the sidecars started before it), element by element. Requests of the pod itself replace
-    that sum where they are given. The overhead is added last.
-    """
+    """Return what the scheduler books: the larger of what runs in the end and each init container, by resource."""
+    # An init container runs with the sidecars started before it; requests of the pod itself replace the sum.
     rows = tuple(containers)
     running = total(row.requests for row in rows if row.sidecar or not row.init)
     most, sidecars = NOTHING, NOTHING
@@ -74,7 +63,6 @@ class ContainerRequests:
         return pod_requests(self.containers, overhead=self.overhead, pod_level=self.pod_level)
 
     def highest(self, other: "ContainerRequests") -> "ContainerRequests":
-        """Return the containers of both, each with the larger amount of each resource."""
         if self == other:
             return self
         theirs = {(row.init, row.name): row for row in other.containers}
@@ -83,13 +71,11 @@ class ContainerRequests:
         return ContainerRequests(both, overhead, pod_level).with_missing(other)
 
     def with_missing(self, other: "ContainerRequests") -> "ContainerRequests":
-        """Return these containers, and those that only the other one has."""
         mine = {(row.init, row.name) for row in self.containers}
         added = tuple(row for row in other.containers if (row.init, row.name) not in mine)
         return replace(self, containers=(*self.containers, *added)) if added else self
 
     def with_changed(self, change: Callable[[Container], Container]) -> "ContainerRequests":
-        """Return the same pod with every container changed."""
         return replace(self, containers=tuple(map(change, self.containers)))
 
 
@@ -99,8 +85,7 @@ class Report:
 
     allocated: Resources = NOTHING
     actuated: Resources = NOTHING
-    reports_actuated: bool = False
-    """Whether `status.resources` is there at all, be it empty."""
+    reports_actuated: bool = False  # Whether `status.resources` is there at all, be it empty.
 
     @property
     def most(self) -> Resources:
@@ -112,8 +97,6 @@ UNREPORTED: Final = Report()
 
 @dataclass(frozen=True, slots=True)
 class RunningContainer:
-    """One container: what is desired (spec) and what is reported."""
-
     desired: Resources
     report: Report = UNREPORTED
     init: bool = False
@@ -122,19 +105,15 @@ class RunningContainer:
 
 @dataclass(frozen=True, slots=True)
 class RunningPod:
-    """A pod on a node."""
-
     containers: tuple[RunningContainer, ...]
     overhead: Resources = NOTHING
-    desired: Resources = NOTHING
-    """What the pod requests as a whole."""
+    desired: Resources = NOTHING  # What the pod requests as a whole.
     report: Report = UNREPORTED
     infeasible: bool = False
     """Whether the kubelet reports that the node can never hold what the pod was resized to: it never happens."""
 
 
 def booked_where_it_runs(pod: RunningPod) -> Resources:
-    """Return what the pod is booked as where it runs."""
     return booked_by_1_36(pod).largest(booked_by_1_37(pod))
 
 
@@ -153,10 +132,7 @@ def booked_by_1_36(pod: RunningPod) -> Resources:
 
 
 def booked_by_1_37(pod: RunningPod) -> Resources:
-    """Take the largest of three sums: of requests, of what is allocated, and of what is actuated.
-
-    A report of the pod as a whole replaces the sums of its containers' reports if it has both.
-    """
+    """Take the largest of three sums: of requests, of what is allocated, and of what is actuated."""
     needed = _request(_sum(pod, lambda row: row.desired), pod).largest(_reported_sums(pod))
     own = of_the_pod(pod.desired)
     if own and pod.report.reports_actuated:
@@ -165,6 +141,7 @@ def booked_by_1_37(pod: RunningPod) -> Resources:
 
 
 def _reported_sums(pod: RunningPod) -> Resources:
+    # A report of the pod as a whole replaces the sums of its containers' reports if it has both.
     if NOTHING not in {pod.report.allocated, pod.report.actuated}:
         return pod.report.most
     allocated = _sum(pod, lambda row: _first(row.report.allocated, _request(row.desired, pod)))

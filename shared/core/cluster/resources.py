@@ -1,7 +1,6 @@
 """Exact resource arithmetic: quantities as the Kubernetes API writes them, amounts as the scheduler counts them.
 
-CPU is counted in millicores, everything else in whole units (bytes, pieces), both rounded up as the
-scheduler rounds (apimachinery's Quantity.MilliValue and Quantity.Value), without floats.
+CPU in millicores, everything else in whole units, both rounded up as Quantity.MilliValue and Value do, without floats.
 """
 
 import re
@@ -32,13 +31,8 @@ _MOST_DIGITS: Final = 1000
 
 
 def parse_quantity(text: str | float) -> Fraction:
-    """Return the exact value of a Kubernetes quantity (`100m`, `1.5Gi`, `1e3`, `12E`, `0`).
-
-    Raises:
-        BadInput: the text is no quantity.
-
-    Source: kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity, docs/acceptance.md row 15.
-    """
+    """Return the exact value of a quantity (`100m`, `1.5Gi`, `1e3`, `12E`, `0`) or raise BadInput."""
+    # docs/acceptance.md row 15.
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:
         raise BadInput(f"{text!r} is not a quantity; write for example 500m, 2, 1.5Gi or 1e3.")
@@ -56,11 +50,8 @@ def _scale(suffix: str, exponent: str | None) -> Fraction:
 
 @lru_cache(maxsize=8192)  # a cluster writes few different quantities, each of them many times
 def amount(name: str, quantity: str | float) -> int:
-    """Return a quantity in the scheduler's unit for that resource: millicores for CPU, else whole units.
-
-    Raises:
-        BadInput: it is no quantity, or below 0; the API server refuses that (ValidateNonnegativeQuantity).
-    """
+    """Return a quantity in the scheduler's unit: millicores for CPU, else whole units."""
+    # BadInput below 0, as the API server.
     value = parse_quantity(quantity)
     if value < 0:
         raise BadInput(f"{name}: {quantity} is below 0; write 0 or more.")
@@ -80,11 +71,7 @@ class Resources:
 
     @classmethod
     def parse(cls, quantities: Mapping[str, str | float]) -> Self:
-        """Read an API object's `requests` or `allocatable`.
-
-        Raises:
-            BadInput: a value is no quantity; the sentence names the resource.
-        """
+        """Read an API object's `requests` or `allocatable`; BadInput names the resource whose value is no quantity."""
         return cls.of({name: amount(name, text) for name, text in quantities.items()})
 
     def get(self, name: str) -> int:
@@ -109,14 +96,12 @@ class Resources:
         return Resources.of({name: mine.get(name, 0) - theirs.get(name, 0) for name in mine | theirs})
 
     def largest(self, other: "Resources") -> "Resources":
-        """Return the element-wise maximum."""
         if self.amounts == other.amounts or not other.amounts:
             return self
         mine, theirs = dict(self.amounts), dict(other.amounts)
         return Resources.of({name: max(mine.get(name, 0), theirs.get(name, 0)) for name in mine | theirs})
 
     def fits(self, free: "Resources") -> bool:
-        """Return whether each amount is at most what is free."""
         room = dict(free.amounts)
         return all(value <= room.get(name, 0) for name, value in self.amounts)
 
@@ -125,7 +110,6 @@ NOTHING: Final = Resources()
 
 
 def total(parts: Iterable[Resources]) -> Resources:
-    """Return the sum of many vectors."""
     sums: dict[str, int] = {}
     for part in parts:
         for name, value in part.amounts:

@@ -1,18 +1,12 @@
 """What the replacement of a pod is like, if that is not as the pod is here (docs/decisions/returns.md).
 
-An evicted pod is not moved: its controller makes another from its template. Its namespace and a VerticalPodAutoscaler
-change that pod, and the scheduler books the result. So a pod has two amounts. `Pod.booked` is what it takes where it
-runs. `PodClass.requests` is what it needs elsewhere: for each resource, the highest of pod, template and
-recommendation. Both are put into the pods of a snapshot once, with the rules of its template (`templates`), and with
-whether the namespace admits another pod.
-
-An autoscaler's webhook writes its target unless its mode is Off, within the container's policy; a boost for the start
-is always added. The target is the one at the moment of the reading.
-Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod (patch,
-recommendation_provider), pkg/utils/vpa/capping.go; AEP-7862 for the boost.
+`Pod.booked` is what a pod takes where it runs, `PodClass.requests` what it needs elsewhere: for each resource the
+highest of pod, template and recommendation. An autoscaler writes its target unless its mode is Off; a boost is always
+added.
+Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod; AEP-7862 for the boost.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -27,16 +21,12 @@ from shared.core.cluster.templates import Making, as_made, label_keys, making_of
 from shared.core.cluster.workloads import UNKNOWN, Workload
 
 ANY_CONTAINER: Final = "*"
-CONTROLLED: Final = frozenset({CPU, MEMORY})
-"""What is controlled by default."""
-_BELOW_LIMIT: Final = 1
-"""Millicores by which a boosted request stays below a limit that does not move with it."""
+CONTROLLED: Final = frozenset({CPU, MEMORY})  # What is controlled by default.
+_BELOW_LIMIT: Final = 1  # Millicores by which a boosted request stays below a limit that does not move with it.
 
 
 @dataclass(frozen=True, slots=True)
 class StartupBoost:
-    """More CPU while the pod starts: so many times its request, and so many millicores more."""
-
     factor: int = 1
     more: int = 0
 
@@ -48,8 +38,7 @@ class StartupBoost:
 class ContainerPolicy:
     """What the autoscaler may do to a container (resourcePolicy.containerPolicies)."""
 
-    scaled: bool = True
-    """False: its mode is Off."""
+    scaled: bool = True  # False: its mode is Off.
     least: Resources = NOTHING
     most: Resources = NOTHING
     controlled: frozenset[str] = CONTROLLED
@@ -63,23 +52,16 @@ _DEFAULT: Final = ContainerPolicy()
 
 @dataclass(frozen=True, slots=True)
 class VerticalAutoscaler(Namespaced):
-    """One of them."""
-
-    target: str
-    """The controller that it is for, as `namespace/kind/name`."""
-    acts: bool = True
-    """False: its mode is Off. It recommends then, and writes nothing but a boost."""
-    recommended: Mapping[str, Resources] = field(default_factory=dict)
-    """The target of each container, by name."""
+    target: str  # The controller that it is for, as `namespace/kind/name`.
+    acts: bool = True  # False: its mode is Off. It recommends then, and writes nothing but a boost.
+    recommended: Mapping[str, Resources] = field(default_factory=dict)  # The target of each container, by name.
     policies: Mapping[str, ContainerPolicy] = field(default_factory=dict)
     """By the container's name; `*` is for all that are not named."""
     boost: StartupBoost | None = None
 
     def written_into(self, container: Container) -> Container:
-        """Return a container of a template as it may come back: with the higher of template and recommendation.
-
-        The API server admits a pod unchanged while the webhook does not answer.
-        """
+        """Return a container of a template as it may come back: with the higher of template and recommendation."""
+        # The API server admits a pod unchanged while the webhook does not answer: hence the higher.
         policy = self._policy(container)
         if container.init or not policy.scaled:
             return container
@@ -137,10 +119,8 @@ def as_they_return(
     autoscalers: Iterable[VerticalAutoscaler] = (),
     limits: NamespaceLimits = NO_LIMITS,
 ) -> tuple[Pod, ...]:
-    """Return the pods, each with what it takes here, and with what it needs and the rules that it has elsewhere.
-
-    A pod that has no node yet is left as it is: its controller has made it, and it is what the scheduler will book.
-    """
+    """Return the pods, each with what it takes here, and with what it needs and the rules that it has elsewhere."""
+    # A pod without a node is as its controller made it: the scheduler will book just that.
     given = tuple(pods)
     returning = _Returning(given, workloads, autoscalers, limits)
     return tuple(returning.pod(pod) if pod.node else pod for pod in given)
@@ -154,8 +134,7 @@ class _Made:
     written: ContainerRequests
     requests: Resources
     raised_by: tuple[str, ...]
-    limits_of: frozenset[str]
-    """The containers whose limits are known."""
+    limits_of: frozenset[str]  # The containers whose limits are known.
 
 
 class _Returning:
@@ -207,7 +186,6 @@ class _Returning:
         return self._keys
 
     def _make_requests(self, spec: PodClass, workload: Workload, making: Making, limits: LimitsOfNamespace) -> _Made:
-        """Return what the controller makes, and what the scheduler may book."""
         own, asked = spec.asks or ContainerRequests(), making.asks
         template = asked or own
         sent = limits.with_defaults_of_ranges(template.with_missing(own))
@@ -224,21 +202,17 @@ class _Returning:
             made = made.highest(sent)
             book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
         written = sent
-        for autoscaler in self._autoscalers_of(spec, workload):
+        mine = (autoscaler for target in targets_of(spec, workload) for autoscaler in self._autoscalers.get(target, ()))
+        for autoscaler in mine:
             made, written = made.with_changed(autoscaler.written_into), written.with_changed(autoscaler.written_into)
             book(made, f"VerticalPodAutoscaler {autoscaler.key}")
         known = asked.containers if asked else ()
         return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))
 
-    def _autoscalers_of(self, spec: PodClass, workload: Workload) -> Iterator[VerticalAutoscaler]:
-        for target in targets_of(spec, workload):
-            yield from self._autoscalers.get(target, ())
-
 
 def _admission(
     limits: LimitsOfNamespace, made: _Made, needs: Resources, takes: Resources, priority_class: str
 ) -> tuple[tuple[str, ...], bool]:
-    """Return why the namespace would refuse another pod, and whether it admits one only later."""
     if limits is UNLIMITED:
         return (), False
     given = Replacement(made.sent, made.written, needs, takes, priority_class, made.limits_of)

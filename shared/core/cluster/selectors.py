@@ -1,7 +1,4 @@
-"""Selectors, taints and tolerations as the API server and the scheduler match them.
-
-Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels, …/scheduling-eviction/taint-and-toleration.
-"""
+"""Selectors, taints and tolerations as the API server and the scheduler match them (kubernetes.io/docs/concepts)."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +16,6 @@ _MOST: Final = 2**63 - 1
 
 
 def no_labels() -> Labels:
-    """Return `NO_LABELS`, as the default of a dataclass's field."""
     return NO_LABELS
 
 
@@ -71,7 +67,6 @@ class LabelSelector:
         return all(requirement.matches(labels) for requirement in self.requirements)
 
     def with_labels(self, labels: Labels) -> "LabelSelector":
-        """Return the selector that requires these labels, too."""
         rows = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
         return LabelSelector((*self.requirements, *(row for row in rows if row not in self.requirements)))
 
@@ -90,6 +85,9 @@ class SpreadConstraint:
     honours_taints: bool = False
     """Whether nodes with a taint that the pod does not tolerate are none (nodeTaintsPolicy)."""
 
+    def counts(self, labels: Labels) -> bool:
+        return self.selector is not None and self.selector.matches(labels)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeTerm:
@@ -105,43 +103,34 @@ class NodeTerm:
         by_label = all(requirement.matches(labels) for requirement in self.expressions)
         return by_label and all(requirement.matches({"metadata.name": name}) for requirement in self.fields)
 
+    def asks_all_of(self, wider: "NodeTerm") -> bool:
+        return set(wider.expressions) <= set(self.expressions) and set(wider.fields) <= set(self.fields)
 
-NodeTerms = tuple[NodeTerm, ...] | None
-"""Any of the terms may match; None = all nodes do."""
+    def join(self, other: "NodeTerm") -> "NodeTerm":
+        expressions, fields = self.expressions + other.expressions, self.fields + other.fields
+        return NodeTerm(tuple(dict.fromkeys(expressions)), tuple(dict.fromkeys(fields)))
 
 
-def both_terms(one: NodeTerms, other: NodeTerms) -> NodeTerms:
+NodeTerms = tuple[NodeTerm, ...] | None  # Any of the terms may match; None = all nodes do.
+
+
+def intersect_terms(one: NodeTerms, other: NodeTerms) -> NodeTerms:
     """Return terms that match the nodes that both match; `one` itself where it asks for all that `other` does."""
     if one is None or other is None:
         return other if one is None else one
-    mine, theirs = _asking(one), _asking(other)
-    if all(any(_implies(each, wider) for wider in theirs) for each in mine):
+    # A term without any expression matches no node.
+    mine, theirs = ([term for term in terms if term.expressions or term.fields] for terms in (one, other))
+    if all(any(term.asks_all_of(wider) for wider in theirs) for term in mine):
         return one
-    return tuple(_join_terms(each, further) for each in mine for further in theirs)
-
-
-def _asking(terms: tuple[NodeTerm, ...]) -> tuple[NodeTerm, ...]:
-    """Leave out terms without any expression, which match no node."""
-    return tuple(term for term in terms if term.expressions or term.fields)
-
-
-def _implies(term: NodeTerm, wider: NodeTerm) -> bool:
-    return set(wider.expressions) <= set(term.expressions) and set(wider.fields) <= set(term.fields)
-
-
-def _join_terms(one: NodeTerm, other: NodeTerm) -> NodeTerm:
-    return NodeTerm(
-        tuple(dict.fromkeys((*one.expressions, *other.expressions))), tuple(dict.fromkeys((*one.fields, *other.fields)))
-    )
+    return tuple(term.join(further) for term in mine for further in theirs)
 
 
 @dataclass(frozen=True, slots=True)
 class PodTerm:
-    """One required inter-pod (anti-)affinity term.
+    """One required inter-pod (anti-)affinity term."""
 
-    `namespaces` are the listed ones, or the pod's own when neither list nor selector is given (filled in when
-    the pod is read). `selector` None matches no pod; `namespace_selector` None adds no namespace.
-    """
+    # `namespaces` has the pod's own if neither list nor selector is given.
+    # A `selector` of None matches no pod; a `namespace_selector` of None adds no namespace.
 
     topology_key: str
     selector: LabelSelector | None
@@ -149,7 +138,6 @@ class PodTerm:
     namespace_selector: LabelSelector | None = None
 
     def matches(self, namespace: str, namespace_labels: Labels, labels: Labels) -> bool:
-        """Return whether the term selects a pod of that namespace with those labels."""
         if self.selector is None or not self.selector.matches(labels):
             return False
         named = namespace in self.namespaces
@@ -188,5 +176,4 @@ class Toleration:
 
 
 def tolerates_all(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
-    """Return whether every repelling taint is tolerated."""
     return all(any(toleration.tolerates(taint) for toleration in tolerations) for taint in taints if taint.repels)

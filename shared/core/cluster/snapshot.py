@@ -37,7 +37,6 @@ class NodePods(tuple[Pod, ...]):  # noqa: SLOT001 - it keeps its sums
 
     @cached_property
     def booked(self) -> Resources:
-        """What all pods of the node book."""
         staying = total(pod.requests for pod in self if pod.spec.stays and not pod.phase.finished)
         return self.booked_by_movers + staying
 
@@ -65,8 +64,7 @@ class Snapshot:
     pools_known: bool = True
     """False when the GKE API was left out (`EBB_GKE_API=none`): pools then stem from node labels."""
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
-    profile: str = "BALANCED"
-    """The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION."""
+    profile: str = "BALANCED"  # The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION.
     minimum: Resources = NOTHING
     """The CPU and memory that the autoscaler keeps in the cluster at least (limits of node auto-provisioning)."""
     workloads: Mapping[str, Workload] = field(default_factory=dict)
@@ -75,15 +73,12 @@ class Snapshot:
     """The claims and volumes of the pods; by default nothing is known about them."""
     autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
     """What writes into the requests of replacements; the pods already have the result (`returning`)."""
-    buffers: Buffers = NO_BUFFERS
-    """What capacity buffers hold room for on running nodes."""
-    compute_classes: ComputeClasses = NO_CLASSES
-    """How the autoscaler removes the nodes of ComputeClasses."""
+    buffers: Buffers = NO_BUFFERS  # What capacity buffers hold room for on running nodes.
+    compute_classes: ComputeClasses = NO_CLASSES  # How the autoscaler removes the nodes of ComputeClasses.
     limits: NamespaceLimits = NO_LIMITS
     """LimitRanges and ResourceQuotas; the pods already have the result (`returning`)."""
 
     def scale_down(self, node: Node) -> ScaleDownRule:
-        """Return how the autoscaler removes that node."""
         return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
 
     def with_nodes(self, nodes: tuple[Node, ...]) -> "Snapshot":
@@ -93,11 +88,8 @@ class Snapshot:
         return other
 
     def without(self, gone: Collection[str], places: Mapping[str, str]) -> "Snapshot":
-        """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved.
-
-        Where a pod has moved to it takes what it needs there (docs/decisions/returns.md). The pods of untouched nodes
-        are the very same object, with all that is known of them.
-        """
+        """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved."""
+        # Pods take what they need at their new place; those of untouched nodes stay the very same object.
         pods: list[Pod] = []
         touched: set[str] = set()
         for pod in self.pods:
@@ -123,12 +115,10 @@ class Snapshot:
 
     @cached_property
     def pods_by_node(self) -> Mapping[str, NodePods]:
-        """Bound pods by node name; every node has an entry."""
         return _by_node(self.pods, [node.name for node in self.nodes])
 
     @cached_property
     def pending(self) -> tuple[Pod, ...]:
-        """Pods that have no node, and have not ended nor are on their way out."""
         return tuple(pod for pod in self.pods if not pod.node and pod.deleting is None and not pod.phase.finished)
 
     @cached_property

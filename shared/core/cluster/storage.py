@@ -1,8 +1,5 @@
-"""What is behind the volumes of pods: claims, volumes, storage classes, and what each node can attach.
-
-The facts that the scheduler's volume filters read, in the API's own words.
-Source: kubernetes.io/docs/concepts/storage (persistent volumes, storage classes, ephemeral volumes, volume limits).
-"""
+"""What is behind the volumes of pods, as the scheduler's volume filters read it."""
+# kubernetes.io/docs/concepts/storage.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.names import Namespaced
-from shared.core.cluster.pod import EPHEMERAL, WITH_CLAIM, Pod, Volume
+from shared.core.cluster.pod import EPHEMERAL, WITH_CLAIM, Pod
 from shared.core.cluster.selectors import Labels, NodeTerm, no_labels
 
 READ_WRITE_ONCE: Final = "ReadWriteOnce"
@@ -32,15 +29,12 @@ class PersistentVolumeClaim(Namespaced):
     """One claim. `volume` is empty until it is given one."""
 
     volume: str = ""
-    bound: bool = False
-    """Whether the binding is complete: a claim may name its volume before that."""
+    bound: bool = False  # Whether the binding is complete: a claim may name its volume before that.
     storage_class: str = ""
     access_modes: tuple[str, ...] = ()
-    lost: bool = False
-    """Whether its volume is there no more (phase Lost)."""
+    lost: bool = False  # Whether its volume is there no more (phase Lost).
     deleting: bool = False
-    selected_node: str = ""
-    """The node for which the scheduler has requested the volume."""
+    selected_node: str = ""  # The node for which the scheduler has requested the volume.
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +45,25 @@ class PersistentVolume:
     kind: str
     driver: str = ""
     """The CSI driver that attaches it; of a gcePersistentDisk the one that has taken over from the in-tree plugin."""
-    handle: str = ""
-    """The driver's own name of the volume; two volumes of one driver and handle are one disk."""
-    plugin: str = ""
-    """The in-tree plugin (kubernetes.io/gce-pd …) of a volume that is not the CSI's own."""
+    handle: str = ""  # The driver's own name of the volume; two volumes of one driver and handle are one disk.
+    plugin: str = ""  # The in-tree plugin (kubernetes.io/gce-pd …) of a volume that is not the CSI's own.
     node_terms: tuple[NodeTerm, ...] | None = None
     """Required node affinity, by a node's labels alone: any term may match; None = no requirement. As written: on
     a node whose plugin has been taken over, the scheduler reads a zone's key as the driver's own topology key."""
-    labels: Labels = field(default_factory=no_labels)
-    """Only those named in `names.VOLUME_ZONE_LABELS`."""
+    labels: Labels = field(default_factory=no_labels)  # Only those named in `names.VOLUME_ZONE_LABELS`.
     access_modes: tuple[str, ...] = ()
-    claim: str = ""
-    """`namespace/name` of the claim that it is bound to or kept for."""
+    claim: str = ""  # `namespace/name` of the claim that it is bound to or kept for.
 
 
 @dataclass(frozen=True, slots=True)
 class StorageClass:
-    """How volumes of one class are made and bound."""
-
     name: str
     provisioner: str = ""
     waits_for_consumer: bool = False
     """Whether a claim is bound only when a pod that uses it has a node (WaitForFirstConsumer)."""
     allowed_topologies: tuple[NodeTerm, ...] | None = None
     """Where its volumes may be made: any term may match; None = anywhere."""
-    default_since: datetime | None = None
-    """When it was created, of a class that claims get which name none."""
+    default_since: datetime | None = None  # When it was created, of a class that claims get which name none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +72,13 @@ class CSINode:
 
     limits: Mapping[str, int] = field(default_factory=dict)
     """How many volumes of each driver may be attached at a time."""
-    migrated: frozenset[str] = frozenset()
-    """The in-tree plugins whose volumes a CSI driver attaches there."""
+    migrated: frozenset[str] = frozenset()  # The in-tree plugins whose volumes a CSI driver attaches there.
 
 
 @dataclass(frozen=True, slots=True)
 class VolumeAttachment:
-    """A volume that is attached to a node or on its way there or away."""
-
     driver: str
-    volume: str
-    """The name of the PersistentVolume."""
+    volume: str  # The name of the PersistentVolume.
 
 
 @dataclass(frozen=True)
@@ -106,8 +89,7 @@ class Storage:
     volumes: Mapping[str, PersistentVolume] = field(default_factory=dict)
     classes: Mapping[str, StorageClass] = field(default_factory=dict)
     csi_nodes: Mapping[str, CSINode] = field(default_factory=dict)
-    attachments: Mapping[str, tuple[VolumeAttachment, ...]] = field(default_factory=dict)
-    """By node."""
+    attachments: Mapping[str, tuple[VolumeAttachment, ...]] = field(default_factory=dict)  # By node.
     capacity_drivers: frozenset[str] = frozenset()
     """Drivers that make a volume only if they have reported room for it; that room is not read."""
     unread: tuple[str, ...] = LISTS
@@ -115,7 +97,6 @@ class Storage:
 
     @property
     def known(self) -> bool:
-        """Whether all lists were read."""
         return not self.unread
 
     @cached_property
@@ -126,21 +107,16 @@ class Storage:
         return newest_first[0][1] if newest_first else ""
 
 
-NO_CLAIMS: Final = Storage(unread=())
-"""The storage if no pod has a claim: nothing needs to be read."""
+NO_CLAIMS: Final = Storage(unread=())  # The storage if no pod has a claim: nothing needs to be read.
 
 
 def uses_claims(pods: Iterable[Pod]) -> bool:
-    """Whether any of the pods has a volume with a claim."""
     return any(pod.spec.uses_claims for pod in pods)
 
 
-def claim_key(pod: Pod, volume: Volume) -> str:
-    """Return `namespace/name` of a volume's claim; an ephemeral volume's is named after its pod."""
-    name = f"{pod.name}-{volume.name}" if volume.kind == EPHEMERAL else volume.detail
-    return f"{pod.spec.namespace}/{name}"
-
-
 def claim_keys(pod: Pod) -> Iterator[str]:
-    """Name the claims that a pod uses."""
-    return (claim_key(pod, volume) for volume in pod.spec.volumes if volume.kind in WITH_CLAIM)
+    """Yield `namespace/name` of the claims that a pod uses; an ephemeral volume's is named after its pod."""
+    for volume in pod.spec.volumes:
+        if volume.kind in WITH_CLAIM:
+            name = f"{pod.name}-{volume.name}" if volume.kind == EPHEMERAL else volume.detail
+            yield f"{pod.spec.namespace}/{name}"

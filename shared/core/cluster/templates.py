@@ -1,10 +1,8 @@
 """What the next pod of a controller will be: the running pod, with the rules of placement of its template.
 
-Admission adds to a pod what its template does not have, and adds it again to the next one: tolerations, a selector, a
-sidecar. So a pod that has more than its template is as usual. What the template has and the pod has not, or has
-otherwise, is still to come. Then a place must meet the rules of both (docs/decisions/returns.md).
-
-What both together do not show is named as not modelled: labels that rules select, domains of a spread, RuntimeClasses.
+Admission adds to each pod what its template does not have, so a pod that has more than its template is as usual. What
+the template alone has is still to come: a place must meet the rules of both (docs/decisions/returns.md). What both
+together do not show is named as not modelled: labels that rules select, domains of a spread, RuntimeClasses.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +23,7 @@ from shared.core.cluster.selectors import (
     SpreadConstraint,
     Taint,
     Toleration,
-    both_terms,
+    intersect_terms,
 )
 from shared.core.cluster.workloads import Workload
 
@@ -33,10 +31,8 @@ MADE_BY_CONTROLLERS: Final = frozenset(
     {names.TEMPLATE_HASH_LABEL, names.REVISION_LABEL, names.POD_NAME_LABEL, names.POD_INDEX_LABEL}
 )
 """Labels of pods that their template need not have."""
-DRAIN_TAINT: Final = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")
-"""That of any drain."""
-Own = PodClass | None
-"""The template that a pod was made of; None = not known."""
+DRAIN_TAINT: Final = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")  # That of any drain.
+Own = PodClass | None  # The template that a pod was made of; None = not known.
 SelectedBy = Callable[[], AbstractSet[str]]
 """Returns the keys of all labels by which rules of placement select pods."""
 
@@ -45,11 +41,9 @@ SelectedBy = Callable[[], AbstractSet[str]]
 class Making:
     """What the next pod in the place of one is made of."""
 
-    templates: tuple[PodClass, ...] = ()
-    """Any of them; none where the pod itself shows it, or nobody knows."""
+    templates: tuple[PodClass, ...] = ()  # Any of them; none where the pod itself shows it, or nobody knows.
     own: Own = None
-    unread: str = ""
-    """The revision of which it will be, where nothing that is read shows that."""
+    unread: str = ""  # The revision of which it will be, where nothing that is read shows that.
 
     @property
     def asks(self) -> ContainerRequests | None:
@@ -84,7 +78,6 @@ def as_made(spec: PodClass, making: Making, selected_by: SelectedBy) -> PodClass
 
 
 def label_keys(classes: Iterable[PodClass]) -> frozenset[str]:
-    """Return the keys of all labels by which rules of these classes select pods."""
     return frozenset(key for spec in classes for key in _keys_of(spec))
 
 
@@ -106,9 +99,8 @@ def _join_specs(spec: PodClass, template: PodClass, own: Own, selected_by: Selec
     return found if unknown is found.unmodelled else _with(found, "unmodelled", unknown)
 
 
-def _with(spec: PodClass, attribute: str, value: object, *named: str) -> PodClass:
-    given: dict[str, Any] = {attribute: value}
-    return replace(spec, **given, template_adds=_union(spec.template_adds, named))
+def _with(spec: PodClass, attribute: str, value: Any, *named: str) -> PodClass:
+    return replace(spec, **{attribute: value}, template_adds=_union(spec.template_adds, named))
 
 
 def _union(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -117,20 +109,11 @@ def _union(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*mine, *missing) if missing else mine
 
 
-def _selector(spec: PodClass, template: PodClass, _: Own) -> Labels:
-    missing = template.node_selector.keys() - spec.node_selector.keys()
-    return {**template.node_selector, **spec.node_selector} if missing else spec.node_selector
-
-
 def _other_values(spec: PodClass, template: PodClass, _: Own) -> NodeTerms:
     """Select also by what the template asks of a label for which the pod's own selector has another value."""
     other = sorted(template.node_selector.items() - spec.node_selector.items())
     wanted = NodeTerm(tuple(Requirement(key, "In", (value,)) for key, value in other))
-    return both_terms(spec.node_terms, (wanted,)) if other else spec.node_terms
-
-
-def _terms(spec: PodClass, template: PodClass, _: Own) -> NodeTerms:
-    return both_terms(spec.node_terms, template.node_terms)
+    return intersect_terms(spec.node_terms, (wanted,)) if other else spec.node_terms
 
 
 def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Toleration, ...]:
@@ -142,10 +125,8 @@ def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Tolerati
 
 
 def _is_added(toleration: Toleration, spec: PodClass, own: Own) -> bool:
-    """Whether admission added a toleration to the pod: it is not in its template, or of a kind that is never there.
-
-    Source: kubernetes, plugin/pkg/admission (defaulttolerationseconds, extendedresourcetoleration).
-    """
+    """Whether admission added a toleration to the pod: it is not in its template, or of a kind that is never there."""
+    # plugin/pkg/admission: defaulttolerationseconds, extendedresourcetoleration.
     if own is not None and toleration not in own.tolerations:
         return True
     return toleration.key.startswith("node.kubernetes.io/") or spec.requests.get(toleration.key) > 0
@@ -171,22 +152,15 @@ def _spread_key(spread: SpreadConstraint, labels: Labels) -> tuple[object, ...]:
 
 
 def _volumes(spec: PodClass, template: PodClass, _: Own) -> tuple[Volume, ...]:
-    wanted = (volume for volume in template.volumes if volume.kind not in WITHOUT_PLACE)
-    missing = tuple(_of_pod(volume, spec) for volume in wanted if not _has(spec, volume))
-    return (*spec.volumes, *missing) if missing else spec.volumes
-
-
-def _has(spec: PodClass, wanted: Volume) -> bool:
-    """Whether the pod has the volume; a claim without a name stands for the one that is made for the pod."""
-    if wanted.kind != CLAIM or wanted.detail:
-        return wanted in spec.volumes
-    return any(volume.kind == CLAIM and volume.name == wanted.name for volume in spec.volumes)
-
-
-def _of_pod(volume: Volume, spec: PodClass) -> Volume:
-    if volume.kind != CLAIM or volume.detail:
-        return volume
-    return replace(volume, detail=f"{volume.name}-{spec.labels.get(names.POD_NAME_LABEL, '')}")
+    """Add what the template mounts; a claim without a name stands for the one that is made for the pod."""
+    own = {volume.name for volume in spec.volumes if volume.kind == CLAIM}
+    missing: list[Volume] = []
+    for volume in template.volumes:
+        made = volume.kind == CLAIM and not volume.detail
+        if volume.kind not in WITHOUT_PLACE and not (volume.name in own if made else volume in spec.volumes):
+            pod = spec.labels.get(names.POD_NAME_LABEL, "")
+            missing.append(replace(volume, detail=f"{volume.name}-{pod}") if made else volume)
+    return (*spec.volumes, *missing)
 
 
 def _scheduler(spec: PodClass, template: PodClass, _: Own) -> str:
@@ -201,9 +175,9 @@ def _all_of(attribute: str) -> "Rule":
 Rule = Callable[[PodClass, PodClass, Own], Any]
 _RULES: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("nodeName", "node_name", lambda spec, template, _: template.node_name or spec.node_name),
-    ("nodeSelector", "node_selector", _selector),
+    ("nodeSelector", "node_selector", lambda spec, template, _: {**template.node_selector, **spec.node_selector}),
     ("nodeSelector", "node_terms", _other_values),
-    ("affinity", "node_terms", _terms),
+    ("affinity", "node_terms", lambda spec, template, _: intersect_terms(spec.node_terms, template.node_terms)),
     ("os", "os", lambda spec, template, _: spec.os or template.os),
     ("tolerations", "tolerations", _tolerations),
     ("affinity", "affinity", _all_of("affinity")),
@@ -225,22 +199,18 @@ def _unmodelled_parts(spec: PodClass, template: PodClass, own: Own, selected_by:
         yield f"runtimeClassName {template.runtime_class} of its template"
     if template.os not in {"", spec.os}:
         yield f"os {template.os} of its template"
-    if changed := _changed_labels(spec, template, own):
+    # Labels that the next pod has otherwise, or no longer.
+    added = {key for key, _ in template.labels.items() - spec.labels.items()}
+    if changed := added | ((own or spec).labels.keys() - template.labels.keys() - MADE_BY_CONTROLLERS):
         yield from (f"label {key} of its template, which rules select" for key in sorted(changed & selected_by()))
     if spec.hard_spread and _has_other_domains(spec, template, own or spec):
         yield "topologySpreadConstraints over other nodes than those of its template"
 
 
-def _changed_labels(spec: PodClass, template: PodClass, own: Own) -> AbstractSet[str]:
-    """Return the keys of labels that the next pod has otherwise, or no longer."""
-    added = {key for key, _ in template.labels.items() - spec.labels.items()}
-    return added | ((own or spec).labels.keys() - template.labels.keys() - MADE_BY_CONTROLLERS)
-
-
 def _has_other_domains(spec: PodClass, template: PodClass, before: PodClass) -> bool:
     """Whether the next pod may have fewer rules, so that its spread counts more domains than the pod's own."""
     fewer = before.node_selector.items() - template.node_selector.items()
-    wider = both_terms(template.node_terms, before.node_terms) is not template.node_terms
+    wider = intersect_terms(template.node_terms, before.node_terms) is not template.node_terms
     differing = {
         toleration
         for toleration in {*before.tolerations} ^ {*template.tolerations}

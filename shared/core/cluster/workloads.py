@@ -1,7 +1,4 @@
-"""The controllers behind pods: replicas wanted and present, how a Deployment rolls out; and PodDisruptionBudgets.
-
-A workload that could not be read is `UNKNOWN`: it blocks nothing, and no rule relies on it.
-"""
+"""The controllers behind pods: replicas, rollouts, PodDisruptionBudgets. One that could not be read blocks nothing."""
 
 import base64
 import hashlib
@@ -15,27 +12,19 @@ from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import LabelSelector
 from shared.core.policy import Limit
 
-A_QUARTER: Final = Limit(percent=25)
-"""The API's default for maxSurge and maxUnavailable."""
+A_QUARTER: Final = Limit(percent=25)  # The API's default for maxSurge and maxUnavailable.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """One Deployment, with the status that its controller keeps."""
-
-    name: str
-    """`namespace/Deployment/name`, as `Workload.name` has it."""
+    name: str  # `namespace/Deployment/name`, as `Workload.name` has it.
     uid: str = ""
     resource_version: str = ""
-    wanted: int = 1
-    """Wanted replicas."""
-    created: int = 0
-    """Pods of all its ReplicaSets that are not on their way out."""
-    updated: int = 0
-    """Those of the newest template."""
+    wanted: int = 1  # Wanted replicas.
+    created: int = 0  # Pods of all its ReplicaSets that are not on their way out.
+    updated: int = 0  # Those of the newest template.
     available: int = 0
-    observed: bool = True
-    """Whether the status is about the spec as it stands."""
+    observed: bool = True  # Whether the status is about the spec as it stands.
     progressing: bool = True
     """False when its rollout has failed (condition Progressing=False: its deadline has passed)."""
     rolling_update: bool = True
@@ -46,12 +35,10 @@ class Deployment:
     """How long a new pod must be Ready before it counts as available, and an old one goes (minReadySeconds)."""
     paused: bool = False
     deleting: bool = False
-    wish: str = ""
-    """The value of its annotation `names.SURGE`; empty without one."""
+    wish: str = ""  # The value of its annotation `names.SURGE`; empty without one.
     stamp: str = ""
     """The drain that it was restarted for, by its template (`names.SURGE_STAMP`); empty without one."""
-    earlier: str = ""
-    """The stamp before that one (`names.SURGED_BEFORE`); empty without one."""
+    earlier: str = ""  # The stamp before that one (`names.SURGED_BEFORE`); empty without one.
     generation: int = 0
     """Grows with each change of its spec or of its own annotations, by one (Kubernetes, the Deployments' strategy)."""
     template: str = ""
@@ -64,10 +51,8 @@ class Deployment:
 
     @property
     def unavailable(self) -> int:
-        """How many of those wanted a rollout may lack; percent rounds down, and it is one if both are zero.
-
-        Source: kubernetes, controller/deployment/util (ResolveFenceposts).
-        """
+        """How many of those wanted a rollout may lack."""
+        # Percent rounds down, and it is one if both are zero (ResolveFenceposts).
         limit = self.max_unavailable
         most = limit.of(self.wanted) if limit.percent is None else limit.percent * self.wanted // 100
         return most or int(self.surge == 0)
@@ -84,19 +69,14 @@ _MARK_LENGTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """Of which revision a StatefulSet makes the pod of an ordinal that is missing.
-
-    Source: kubernetes, controller/statefulset (newVersionedStatefulSetPod).
-    """
+    """Of which revision a StatefulSet makes the pod of a missing ordinal (newVersionedStatefulSetPod)."""
 
     current: str = ""
-    update: str = ""
-    """The one of the template as it stands."""
+    update: str = ""  # The one of the template as it stands.
     first_updated: int = 0
     """The lowest ordinal of the newest revision; those below the partition are made of the current one."""
 
     def of(self, spec: PodClass) -> str:
-        """Return the revision of the next pod in the place of this one."""
         name = spec.labels.get(names.POD_INDEX_LABEL) or spec.labels.get(names.POD_NAME_LABEL, "").rpartition("-")[2]
         return self.current if name.isdecimal() and int(name) < self.first_updated else self.update
 
@@ -105,19 +85,15 @@ class Revisions:
 class Workload:
     """What is behind a pod's controller: for the ReplicaSet of a Deployment, that Deployment."""
 
-    name: str = ""
-    """`namespace/kind/name`; the ReplicaSets of one Deployment share it."""
-    wanted: int | None = None
-    """Wanted replicas; None = not known."""
+    name: str = ""  # `namespace/kind/name`; the ReplicaSets of one Deployment share it.
+    wanted: int | None = None  # Wanted replicas; None = not known.
     available: int | None = None
     """Replicas available in the whole cluster, as its controller last wrote it; None = not known."""
-    rolling: bool = False
-    """Whether a rollout is under way, or a change that its controller has not seen yet."""
+    rolling: bool = False  # Whether a rollout is under way, or a change that its controller has not seen yet.
     created: int | None = None
     """Pods that its controller has created and that are not on their way out, as it last wrote it (a StatefulSet
     counts those on their way out too); None = not known."""
-    owner: str = ""
-    """Its own controller (`namespace/kind/name`): a VerticalPodAutoscaler may name that."""
+    owner: str = ""  # Its own controller (`namespace/kind/name`): a VerticalPodAutoscaler may name that.
     templates: tuple[PodClass, ...] = ()
     """What its next pods are made of: a ReplicaSet's own, and its Deployment's where that is another by now."""
     fixed_template: bool = False
@@ -131,26 +107,22 @@ class Workload:
     StatefulSets always do."""
     template_mark: str = ""
     """Ebb's mark of a deletion cost (`names.STEERED`) where people wrote it into the template of its pods."""
-    deployment: Deployment | None = None
-    """How it is rolled out; None for other kinds, and if it is not known."""
+    deployment: Deployment | None = None  # How it is rolled out; None for other kinds, and if it is not known.
 
     @property
     def single(self) -> bool:
         return self.wanted == 1
 
     @property
-    def away(self) -> int | None:
+    def replicas_away(self) -> int | None:
         """Replicas wanted and not available anywhere in the cluster; None = not known."""
         if self.wanted is None or self.available is None:
             return None
         return max(self.wanted - self.available, 0)
 
     def may_be_away(self, limit: Limit) -> int:
-        """Return how many replicas may be away at once without a PodDisruptionBudget (docs/decisions/evictions.md).
-
-        Percent rounds up, as a PodDisruptionBudget's maxUnavailable does; at least one, and never all at once
-        unless there is only one.
-        """
+        """Return how many replicas may be away at once without a PodDisruptionBudget (docs/decisions/evictions.md)."""
+        # Percent rounds up, as maxUnavailable does; at least one, and never all at once unless there is only one.
         if self.wanted is None or self.wanted <= 1:
             return 1
         return max(1, min(limit.of(self.wanted), self.wanted - 1))
@@ -167,8 +139,6 @@ def mark(workload: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PodDisruptionBudget(Namespaced):
-    """A PDB with the status that the disruption controller keeps."""
-
     selector: LabelSelector | None
     disruptions_allowed: int = 0
     always_evict_unhealthy: bool = False
@@ -179,8 +149,7 @@ class PodDisruptionBudget(Namespaced):
     expected_pods: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
-    observed: bool = True
-    """Whether the status is about the spec as it stands."""
+    observed: bool = True  # Whether the status is about the spec as it stands.
     fault: str = ""
     """Why the disruption controller cannot count its pods, in that controller's words; empty where it can."""
 

@@ -1,9 +1,8 @@
 """May this order still be carried out? The planner's rules on fresh reads, the claim's limits, the last proof.
 
-The world having changed is an outcome, not an error: every objection has the name that the planner would give it.
-Just before the first eviction each drain proves its fit once more, and all reach one answer. Those that move pods go
-on; the others are proved in the order of their claims. So a pod that takes room calls off only drains that need that
-room.
+The world having changed is an outcome, not an error: every objection has the name that the planner would give it. Just
+before the first eviction each drain proves its fit once more: those that move pods go on, the others are proved in the
+order of their claims, so a pod that takes room calls off only drains that need that room.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,19 +39,16 @@ _WAIVED_FOR_MANUAL: Final = frozenset(
     {Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.CONSOLIDATION_OFF}
 )
 """What a manual order skips of the node rules: ratios and marks, nothing else (docs/decisions/people.md)."""
-_CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
-"""Asked again inside the claim's compare-and-set."""
+_CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})  # Asked again inside the claim's compare-and-set.
 
 
 def needs_whole_snapshot(
     order: Order, state: ClusterState, unbound: Iterable[Pod], nodes: Sequence[Node], now: datetime
 ) -> bool:
-    """Whether the proof of placement has to be made again: always for a person's order.
-
-    A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
-    claimed room since its snapshot, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere
-    than the proof did, even on this node.
-    """
+    """Whether the proof of placement has to be made again: always for a person's order."""
+    # A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
+    # claimed room since its snapshot, and no drain of that pass has moved pods: the scheduler may put them elsewhere
+    # than the proof.
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
     if not timedelta(0) <= now - order.picture_at < FRESH_FOR or wants_room(unbound, nodes):
@@ -64,28 +60,17 @@ def needs_whole_snapshot(
 
 
 def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
-    """Whether the scheduler has found no node for a pod that some node could take if it were empty.
-
-    What fits nowhere even then (a selector that no node has, a GPU where there is none) takes no room from a proof.
-    Nor does a DaemonSet's pod: it competes on its own node alone, where it is full already.
-    """
+    """Whether the scheduler has found no node for a pod that some node could take if it were empty."""
+    # What fits nowhere even then takes no room; nor does a DaemonSet's pod, which competes on its own node.
     waiting = {pod.spec: pod for pod in unbound if is_waiting(pod)}
     return any(could_take(node, pod) for pod in waiting.values() for node in nodes)
 
 
 def still_reflects(before: ClusterState, state: ClusterState, taken_at: datetime, now: datetime, own: str = "") -> bool:
-    """Whether a snapshot still shows where pods run.
-
-    It does not once a drain has ended since, or another one than the caller's own was granted so long ago that it may
-    have moved pods. Drains that stood already are counted by the places that their pods were given.
-
-    Args:
-        before: the document just before the snapshot was taken.
-        state: the document now.
-        taken_at: when that was.
-        now: the state's time.
-        own: the caller's order id.
-    """
+    """Whether a snapshot of `taken_at` still shows where pods run."""
+    # `before` is the state just before it, `own` the caller's order.
+    # Not once a drain has ended since, or another was granted so long ago that it may have moved pods. Drains that
+    # stood already are counted by the places that their pods were given.
     if any(uid not in state.claims for uid in before.claims):
         return False
     since = (claim for uid, claim in state.claims.items() if uid not in before.claims and claim.order_id != own)
@@ -93,10 +78,8 @@ def still_reflects(before: ClusterState, state: ClusterState, taken_at: datetime
 
 
 def room_was_claimed(order: Order, before: ClusterState, after: ClusterState, *, proved_anew: bool = False) -> bool:
-    """Whether room was claimed since the proof that it did not count: it must be made again.
-
-    The planner's proof holds for all orders of its pass together; a second one, for its own order alone.
-    """
+    """Whether room was claimed since the proof that it did not count: it must be made again."""
+    # The planner's proof holds for all orders of its pass together; a second one, for its own order alone.
     if _ended_grant_times(after) - _grants(before):
         return True
     added = (claim for uid, claim in after.claims.items() if uid not in before.claims)
@@ -131,7 +114,6 @@ def refusal_of(order: Order, node: Node | None, state: ClusterState, now: dateti
 
 
 def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker, ...]:
-    """Return what the planner's rules have against draining this node now."""
     found = assess_node(node, situation)
     waived = _WAIVED_FOR_MANUAL if order.reason is DrainReason.MANUAL else frozenset()
     objects = tuple(blocker for blocker in found.blockers if blocker.reason not in waived | _CLAIM_CHECKS)
@@ -141,11 +123,9 @@ def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker,
 
 
 def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
-    """Prove on a whole snapshot that the node's pods fit, together with those of every claim that stands.
-
-    It is the plan's own proof: under every strategy, with the headroom that the policy asks for, and if the node is one
-    of a set that is held, outside that set: what moves onto a node that goes next moves twice.
-    """
+    """Prove on a whole snapshot that the node's pods fit, together with those of every claim that stands."""
+    # The plan's own proof, under every strategy and with its headroom; a node of a held set moves its pods outside
+    # that set: what moves onto a node that goes next moves twice.
     going = [other.name for other in situation.snapshot.nodes if other.softly_held] if node.softly_held else []
     refused = planned_simulation(situation, frozenset({node.name}), going).try_remove(node.name)
     return (refused.blocker,) if refused else ()
@@ -170,19 +150,16 @@ _AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
 
 
 def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Collection[str]) -> tuple[Blocker, ...]:
-    """Return what keeps the node's pods from fitting at all, after those that come before them.
-
-    The plan's headroom and its other strategies are there for what happens between the plan and the first eviction: to
-    ask for them once more would call off drains of one pass for the mere order in which their pods move.
-
-    Args:
-        node: the drain's own, which has moved nothing yet.
-        snapshot: of the whole cluster.
-        state: the cluster's document, read after the snapshot.
-        moving: names of other claimed nodes whose pods move in any case; the more of them, the less room is left.
-    """
+    """Return what keeps the node's pods from fitting at all."""
+    # `moving` are other claimed nodes whose pods move in any case.
+    # Not robust: the plan's headroom is for what happens between the plan and the first eviction. To ask for it once
+    # more would call off drains of one pass for the mere order in which their pods move.
     claimed = departing_nodes(snapshot, state) - {node.name}
-    leaving = frozenset(each for each in claimed if _leaves(snapshot.node_by_name[each], state, moving))
+    # Pods need a place whatever becomes of their drain once it has begun, or where it is none of ours.
+    nodes = [snapshot.node_by_name[name] for name in claimed]
+    leaving = frozenset(
+        other.name for other in nodes if other.name in moving or other.uid not in state.claims or not other.ready
+    )
     announced = announced_nodes(snapshot, claimed | {node.name})
     simulation = Simulation.of(
         snapshot, leaving, announced=announced, closed=claimed - leaving, cordoned_untouched=(node.name,), robust=False
@@ -194,16 +171,9 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
     return (refused.blocker,) if refused else ()
 
 
-def _leaves(node: Node, state: ClusterState, moving: Collection[str]) -> bool:
-    """Whether the node's pods need a place whatever becomes of their drain: it has begun, or is none of ours."""
-    return node.name in moving or node.uid not in state.claims or not node.ready
-
-
 def _before(node: Node, others: Iterable[str], nodes: Mapping[str, Node], state: ClusterState) -> list[str]:
-    """Return the nodes whose claims are older, the oldest first; all where our own is there no more."""
-
-    def turn(each: Node) -> tuple[datetime, str]:
-        return state.claims[each.uid].since, each.uid
+    def turn(other: Node) -> tuple[datetime, str]:
+        return state.claims[other.uid].since, other.uid
 
     rows = sorted((nodes[name] for name in others), key=turn)
     return [row.name for row in rows if node.uid not in state.claims or turn(row) < turn(node)]

@@ -1,12 +1,8 @@
 """When a drain is over: what it moved runs again, a buffer lost room, or it took too long; why its node still stands.
 
-A drain stays in phase cordoned until each replacement of what it moved has a node. Then the node is noted as drained,
-and watched until the replacements run as before: one that is bound may be lost again (docs/decisions/completion.md).
-What only its owner can fix (a quota, an image) holds no node for good: the drain's deadline ends both. A capacity
-buffer that lost room is demand that has returned, and the node is returned. Rules of `next_step`.
-
-Of a drained node that still stands the autoscaler's own event comes first; after it what its rules refuse
-(cluster-autoscaler, scaledown eligibility), from the node, its pods and its pool. If nothing is known, `NOT_KNOWN`.
+A drain stays cordoned until each replacement of what it moved has a node; then it is drained, and watched until they
+run as before: one that is bound may be lost again (docs/decisions/completion.md). What only its owner can fix (a
+quota, an image) holds no node for good: the drain's deadline ends both. Rules of `next_step`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +12,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING
 from shared.core.draining.drain import Await, Compare, Drain, LeaveToAutoscaler, ReturnNode, Step, WritePhase
 from shared.core.draining.evicting import STATUS_LAG
@@ -49,7 +45,7 @@ def replacement_pending(drain: Drain) -> Step | None:
     return ReturnNode(ReturnReason.REPLACEMENT_PENDING, pods[0], pods) if pods else None
 
 
-def place_awaited(drain: Drain) -> Step | None:
+def await_place(drain: Drain) -> Step | None:
     """Another drain gives way for what has found no node: until it has one, nothing more is moved."""
     return Await(WATCH_EVERY) if _overdue(drain) else None
 
@@ -61,10 +57,8 @@ def _overdue(drain: Drain) -> Pod | None:
 
 
 def all_pods_moved(drain: Drain) -> Step | None:
-    """Nothing is left to move, and what was moved has a node."""
-    if movable(drain.observed.pods, drain.now) or not _is_counted(drain):
-        return None
-    return None if missing_replicas(drain.record, drain.observed) else WritePhase(DrainPhase.DRAINED)
+    left = movable(drain.observed.pods, drain.now) or not _is_counted(drain)
+    return None if left or missing_replicas(drain.record, drain.observed) else WritePhase(DrainPhase.DRAINED)
 
 
 def replacements_start(drain: Drain) -> Step | None:
@@ -109,48 +103,37 @@ def buffer_fell(drain: Drain) -> Step | None:
 COUNTS_MAY_TAKE: Final = timedelta(seconds=15)
 """How long after its last pod's end the counts that call a node drained may be read: what a controller takes to write
 its status, the slow look, and one call that is tried again."""
-_MOST_NAMED: Final = 5
-"""The longest events are 1024 characters."""
+_MOST_NAMED: Final = 5  # The longest events are 1024 characters.
 
 
 def grace_seconds(pod: Pod, most: timedelta) -> int:
-    """Return the grace period to ask for: the pod's own, at most `most` (docs/acceptance.md row 85).
-
-    At least a second: with 0 the API forgets a pod at once, while its containers may still run.
-    """
+    """Return the grace period to ask for: the pod's own, at most `most` (docs/acceptance.md row 85)."""
+    # At least a second: with 0 the API forgets a pod at once, while its containers may still run.
     return max(1, min(pod.spec.grace_seconds, int(most.total_seconds())))
 
 
 def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
-    """Return when a drain fails: the timeout plus the longest capped grace, and what disks need.
-
-    See docs/acceptance.md row 89.
-    """
+    """Return when a drain fails: the timeout, the longest capped grace, and what disks need."""
+    # docs/acceptance.md row 89.
     moving = tuple(pods)
     longest = max((grace_seconds(pod, claim.settings.max_grace) for pod in moving), default=0)
     return claim.since + claim.settings.timeout + timedelta(seconds=longest) + disk_moves(moving)
 
 
 def late(drain: Drain) -> Step | None:
-    """The deadline has passed, and something is still to be moved or missing."""
     record, now = drain.record, drain.now
     if record.deadline is None or now < record.deadline:
         return None
     held = [*_holding(drain), *(f"replacements of {replica}" for replica in missing_replicas(record, drain.observed))]
     if held:
-        return ReturnNode(ReturnReason.DEADLINE, _names_of_pods(held))
+        more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
+        return ReturnNode(ReturnReason.DEADLINE, f"held by {', '.join(held[:_MOST_NAMED])}{more}")
     if now < record.deadline + COUNTS_MAY_TAKE or not record.before:
         return None
     return ReturnNode(ReturnReason.DEADLINE, "the replicas of what was moved could not be counted")
 
 
-def _names_of_pods(held: list[str]) -> str:
-    more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
-    return f"held by {', '.join(held[:_MOST_NAMED])}{more}"
-
-
 def _holding(drain: Drain) -> list[str]:
-    """Return what holds the pods that are still there, each once."""
     record, context = drain.record, drain.pod_rules
 
     def why(pod: Pod) -> str:
@@ -176,25 +159,11 @@ def reasons_not_deleted(
     reported: str,
     now: datetime,
 ) -> str:
-    """Return one sentence or two.
-
-    Args:
-        node: the drained node.
-        pods: the pods on it.
-        nodes: all nodes of the cluster.
-        pool: the node's pool as GKE knows it; None when it does not report it.
-        rule: how the autoscaler takes the node away.
-        reported: the message of the autoscaler's last ScaleDownFailed event about the node, or empty.
-        now: the state's time.
-    """
+    """Return in a sentence or two why a drained node stands; `reported` is its last ScaleDownFailed event, or empty."""
+    # The autoscaler's own word comes first, then what its rules refuse (cluster-autoscaler, scaledown eligibility).
     message = (f"The autoscaler's message: {reported}",) if reported else ()
-    found = (
-        *message,
-        *_pool_keeps(node, nodes, pool),
-        *_node_keeps(node, pods, now),
-        *_rule_keeps(node, pods, rule),
-    )
-    return " ".join(found) or NOT_KNOWN
+    kept = (*_pool_keeps(node, nodes, pool), *_node_keeps(node, pods, now), *_rule_keeps(node, pods, rule))
+    return " ".join((*message, *kept)) or NOT_KNOWN
 
 
 def _pool_keeps(node: Node, nodes: Sequence[Node], pool: NodePool | None) -> Iterable[str]:
@@ -205,10 +174,9 @@ def _pool_keeps(node: Node, nodes: Sequence[Node], pool: NodePool | None) -> Ite
         yield f"Autoscaling of pool {pool.name} is off."
     if pool.upgrading:
         yield f"An upgrade of pool {pool.name} is under way."
-    remaining = [
-        each for each in nodes if each.pool == node.pool and not each.has_taint(names.AUTOSCALER_DELETING_TAINT)
-    ]
-    in_zone = sum(each.zone == node.zone for each in remaining)
+    of_pool = (other for other in nodes if other.pool == node.pool)
+    remaining = [other for other in of_pool if not other.has_taint(names.AUTOSCALER_DELETING_TAINT)]
+    in_zone = sum(other.zone == node.zone for other in remaining)
     if in_zone <= pool.min_per_zone:
         yield f"Pool {pool.name} is at its minimum: {in_zone} nodes in {node.zone}, minimum {pool.min_per_zone}."
     elif len(remaining) <= pool.min_total:
@@ -234,18 +202,10 @@ def _rule_keeps(node: Node, pods: Iterable[Pod], rule: ScaleDownRule) -> Iterabl
         yield f"{whose} could not be read; it may set how long the autoscaler waits."
     if rule.delay:
         by = whose if rule.unneeded_by is SaidBy.COMPUTE_CLASS else f"Pool {node.pool}"
-        yield f"{by} lets it wait {_minutes(rule.delay)} before it deletes an unneeded node."
-    if rule.only_empty and any(_asks(pod) for pod in pods):
+        yield f"{by} lets it wait {rule.delay.total_seconds() / 60:g} min before it deletes an unneeded node."
+    staying = (pod for pod in pods if pod.spec.stays and not pod.phase.finished)
+    if rule.only_empty and any(pod.requests != NOTHING for pod in staying):
         yield (
             f"Under consolidationThreshold 0 of {whose} it deletes only nodes that nothing is asked of: if it counts "
             "DaemonSet pods there, it never deletes this one; write 1 or more."
         )
-
-
-def _asks(pod: Pod) -> bool:
-    stays = is_daemon(pod.spec) or is_mirror(pod.spec)
-    return stays and not is_finished(pod) and pod.requests != NOTHING
-
-
-def _minutes(delay: timedelta) -> str:
-    return f"{delay.total_seconds() / 60:g} min"

@@ -1,9 +1,7 @@
 """Whose the node is: what a drain does about its cordon and its taint, and when the node is no longer its own.
 
-GKE may work on the same node: an upgrade of a pool takes hours, one node after another. GKE cordons a node with the
-flag that a drain has set already, so the cordon does not show it. The node's version does: one that has reached the
-pool's is done. What cannot be known counts for a while only, or a pool that is upgraded for days would keep its held
-nodes. Rules of `next_step`.
+An upgrade of a pool takes hours, and GKE cordons with the flag that a drain has set already. Only a node that has
+reached its pool's version is known to be done; what cannot be known counts for a while. Rules of `next_step`.
 """
 
 import re
@@ -25,22 +23,18 @@ MAY_TAKE: Final = timedelta(minutes=10)
 
 
 def may_be_taken(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bool:
-    """Return whether GKE may empty the node now or soon: it works on its pool, and is not known to be done with it.
-
-    Work without a new version (an image, labels, a machine type) shows on no node. `nodes` are all nodes.
-    """
+    """Return whether GKE may empty the node now or soon: it works on its pool, and is not known to be done with it."""
+    # Work without a new version (an image, labels, a machine type) shows on no node.
     return pool is not None and pool.upgrading and not is_upgraded(node, pool, nodes)
 
 
 def is_upgraded(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bool:
-    """Return whether an upgrade of its pool is known to be over for the node.
-
-    A node of its pool must be older: if GKE reported the old version until the end, none would be.
-    """
+    """Return whether an upgrade of its pool is known to be over for the node."""
+    # A node of its pool must be older: if GKE reported the old version until the end, none would be.
     if pool is None or (pool.upgrading and (not pool.version or node.version != pool.version)):
         return False
     own = _numbers(node.version)
-    return any(each.pool == node.pool and _numbers(each.version) < own for each in nodes)
+    return any(other.pool == node.pool and _numbers(other.version) < own for other in nodes)
 
 
 def waits_long(pod: Pod, now: datetime) -> bool:
@@ -49,11 +43,9 @@ def waits_long(pod: Pod, now: datetime) -> bool:
 
 
 def watchdog_ends(record: DrainRecord, settings: DrainSettings, *, in_upgrade: bool = False) -> datetime | None:
-    """Return when a drained node is returned unless it is deleted; None while it is not drained.
-
-    Its time begins when the node is drained, at the drain's deadline at the latest: a node that the autoscaler empties
-    itself may be drained much later. During an upgrade it is twice as long.
-    """
+    """Return when a drained node is returned unless it is deleted."""
+    # None while it is not drained. Twice as long in an upgrade. It begins at the drain's deadline at the latest: the
+    # autoscaler may empty a node itself, much later.
     if record.drained_at is None:
         return None
     begins = min(record.drained_at, record.deadline or record.drained_at)
@@ -65,13 +57,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 _NEVER_PUT_OFF: Final = frozenset(
-    {
-        ReturnReason.RELEASED,
-        ReturnReason.OVERRULED,
-        ReturnReason.PAUSED,
-        ReturnReason.GOING_AWAY,
-        ReturnReason.CORDONED_BY_OTHER,
-    }
+    {ReturnReason.RELEASED, ReturnReason.OVERRULED, ReturnReason.PAUSED}
+    | {ReturnReason.GOING_AWAY, ReturnReason.CORDONED_BY_OTHER}
 )
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
@@ -83,7 +70,6 @@ def node_gone(drain: Drain) -> Step | None:
 
 
 def claim_ended(drain: Drain) -> Step | None:
-    """Somebody has ended the claim."""
     claim = drain.observed.claim
     held = claim is not None and claim.order_id == drain.order_id
     return None if held else ReturnNode(ReturnReason.RELEASED, "the claim has been ended")
@@ -114,14 +100,12 @@ def going_away(drain: Drain) -> Step | None:
 
 
 def cordoned_by_other(drain: Drain) -> Step | None:
-    """The node is cordoned, or tainted by another order."""
     if drain.node.unschedulable or drain.node.drain_taint is not None:
         return ReturnNode(ReturnReason.CORDONED_BY_OTHER)
     return None
 
 
 def cordon(drain: Drain) -> Step | None:
-    """Nothing stands in the way."""
     return Cordon(drain.node)
 
 
@@ -132,11 +116,8 @@ def cordon_settles(drain: Drain) -> Step | None:
 
 
 def person_overruled(drain: Drain) -> Step | None:
-    """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed.
-
-    After a failed deletion, or its own restart, the autoscaler clears `unschedulable` on nodes that it did not cordon,
-    too; the taint has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
-    """
+    """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed."""
+    # The autoscaler clears it after a failed deletion, too; then it is set again (docs/decisions/healing.md).
     node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordon_set_at
     if wanted_by_person(node, drain.order_id, begun_at, cordoned_at):
         return ReturnNode(ReturnReason.OVERRULED, word_of_lost_taint(node))
@@ -144,27 +125,22 @@ def person_overruled(drain: Drain) -> Step | None:
 
 
 def wanted_by_person(node: Node, order_id: str, begun_at: datetime | None, cordoned_at: datetime | None) -> bool:
-    """Return whether a person took that order's taint or cordon off its node, and not the autoscaler."""
     if node.drain_taint != order_id:
         return True
     return not node.unschedulable and not uncordoned_by_autoscaler(node, begun_at, cordoned_at)
 
 
 def uncordoned_by_autoscaler(node: Node, begun_at: datetime | None, cordoned_at: datetime | None) -> bool:
-    """Return whether it was the autoscaler that cleared a cordon: it deletes the node, or began to since.
-
-    It clears the cordon only with its own taint. Events carry whole seconds: one in the second of the cordon counts.
-    """
+    """Return whether it was the autoscaler that cleared a cordon: it deletes the node, or began to since."""
+    # It clears the cordon only with its own taint. Events carry whole seconds: that of the cordon counts.
     if node.has_taint(AUTOSCALER_DELETING_TAINT):
         return True
     return begun_at is not None and cordoned_at is not None and begun_at > cordoned_at - timedelta(seconds=1)
 
 
 def kept_for_others(drain: Drain, step: Step) -> Step | None:
-    """Others empty the node, or an upgrade may: our cordon is theirs, too, so it is not undone before they had time.
-
-    A person's word is not put off, and what we moved does not wait for an upgrade that may be elsewhere.
-    """
+    """Others empty the node, or an upgrade may: our cordon is theirs, too, so it is not undone before they had time."""
+    # A person's word is not put off, and what we moved does not wait for an upgrade that may be elsewhere.
     if not isinstance(step, ReturnNode) or step.why in _NEVER_PUT_OFF or drain.record.deadline is None:
         return None
     if drain.node.lifecycle and drain.observed.claim:
@@ -177,10 +153,8 @@ def kept_for_others(drain: Drain, step: Step) -> Step | None:
 
 
 def autoscaler_deletes(drain: Drain) -> Step | None:
-    """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more.
-
-    Beyond the deadline no longer than it has for a node that we have drained.
-    """
+    """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more."""
+    # Beyond the deadline no longer than it has for a node that we have drained.
     if not drain.node.has_taint(AUTOSCALER_DELETING_TAINT):
         return None
     deadline, claim = drain.record.deadline, drain.observed.claim

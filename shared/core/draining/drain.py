@@ -12,7 +12,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
-from shared.core.reasons import Blocker, Outcome, Reason, ReturnReason
+from shared.core.reasons import Blocker, Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Claim
 from shared.core.rules.drain_context import DrainContext
@@ -26,10 +26,8 @@ _NO_RULES: Final = PodRules()
 class Proof:
     """Whether the pods of the node had a place elsewhere, at a moment after the cordon."""
 
-    taken_at: datetime
-    """When the reading of its snapshot began; another drain may have read that."""
-    at: datetime
-    """When it was done."""
+    taken_at: datetime  # When the reading of its snapshot began; another drain may have read that.
+    at: datetime  # When it was done.
     against: tuple[Blocker, ...] = ()
     buffers: Mapping[str, int] = field(default_factory=dict)
     """By `namespace/name`, for how many chunks of each capacity buffer the autoscaler then had room."""
@@ -37,8 +35,6 @@ class Proof:
 
 @dataclass(frozen=True)
 class OtherDrain:
-    """Another drain whose claim stands: since when, and its record."""
-
     since: datetime
     record: DrainRecord
 
@@ -63,8 +59,7 @@ class Observation:
     disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     """What stands behind the pods, by `PodClass.workload`; what is missing is not known."""
-    workloads_at: datetime | None = None
-    """When they were read."""
+    workloads_at: datetime | None = None  # When they were read.
     other_claims: OtherClaims = field(default_factory=OtherClaims)
     """What the other claims move of workloads without a PodDisruptionBudget."""
     working: int = 1
@@ -75,14 +70,10 @@ class Observation:
     """When the autoscaler last began to delete the node; read only where our cordon was cleared under our taint."""
     policy: Policy | None = None
     """None: missing or invalid; a running drain goes on with the settings of its claim."""
-    paused: bool = False
-    """The pause flag of the state."""
-    emptied_at: datetime | None = None
-    """Since when no look of this drain has seen a pod that is to move."""
-    proof: Proof | None = None
-    """None: this step has made none."""
-    others: OtherDrains | None = None
-    """None: not read, for it is rarely needed."""
+    paused: bool = False  # The pause flag of the state.
+    emptied_at: datetime | None = None  # Since when no look of this drain has seen a pod that is to move.
+    proof: Proof | None = None  # None: this step has made none.
+    others: OtherDrains | None = None  # None: not read, for it is rarely needed.
     in_upgrade: bool = False
     """Whether an upgrade of its pool may be emptying the node; read only before it would be returned."""
     buffers: Buffers = NO_BUFFERS
@@ -91,8 +82,6 @@ class Observation:
 
 @dataclass(frozen=True)
 class Drain:
-    """One drain as a rule sees it: its record, what was observed, and when."""
-
     record: DrainRecord
     observed: Observation
     now: datetime
@@ -120,8 +109,6 @@ LOOK_EVERY: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Cordon:
-    """Cordon and own the node."""
-
     node: Node
 
 
@@ -144,8 +131,6 @@ class Compare:
 
 @dataclass(frozen=True)
 class Evict:
-    """Ask for the eviction of these pods, in parallel."""
-
     pods: tuple[Pod, ...]
 
 
@@ -153,15 +138,12 @@ class Evict:
 class Restart:
     """Restart the Deployment of these pods: its controller starts others, then ends them."""
 
-    deployment: str
-    """`namespace/Deployment/name`."""
+    deployment: str  # `namespace/Deployment/name`.
     pods: tuple[Pod, ...]
 
 
 @dataclass(frozen=True)
 class Await:
-    """Look again after a while."""
-
     pause: timedelta = LOOK_EVERY
 
 
@@ -175,8 +157,6 @@ class LeaveToAutoscaler:
 
 @dataclass(frozen=True)
 class ReturnNode:
-    """Uncordon and untaint, back off, settle."""
-
     why: ReturnReason
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()
@@ -188,21 +168,15 @@ class Settle:
     """Nothing is left to do in the cluster: write how it ended."""
 
     outcome: Outcome
-    why: Reason | None = None
-    detail: str = ""
 
 
-LastStep = LeaveToAutoscaler | ReturnNode | Settle
-"""A step after which this order has nothing left to do."""
+LastStep = LeaveToAutoscaler | ReturnNode | Settle  # A step after which this order has nothing left to do.
 Step = Cordon | WritePhase | Prove | Compare | Restart | Evict | Await | LastStep
 
 
 def log_fields(record: DrainRecord, now: datetime) -> dict[str, Any]:
-    """Return what a drain took until now, as the fields of a log line; what is not known yet is left out.
-
-    `drain_seconds` is from the cordon until what was moved had a node again; `deletion_seconds`, the autoscaler's time,
-    is from then until now.
-    """
+    """Return what a drain took until now, as the fields of a log line; what is not known yet is left out."""
+    # `drain_seconds` ends when what was moved had a node again; `deletion_seconds` is the autoscaler's time.
     begun, emptied = record.cordoned_at, record.drained_at
     took = {
         "drain_seconds": (emptied or now) - begun if begun else None,

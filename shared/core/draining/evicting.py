@@ -1,13 +1,9 @@
-"""Which pods are asked for now, which forbid it, and whether their place has to be proved first.
+"""Which pods are asked for now, which forbid it, and whether their place has to be proved first. Rules of `next_step`.
 
-The planner's snapshot is minutes old at the first eviction. So until a pod has moved, the fit is proved on what stands
-now; from then on the drain goes on, and what was moved is watched.
-
-A PodDisruptionBudget keeps order among its pods. A workload without one is treated as if it had the policy's
-`unprotected` for maxUnavailable, at least one at a time and never all replicas at once (docs/decisions/evictions.md),
-also where other drains move its pods. Drains in flight share each round of evictions by the number of claims whose
-pods have not moved yet. The pod that was asked for least recently comes first, so that a closed budget never keeps
-others back. Rules of `next_step`.
+A workload without a PodDisruptionBudget is treated as if it had the policy's `unprotected` for maxUnavailable, at
+least one and never all at once (docs/decisions/evictions.md), also where other drains move its pods. Drains in flight
+share each round. The pod that was asked for least recently comes first, so that a closed budget never keeps others
+back.
 """
 
 from collections import Counter
@@ -26,15 +22,13 @@ from shared.core.records.drain_record import REFUSED_FOR_GOOD, DrainRecord, Evic
 from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import judge, movable
 
-PROOF_STANDS_FOR: Final = timedelta(seconds=20)
-"""How old the snapshot of a proof may be at the first eviction."""
+PROOF_STANDS_FOR: Final = timedelta(seconds=20)  # How old the snapshot of a proof may be at the first eviction.
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
 SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS, PodBlock.PDB_UNCOUNTED})
 
 
 def evict(drain: Drain) -> Step | None:
-    """Ask for the pods whose turn it is; the first one goes only where there is room now."""
     record, observed, now = drain.record, drain.observed, drain.now
     due = due_now(record, observed, drain.pod_rules.policy.unprotected, now)
     sure = has_moved(record, observed) or _is_proved(drain)
@@ -47,38 +41,31 @@ def evict(drain: Drain) -> Step | None:
 
 
 def refused_for_good(drain: Drain) -> Step | None:
-    """The eviction API has refused a pod in a way that no repetition changes."""
     present = {pod.uid for pod in drain.observed.pods}
     for key, row in sorted(drain.record.pods.items()):
         if row.answer in REFUSED_FOR_GOOD and row.uid in present:
-            why = (
-                ReturnReason.SEVERAL_PDBS
-                if row.answer == EvictionAnswer.SEVERAL_PDBS
-                else ReturnReason.EVICTION_FORBIDDEN
-            )
+            several = row.answer == EvictionAnswer.SEVERAL_PDBS
+            why = ReturnReason.SEVERAL_PDBS if several else ReturnReason.EVICTION_FORBIDDEN
             return ReturnNode(why, f"{key}: {row.detail}")
     return None
 
 
 def pod_blocks(drain: Drain) -> Step | None:
-    """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not.
-
-    A pod whose template names the node passes the cordon, and does so again after each eviction.
-    """
+    """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
+    # A pod whose template names the node passes the cordon, and does so again after each eviction.
     staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
     following = as_they_return(staying, drain.observed.workloads)
     found = [blocker for pod in following for blocker in judge(pod, drain.pod_rules) if not blocker.reason.row.delays]
-    for each in sorted(found, key=lambda each: each.reason.row.passes):
-        why = ReturnReason.POD_WAITS if each.reason.row.passes else ReturnReason.POD_BLOCKS
-        return ReturnNode(why, f"{each.object}: {each.reason.value}")
-    return None
+    blocker = min(found, key=lambda blocker: blocker.reason.row.passes, default=None)
+    if blocker is None:
+        return None
+    why = ReturnReason.POD_WAITS if blocker.reason.row.passes else ReturnReason.POD_BLOCKS
+    return ReturnNode(why, f"{blocker.object}: {blocker.reason.value}")
 
 
 def has_moved(record: DrainRecord, observed: Observation) -> bool:
-    """Whether a pod has left by our hand; after a lost answer the pod shows it: it is gone or on its way.
-
-    From then on the drain goes on, and what was moved is watched: there is nothing to prove any more.
-    """
+    """Whether a pod has left by our hand; after a lost answer the pod shows it: it is gone or on its way."""
+    # From then on the drain goes on, and what was moved is watched: there is nothing to prove any more.
     staying = {pod.uid for pod in observed.pods if pod.deleting is None}
     rows = record.pods.values()
     return any(row.moved or (row.may_leave and row.uid not in staying) for row in rows)
@@ -102,11 +89,8 @@ def fit_not_proved(drain: Drain) -> Step | None:
 
 
 def expires_at(proof: Proof) -> datetime:
-    """Return until when a proof stands: as long as its snapshot is young, and always for the next look.
-
-    Else a cluster whose reading takes longer than that would never be proved. One that speaks against the drain stands
-    as long from its end: the node is looked at again before it is returned, and that moves nothing.
-    """
+    """Return until when a proof stands: as long as its snapshot is young, and always for the next look."""
+    # Else a cluster whose reading takes longer would never be proved. One against the drain stands from its end.
     young = proof.at if proof.against else proof.taken_at
     return max(young + PROOF_STANDS_FOR, proof.at + NEXT_LOOK)
 
@@ -131,22 +115,19 @@ def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now:
     """Return the pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
     leaving = movable(observed.pods, now)
     group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
-    evictable = [pod for pod in group if pod.deleting is None and _may_ask_again(record, pod, now)]
+    asked = {row.uid for row in record.pods.values() if now - row.at < RETRY_AFTER}
+    evictable = [pod for pod in group if pod.deleting is None and pod.uid not in asked]
     return tuple(_in_order(evictable, record, observed, unprotected))
-
-
-def _may_ask_again(record: DrainRecord, pod: Pod, now: datetime) -> bool:
-    row = record.pods.get(pod.key)
-    return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
 
 
 def _in_order(pods: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
     """Let go what a PDB orders, what is away anyway (not Ready), and of the rest as many as may be away."""
-    leaving, moved = _leaving(record, observed), _count_moved(record, observed)
-    for pod in sorted(pods, key=lambda each: each.key):
+    leaving = _leaving(record, observed)
+    moved = Counter(_workload(observed, row.owner).name for row in record.pods.values() if row.moved)
+    for pod in sorted(pods, key=lambda pod: pod.key):
         workload = _workload(observed, pod.spec.workload)
         guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
-        if guarded or (workload.away is not None and not pod.ready):
+        if guarded or (workload.replicas_away is not None and not pod.ready):
             yield pod
         elif _has_room(workload, observed, unprotected, leaving[workload.name]) and _is_within_claim(
             workload, observed, moved[workload.name]
@@ -159,7 +140,7 @@ def _in_order(pods: Iterable[Pod], record: DrainRecord, observed: Observation, u
 def _has_room(workload: Workload, observed: Observation, unprotected: Limit, leaving: int) -> bool:
     """Leave room for all that earlier drains move: what they let go in these seconds is seen by nobody else yet."""
     others = observed.other_claims.older.get(mark(workload.name), 0)
-    return leaving + (workload.away or 0) + others < workload.may_be_away(unprotected)
+    return leaving + (workload.replicas_away or 0) + others < workload.may_be_away(unprotected)
 
 
 def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> bool:
@@ -169,11 +150,6 @@ def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> b
     return moved < written or not observed.other_claims.younger.get(key, 0)
 
 
-def _count_moved(record: DrainRecord, observed: Observation) -> Counter[str]:
-    rows = (row for row in record.pods.values() if row.moved)
-    return Counter(_workload(observed, row.owner).name for row in rows)
-
-
 def counted_at(record: DrainRecord) -> datetime | None:
     """Return when every drain sees in the workloads' status that the pods let go are away; None: none was let go."""
     last = max((row.at for row in record.pods.values() if row.moved), default=None)
@@ -181,20 +157,18 @@ def counted_at(record: DrainRecord) -> datetime | None:
 
 
 def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
-    """Count by workload the pods that are leaving and that its status may still count as available.
-
-    Of a workload whose status is known these are pods on their way out that are still Ready (a StatefulSet counts
-    them until they are not) and those let go too shortly before it was read. Of any other, all on their way out.
-    """
+    """Count by workload the pods that are leaving and that its status may still count as available."""
+    # A status that is known counts pods on their way out while they are Ready (a StatefulSet's), and those let go
+    # shortly before it was read. Of an unknown one all on their way out are counted.
     found: dict[str, str] = {}
     for pod in observed.pods:
         workload = _workload(observed, pod.spec.workload)
-        if pod.deleting is not None and (pod.ready or workload.away is None):
+        if pod.deleting is not None and (pod.ready or workload.replicas_away is None):
             found[pod.uid] = workload.name
     for row in record.pods.values():
         workload = _workload(observed, row.owner)
         unseen = observed.workloads_at is None or row.at > observed.workloads_at - STATUS_LAG
-        if row.moved and workload.away is not None and unseen:
+        if row.moved and workload.replicas_away is not None and unseen:
             found[row.uid] = workload.name
     return Counter(found.values())
 
@@ -209,18 +183,12 @@ def in_this_round(due: Iterable[Pod], record: DrainRecord, working: int, most: i
     """Return the pods to ask for now: none until a round has passed, then the drain's share, at most `most`."""
     if any(now - row.at < ROUND for row in record.pods.values()):
         return ()
-    return tuple(sorted(due, key=lambda pod: _asked_at(pod, record))[: min(share_of_round(working), most)])
+    # Least recently asked first; `sorted` keeps the order of those that were never asked.
+    asked = {row.uid: row.at.timestamp() for row in record.pods.values()}
+    return tuple(sorted(due, key=lambda pod: asked.get(pod.uid, 0.0))[: min(share_of_round(working), most)])
 
 
 def share_of_round(working: int) -> int:
-    """Return how many evictions each of so many drains may ask for in a round.
-
-    At least one. More than 36 that move pods at once are only where budgets allow them, in clusters whose API server
-    is larger too.
-    """
+    """Return how many evictions each of so many drains may ask for in a round, at least one."""
+    # More than 36 at once are only where budgets allow them, in clusters whose API server is larger, too.
     return max(1, EVICTIONS_A_ROUND // max(working, 1))
-
-
-def _asked_at(pod: Pod, record: DrainRecord) -> float:
-    row = record.pods.get(pod.key)
-    return row.at.timestamp() if row is not None and row.uid == pod.uid else 0.0

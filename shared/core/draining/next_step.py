@@ -1,35 +1,13 @@
 """One drain, seen as a reconciler: from what stands now to the one next step.
 
-`next_step` looks at the drain's record, the node as it is, the claim and the policy, and returns what to do;
-asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/claims.md).
+Asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/claims.md).
 """
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from shared.core.draining.completion import (
-    all_pods_moved,
-    buffer_fell,
-    late,
-    leave,
-    place_awaited,
-    replacement_pending,
-    replacements_start,
-)
-from shared.core.draining.cordon import (
-    already_cordoned,
-    autoscaler_deletes,
-    claim_ended,
-    cordon,
-    cordon_settles,
-    cordoned_by_other,
-    going_away,
-    kept_for_others,
-    node_gone,
-    person_overruled,
-    taken_back,
-)
+from shared.core.draining import completion, cordon
 from shared.core.draining.drain import Await, Drain, Observation, ReturnNode, Step
 from shared.core.draining.evicting import evict, pod_blocks, refused_for_good
 from shared.core.draining.surging import surge, surge_ended
@@ -43,7 +21,7 @@ def next_step(record: DrainRecord, observed: Observation, now: datetime) -> Step
     drain = Drain(record, observed, now)
     steps = (rule(drain) for rule in RULES[record.phase])
     step = next((step for step in steps if step is not None), Await())
-    return kept_for_others(drain, step) or step
+    return cordon.kept_for_others(drain, step) or step
 
 
 def must_stop(policy: Policy | None, pool: str, *, paused: bool) -> str:
@@ -65,23 +43,24 @@ def _must_stop_now(drain: Drain) -> Step | None:
 DrainRule = Callable[[Drain], Step | None]
 RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
     DrainPhase.CLAIMED: (
-        node_gone, claim_ended, already_cordoned, taken_back, _must_stop_now, going_away, cordoned_by_other, late,
-        cordon,
+        cordon.node_gone, cordon.claim_ended, cordon.already_cordoned, cordon.taken_back, _must_stop_now,
+        cordon.going_away, cordon.cordoned_by_other, completion.late, cordon.cordon,
     ),
     DrainPhase.CORDONED: (
         # the world moved on without us
-        node_gone, claim_ended, person_overruled,
+        cordon.node_gone, cordon.claim_ended, cordon.person_overruled,
         # we must stop
-        _must_stop_now, refused_for_good, replacement_pending, surge_ended, buffer_fell,
+        _must_stop_now, refused_for_good, completion.replacement_pending, surge_ended, completion.buffer_fell,
         # the cordon has to be seen by all before pods are counted
-        cordon_settles,
+        cordon.cordon_settles,
         # the end: what is empty, or becomes so without us, is no failure at the deadline
-        autoscaler_deletes, all_pods_moved, late,
+        cordon.autoscaler_deletes, completion.all_pods_moved, completion.late,
         # work
-        pod_blocks, place_awaited, surge, evict,
+        pod_blocks, completion.await_place, surge, evict,
     ),
     DrainPhase.DRAINED: (
-        node_gone, claim_ended, person_overruled, replacement_pending, buffer_fell, replacements_start, leave,
+        cordon.node_gone, cordon.claim_ended, cordon.person_overruled, completion.replacement_pending,
+        completion.buffer_fell, completion.replacements_start, completion.leave,
     ),
 }  # fmt: skip
 """What may happen in each phase, in order; the first rule that speaks decides."""

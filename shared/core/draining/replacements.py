@@ -1,10 +1,9 @@
 """Which pods replace those that a drain moved, which nodes a drain holds for them, and which drain gives its node back.
 
 Replacements are counted, so each of twenty drains that moved pods of one workload misses the one that waits. One node
-for each waiting pod is enough, if it is the right one: `_rank` orders them. Where it has not helped, the next follows
-one look later. Every drain computes this for all of them from what all read alike (the claims, the drains' records, the
-waiting pods, the nodes returned lately), so they need not talk to each other. Only the snapshot is each instance's
-own, and held nodes take nothing new.
+for each is enough, if it is the right one: `_rank` orders them; where it has not helped, the next follows one look
+later. Every drain computes this for all from what all read alike. Only the snapshot is each instance's own, and held
+nodes take nothing new.
 """
 
 import dataclasses
@@ -27,25 +26,18 @@ from shared.core.records.state import Backoff, Claim
 
 
 def claims_on_their_way_out(pods: Iterable[Pod]) -> frozenset[str]:
-    """Name the claims that pods use which are to end and have not."""
     going = (pod for pod in pods if pod.deleting is not None and not pod.phase.finished)
     return frozenset(key for pod in going for key in claim_keys(pod))
 
 
 def for_one_pod(claims: Iterable[str], storage: Storage) -> frozenset[str]:
-    """Return those of the claims that one pod at a time may use."""
     found = ((key, storage.claims.get(key)) for key in claims)
     return frozenset(key for key, claim in found if claim is not None and READ_WRITE_ONCE_POD in claim.access_modes)
 
 
 def waiting_for_a_place(pod: Pod, held: frozenset[str], held_at: datetime | None) -> Pod:
-    """Return a waiting pod with the time since when it waits for no claim of another's.
-
-    Args:
-        pod: one that has no node.
-        held: claims for one pod at a time whose pods have not ended.
-        held_at: when such a claim was last seen held, of this drain's pods.
-    """
+    """Return a waiting pod with the time since when it waits for no other's claim."""
+    # `held_at` is when one was last seen held.
     claims = frozenset(claim_keys(pod))
     since = pod.unschedulable_since
     if since is None or not claims:
@@ -55,19 +47,14 @@ def waiting_for_a_place(pod: Pod, held: frozenset[str], held_at: datetime | None
     return pod if held_at is None else replace(pod, unschedulable_since=max(since, held_at))
 
 
-WHOLE_SECONDS: Final = timedelta(seconds=1)
-"""The API cuts its times to whole seconds."""
+WHOLE_SECONDS: Final = timedelta(seconds=1)  # The API cuts its times to whole seconds.
 
 
 @dataclass(frozen=True, slots=True)
 class MissingReplicas:
-    """What one workload lacks since a drain moved its pods."""
-
     workload: str
-    missing: int
-    """Replicas that have no node and had one before the first eviction."""
-    waiting: tuple[Pod, ...]
-    """Its pods without a node that came after the cordon."""
+    missing: int  # Replicas that have no node and had one before the first eviction.
+    waiting: tuple[Pod, ...]  # Its pods without a node that came after the cordon.
 
     def __str__(self) -> str:
         return f"{self.workload} (replicas without a node: {self.missing})"
@@ -76,10 +63,8 @@ class MissingReplicas:
 def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
-    return {
-        **{controller: _baseline(observed, name_of(observed, controller)) for controller in sorted(controllers)},
-        **record.before,
-    }
+    added = {controller: _baseline(observed, name_of(observed, controller)) for controller in sorted(controllers)}
+    return {**added, **record.before}
 
 
 def replicas_before(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Any]:
@@ -95,7 +80,6 @@ def missing_replicas(record: DrainRecord, observed: Observation) -> tuple[Missin
 
 
 def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
-    """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
     return tuple(workload.name for workload in _moved_workloads(record, observed) if workload.is_short)
 
 
@@ -105,13 +89,11 @@ def are_counted(record: DrainRecord, observed: Observation) -> bool:
 
 
 def overdue_replacement(missing: Iterable[MissingReplicas], grace: timedelta, now: datetime) -> Pod | None:
-    """Return a replacement that the scheduler has found no place for since longer than its grace."""
     late = (pod for replicas in missing for pod in replicas.waiting if is_late(pod, grace, now))
     return min(late, key=lambda pod: pod.key, default=None)
 
 
 def is_late(pod: Pod, grace: timedelta, now: datetime) -> bool:
-    """Whether the scheduler has found no place for a pod for longer than that."""
     return pod.unschedulable_since is not None and now - pod.unschedulable_since > grace
 
 
@@ -133,7 +115,6 @@ class _MovedWorkload:
 
     @property
     def is_short(self) -> bool:
-        """Whether fewer are available than were."""
         return bool(self.before and self.now and self.now.available < self._at_most(self.before.available))
 
     def _at_most(self, replicas: int) -> int:
@@ -165,10 +146,8 @@ def _replicas(observed: Observation, name: str) -> Replicas | None:
 
 
 def _baseline(observed: Observation, name: str) -> Replicas | None:
-    """Return how a workload stands before its first eviction, with the replacements that are still to come.
-
-    They come for what others let end: left out, each would stand for one of ours (podReplacementPolicy).
-    """
+    """Return how a workload stands before its first eviction, with the replacements that are still to come."""
+    # They come for what others let end: left out, each would stand for one of ours (podReplacementPolicy).
     workload, found = _workload(observed, name), _replicas(observed, name)
     if found is None or not workload.replaced_at_end or workload.created is None or workload.wanted is None:
         return found
@@ -179,7 +158,7 @@ def _baseline(observed: Observation, name: str) -> Replicas | None:
 def _workload(observed: Observation, name: str) -> Workload:
     """Return what any of its controllers has: each ReplicaSet is read with its Deployment's counts."""
     known = observed.workloads.items()
-    return next((each for controller, each in known if (each.name or controller) == name), UNKNOWN)
+    return next((found for controller, found in known if (found.name or controller) == name), UNKNOWN)
 
 
 def name_of(observed: Observation, controller: str) -> str:
@@ -195,12 +174,8 @@ def moved_name(record: DrainRecord, observed: Observation, controller: str) -> s
 
 
 def waiting(observed: Observation, name: str) -> tuple[Pod, ...]:
-    """Return the workload's pods that have no node."""
-    return tuple(
-        pod
-        for pod in observed.unbound
-        if pod.deleting is None and not pod.phase.finished and name_of(observed, pod.spec.workload) == name
-    )
+    living = (pod for pod in observed.unbound if pod.deleting is None and not pod.phase.finished)
+    return tuple(pod for pod in living if name_of(observed, pod.spec.workload) == name)
 
 
 def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
@@ -211,15 +186,21 @@ def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
 
 BETWEEN_MESSAGES: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
-NEXT_AFTER: Final = timedelta(seconds=5)
-"""How long a node that was returned is trusted to help: one look."""
+NEXT_AFTER: Final = timedelta(seconds=5)  # How long a node that was returned is trusted to help: one look.
 
 
 def given_way_for(
     record: DrainRecord, claim: Claim, observed: Observation, others: OtherDrains, now: datetime
 ) -> tuple[str, ...]:
     """Return the keys of the waiting pods for which this drain gives its node back; none where it is for others to."""
-    drains = (OtherDrain(claim.since, record), *(drain for drain in others.drains if _is_at_work(drain.record, now)))
+    # One that has left its node to the autoscaler has no step that would give it back.
+    records = ((drain, drain.record) for drain in others.drains)
+    at_work = (
+        drain
+        for drain, known in records
+        if known.phase is not DrainPhase.SETTLED and not known.is_silent(now, BETWEEN_MESSAGES)
+    )
+    drains = (OtherDrain(claim.since, record), *at_work)
     found = (
         (pod, chosen)
         for row in missing_replicas(record, observed)
@@ -236,21 +217,21 @@ def _by_pod(
     grace: timedelta,
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
-    """Yield who gives way for which pod of a workload: the pods in the order in which they began to wait."""
-    lacking = {drain.record.order.order_id: (drain, _missing_of(drain.record, observed, workload)) for drain in drains}
-    left = [each for each, missing in lacking.values() if missing]
+    lacking: dict[str, tuple[OtherDrain, int]] = {}
+    for drain in drains:
+        rows = missing_replicas(drain.record, observed)
+        lacking[drain.record.order.order_id] = drain, sum(row.missing for row in rows if row.workload == workload)
+    left = [drain for drain, missing in lacking.values() if missing]
     late = [pod for pod in waiting(observed, workload) if is_late(pod, grace, now)]
-    ours = [pod for pod in late if any(_may_give_way(each, pod) for each in left)]
+    ours = [pod for pod in late if any(_may_give_way(drain, pod) for drain in left)]
     in_turn = sorted(ours, key=lambda pod: (pod.unschedulable_since or now, pod.key))
     first = in_turn[: max((missing for _, missing in lacking.values()), default=0)]
     due = {pod.key: _drains_due(pod, others.backoffs, grace, now) for pod in first}
     homes = _homes([pod for pod in first if due[pod.key]], drains, others.snapshot) if len(left) > 1 else {}
     for pod in first:
-        ranked = sorted(
-            (each for each in left if _may_give_way(each, pod)),
-            key=lambda each: _rank(each, observed, pod, homes.get(pod.key, ())),
-        )
-        for chosen in ranked[: due[pod.key]]:
+        able = [drain for drain in left if _may_give_way(drain, pod)]
+        ranks = {id(drain): _rank(drain, observed, pod, homes.get(pod.key, ())) for drain in able}
+        for chosen in sorted(able, key=lambda drain: ranks[id(drain)])[: due[pod.key]]:
             left.remove(chosen)
             yield pod, chosen
 
@@ -258,11 +239,9 @@ def _by_pod(
 def _rank(
     drain: OtherDrain, observed: Observation, pod: Pod, homes: Collection[str]
 ) -> tuple[bool, bool, bool, bool, float, float, str]:
-    """Order drains: what gives way for the pod already comes first, then what has a node on which it fits.
-
-    Of these what ends in any case, then what moved a pod of that very name (a StatefulSet's), then whose last eviction
-    before the pod was created is the latest. Among equals the youngest claim: it loses the least.
-    """
+    """Order drains: what gives way for the pod already comes first, then what has a node on which it fits."""
+    # Of these what ends in any case, then what moved a pod of that very name (a StatefulSet's), then whose last
+    # eviction before the pod was created is the latest. Among equals the youngest claim: it loses the least.
     record = drain.record
     row = record.pods.get(pod.key)
     return (
@@ -287,10 +266,8 @@ def _last_eviction(record: DrainRecord, observed: Observation, pod: Pod) -> floa
 def _homes(
     late: Collection[Pod], drains: Iterable[OtherDrain], snapshot: Snapshot | None
 ) -> Mapping[str, Collection[str]]:
-    """Return by key of a waiting pod the nodes of these drains that would take it; nothing without a snapshot.
-
-    The snapshot may be older than the evictions: what was moved since is left out, and the waiting pods are put in.
-    """
+    """Return by key of a waiting pod the nodes of these drains that would take it; nothing without a snapshot."""
+    # The snapshot may be older than the evictions: what was moved since is left out, and the waiting pods are put in.
     if snapshot is None or not late:
         return {}
     records = [drain.record for drain in drains]
@@ -301,17 +278,12 @@ def _homes(
     return takers(dataclasses.replace(snapshot, pods=tuple(pods)), held, late)
 
 
-def _missing_of(record: DrainRecord, observed: Observation, workload: str) -> int:
-    return sum(row.missing for row in missing_replicas(record, observed) if row.workload == workload)
-
-
 def _drains_due(pod: Pod, backoffs: Iterable[Backoff], grace: timedelta, now: datetime) -> int:
-    """Return how many drains are to give way for a pod by now: one, where the last one has had a look's time to help.
-
-    One more for each further grace in which nobody has: who is in turn may have fallen silent.
-    """
-    since = pod.unschedulable_since or now
-    begin = max((since + grace, *(at + NEXT_AFTER for at in _returned_for(pod, backoffs))))
+    """Return how many drains are to give way for a pod by now."""
+    # One where the last has had a look's time to help, and one more for each further grace: one may be silent.
+    key, since = mark(pod.key), pod.unschedulable_since or now
+    returned = (row.since for row in backoffs if row.since >= since and key in row.gave_way_for)
+    begin = max((since + grace, *(at + NEXT_AFTER for at in returned)))
     return 0 if now < begin else 1 + (now - begin) // grace
 
 
@@ -319,14 +291,3 @@ def _may_give_way(drain: OtherDrain, pod: Pod) -> bool:
     """Whether the drain may give way for the pod: one that already does for others does not for this one as well."""
     given = drain.record.gave_way_for
     return came_after(drain.record.cordoned_at, pod) and (not given or pod.key in given)
-
-
-def _returned_for(pod: Pod, backoffs: Iterable[Backoff]) -> Iterator[datetime]:
-    """Yield when nodes were returned for the pod since it began to wait."""
-    key, since = mark(pod.key), pod.unschedulable_since
-    return (backoff.since for backoff in backoffs if since and backoff.since >= since and key in backoff.gave_way_for)
-
-
-def _is_at_work(record: DrainRecord, now: datetime) -> bool:
-    """Whether a step looks at the drain, or may any moment: one that has left its node to the autoscaler does not."""
-    return record.phase is not DrainPhase.SETTLED and not record.is_silent(now, BETWEEN_MESSAGES)

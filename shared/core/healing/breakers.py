@@ -1,8 +1,4 @@
-"""Circuit breakers: a pool in which our work went wrong gets no new drain for a while.
-
-Three things open one: a pod that we moved finds no place, the autoscaler buys a node for such a pod, and drains
-that fail one after another.
-"""
+"""Circuit breakers: a pool in which our work went wrong gets no new drain for a while."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -17,20 +13,17 @@ from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker, Claim, ClusterState
 
-OPEN_FOR: Final = timedelta(minutes=30)
-"""As long as a first back-off: the pods' owners get time to settle."""
+OPEN_FOR: Final = timedelta(minutes=30)  # As long as a first back-off: the pods' owners get time to settle.
 MOST_FAILURES: Final = 3
 FAILURES_WITHIN: Final = timedelta(hours=1)
-FAILED_DRAINS: Final = frozenset(each.value for each in ReturnReason if each.row.after is After.FAILURE)
+FAILED_DRAINS: Final = frozenset(why.value for why in ReturnReason if why.row.after is After.FAILURE)
 """Reasons that show that draining in this pool does not work just now."""
 
 
 def breaker_over(claim: Claim, state: ClusterState, now: datetime) -> Breaker | None:
-    """Return the breaker that stands open over a claim and ends it: one whose half hour began after it was granted.
-
-    That of failed drains begins with the newest of them, a moment before a pass opens it. A person may order a drain
-    past an open breaker (`manual.mayIgnore`); the planner orders none.
-    """
+    """Return the breaker that stands open over a claim and ends it: one whose half hour began after it was granted."""
+    # That of failed drains begins with the newest of them, before a pass opens it. A person may order a drain past an
+    # open breaker (`manual.mayIgnore`); the planner orders none.
     breaker = open_breakers(state, now).get(claim.pool)
     if breaker is None or (claim.origin is not Origin.PLANNER and claim.since >= breaker.until - OPEN_FOR):
         return None
@@ -59,10 +52,9 @@ def after_scale_ups(
     scale_ups: Mapping[str, datetime],
     now: datetime,
 ) -> Mapping[str, Breaker]:
-    """Return a breaker for each pool of which a moved pod made the autoscaler add a node: the plan was wrong."""
     grown = {pod.spec.workload: (pod.key, scale_ups[pod.key]) for pod in snapshot.pods if pod.key in scale_ups}
     found: dict[str, Breaker] = {}
-    for claim in sorted(claims, key=lambda each: each.node):
+    for claim in sorted(claims, key=lambda claim: claim.node):
         for workload in sorted(evicted_workloads(records.get(claim.order_id)) & grown.keys()):
             pod, at = grown[workload]
             if at > claim.since:
@@ -73,15 +65,12 @@ def after_scale_ups(
 def after_stranded_pods(
     snapshot: Snapshot, claims: Iterable[Claim], records: Mapping[str, DrainRecord], now: datetime
 ) -> Mapping[str, Breaker]:
-    """Return a breaker for each pool of which a moved pod's replacement has waited too long.
-
-    A replacement is known by its controller: a pod of a workload from which a standing claim has evicted, and that
-    waits only since that claim.
-    """
+    """Return a breaker for each pool of which a moved pod's replacement has waited too long."""
+    # A replacement is a pod of a workload from which a standing claim has evicted, that waits only since that claim.
     waits = waiting_pods(snapshot)
     held = for_one_pod(claims_on_their_way_out(snapshot.pods), snapshot.storage)
     found: dict[str, Breaker] = {}
-    for claim in sorted(claims, key=lambda each: each.node):
+    for claim in sorted(claims, key=lambda claim: claim.node):
         record = records.get(claim.order_id)
         moved, held_at = evicted_workloads(record), record.claims_held_at if record else None
         ours = (waiting_for_a_place(pod, held, held_at) for pod in waits if pod.spec.workload in moved)
@@ -94,6 +83,5 @@ def after_stranded_pods(
 
 
 def evicted_workloads(record: DrainRecord | None) -> frozenset[str]:
-    """Return the workloads from which a drain has evicted pods."""
     rows = record.pods.values() if record else ()
     return frozenset(row.owner for row in rows if row.owner and row.moved)

@@ -19,16 +19,10 @@ from shared.core.records.state import Breaker, Claim, ClusterState
 
 
 class RepairKind(StrEnum):
-    """What is done."""
-
-    SETTLE = "settle"
-    """The node is gone: end the claim as removed."""
-    CONTINUE = "continue"
-    """The step fell silent: publish the order again with the next generation."""
-    RELEASE = "release"
-    """Publish a release: the drainer gives the node back."""
-    FAULT = "fault"
-    """A rule failed by a fault of Ebb: nothing can be done but to log it."""
+    SETTLE = "settle"  # The node is gone: end the claim as removed.
+    CONTINUE = "continue"  # The step fell silent: publish the order again with the next generation.
+    RELEASE = "release"  # Publish a release: the drainer gives the node back.
+    FAULT = "fault"  # A rule failed by a fault of Ebb: nothing can be done but to log it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +36,7 @@ class Repair:
     why: ReturnReason | None = None
     detail: str = ""
     pool: str = field(default="", compare=False)
-    not_before: datetime | None = None
-    """Until then the cause may end by itself."""
+    not_before: datetime | None = None  # Until then the cause may end by itself.
 
 
 @dataclass(frozen=True)
@@ -63,19 +56,15 @@ class HealingInput:
 
     @cached_property
     def stranded(self) -> Mapping[str, Breaker]:
-        """Breakers for pods that we moved and that wait for a place just now, by pool."""
         return after_stranded_pods(self.snapshot, self.state.claims.values(), self.records, self.now)
 
     @cached_property
     def breakers(self) -> Mapping[str, Breaker]:
-        """Breakers that open in this pass, by pool; one that stands open does not open again.
-
-        `scale_ups` names the pods for which the autoscaler started to add a node (its event TriggeredScaleUp).
-        """
+        """Breakers that open in this pass, by pool; one that stands open does not open again."""
         bought = after_scale_ups(self.snapshot, self.state.claims.values(), self.records, self.scale_ups, self.now)
         found = {**after_failures(self.snapshot, self.state, self.now), **bought, **self.stranded}
         standing = open_breakers(self.state, self.now)
-        return {pool: each for pool, each in found.items() if pool not in standing}
+        return {pool: breaker for pool, breaker in found.items() if pool not in standing}
 
     @cached_property
     def wanted(self) -> Mapping[str, RoomWanted]:
@@ -95,11 +84,10 @@ class HealingInput:
 
     @cached_property
     def wanted_by_buffers(self) -> Mapping[str, str]:
-        """Held nodes on which capacity buffers would have room that they have nowhere else: the buffer, by node name.
-
-        Pods that wait come first: a node that is returned for one is no buffer's yet.
-        """
-        served = all(each.not_before is not None for each in self.wanted.values())
+        """Held nodes on which capacity buffers would have room that they have nowhere else."""
+        # The buffer, by node name.
+        # Pods that wait come first: a node that is returned for one is no buffer's yet.
+        served = all(room.not_before is not None for room in self.wanted.values())
         return nodes_for_buffers(self.snapshot, self._held) if served else {}
 
     @cached_property
@@ -124,21 +112,14 @@ class HealingInput:
         return node if node is not None and node.uid == uid else None
 
     def may_be_taken(self, node: Node) -> bool:
-        """Whether GKE may be emptying the node for an upgrade of its pool."""
         return may_be_taken(node, self.snapshot.pools.get(node.pool), self.snapshot.nodes)
 
 
 @dataclass(frozen=True)
 class StandingClaim:
-    """One claim that stands, with what there is of its node and its drain."""
-
     inputs: HealingInput
     uid: str
     claim: Claim
-
-    @property
-    def pool(self) -> str:
-        return self.claim.pool
 
     @property
     def node(self) -> Node | None:
@@ -150,18 +131,10 @@ class StandingClaim:
 
     @property
     def drained_record(self) -> DrainRecord | None:
-        """The record if the node was left to the autoscaler."""
         return self.record if self.record is not None and self.record.phase is DrainPhase.DRAINED else None
 
-    @property
-    def is_older_than_snapshot(self) -> bool:
-        """Whether the claim was granted before the snapshot began."""
-        return self.claim.since < self.inputs.snapshot.began_at
-
     def repair(self, kind: RepairKind, why: ReturnReason | None = None, detail: str = "") -> Repair:
-        """Return the repair of this claim's drain."""
-        return Repair(kind, self.uid, self.claim.node, self.claim.order_id, why, detail, pool=self.pool)
+        return Repair(kind, self.uid, self.claim.node, self.claim.order_id, why, detail, pool=self.claim.pool)
 
     def release(self, why: ReturnReason, detail: str = "", not_before: datetime | None = None) -> Repair:
-        """Return the release of this claim's node."""
         return replace(self.repair(RepairKind.RELEASE, why, detail), not_before=not_before)

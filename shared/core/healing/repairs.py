@@ -1,8 +1,7 @@
-"""What earlier passes and drains left behind, and who repairs it.
+"""What earlier passes and drains left behind, and who repairs it. Healing is never switched off.
 
-Each repair rests on the snapshot and on what the state held before it began. Before something is undone, its
-cause is looked for again on fresh reads (docs/decisions/healing.md). Healing is never switched off. A restart that a
-drain left behind is undone only if its record has what stood there before.
+Each repair rests on the snapshot and on what the state held before it began. Before something is undone, its cause is
+looked for again on fresh reads (docs/decisions/healing.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,23 +19,19 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState
 
-SILENT_AFTER: Final = timedelta(seconds=60)
-"""A step that ended well has published its continuation by then."""
+SILENT_AFTER: Final = timedelta(seconds=60)  # A step that ended well has published its continuation by then.
 
 
 def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
-    """Return what is to be repaired: claims, then orphan taints, each node at most once; then restarts that hang.
-
-    In between stand the rules that failed by a fault of Ebb, as repairs that nobody can make.
-    """
-    return (*_claim_repairs(inputs), *_orphan_repairs(inputs), *restart_repairs(inputs))
-
-
-def _claim_repairs(inputs: HealingInput) -> Iterator[Repair]:
-    for uid, claim in sorted(inputs.state.claims.items()):
-        standing = StandingClaim(inputs, uid, claim)
-        if standing.is_older_than_snapshot:
-            yield from _first_found(standing)
+    """Return what is to be repaired: claims, then orphan taints, each node at most once; then restarts that hang."""
+    # In between stand the rules that failed by a fault of Ebb, as repairs that nobody can make.
+    # A claim that is younger than the snapshot has a node that the snapshot may not show as it is.
+    claims = sorted(
+        (uid, claim) for uid, claim in inputs.state.claims.items() if claim.since < inputs.snapshot.began_at
+    )
+    standing = (StandingClaim(inputs, uid, claim) for uid, claim in claims)
+    of_claims = (repair for held in standing for repair in _first_found(held))
+    return (*of_claims, *_orphan_repairs(inputs), *restart_repairs(inputs))
 
 
 def _first_found(held: StandingClaim) -> Iterator[Repair]:
@@ -52,10 +47,6 @@ def _first_found(held: StandingClaim) -> Iterator[Repair]:
             return
 
 
-def _node_gone(held: StandingClaim) -> Repair | None:
-    return held.repair(RepairKind.SETTLE) if held.node is None else None
-
-
 def _settled_record(held: StandingClaim) -> Repair | None:
     """The record is settled, the claim still stands: the step died between the two writes."""
     if held.record is None or held.record.phase is not DrainPhase.SETTLED:
@@ -65,7 +56,7 @@ def _settled_record(held: StandingClaim) -> Repair | None:
 
 def _must_stop_now(held: StandingClaim) -> Repair | None:
     """A drained node has no step that would notice a pause: the pass does."""
-    word = must_stop(held.inputs.policy, held.pool, paused=held.inputs.state.paused)
+    word = must_stop(held.inputs.policy, held.claim.pool, paused=held.inputs.state.paused)
     return held.release(ReturnReason.PAUSED, word) if word else None
 
 
@@ -88,13 +79,10 @@ def _buffer(held: StandingClaim) -> Repair | None:
 
 
 def _breaker(held: StandingClaim) -> Repair | None:
-    """Drains go wrong in this pool: what is not emptied yet is returned.
-
-    At once where a moved pod is stranded, which the room helps; else once the breaker stands in the state, where the
-    drainer looks for it: a release that is sooner there than the breaker would be void.
-    """
+    """Drains go wrong in this pool: what is not emptied yet is returned."""
+    # At once for a stranded pod, which the room helps; else once the breaker is in the state, or it would be void.
     inputs = held.inputs
-    breaker = inputs.stranded.get(held.pool) or breaker_over(held.claim, inputs.state, inputs.now)
+    breaker = inputs.stranded.get(held.claim.pool) or breaker_over(held.claim, inputs.state, inputs.now)
     if breaker is None or held.record is None or held.record.phase is DrainPhase.DRAINED:
         return None
     return held.release(ReturnReason.BREAKER, breaker.why)
@@ -120,7 +108,6 @@ def _silent(held: StandingClaim) -> Repair | None:
 
 
 def _taken_back(held: StandingClaim) -> Repair | None:
-    """A person removed our taint or the cordon of a drained node."""
     node, record = held.node, held.drained_record
     if node is None or record is None:
         return None
@@ -176,39 +163,28 @@ def taken_since(node: Node, began_at: datetime) -> bool:
 ClaimRule = Callable[[StandingClaim], Repair | None]
 _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what has already ended
-    _node_gone,
+    lambda held: held.repair(RepairKind.SETTLE) if held.node is None else None,
     _settled_record,
     # what must be returned now
-    _must_stop_now,
-    _demand,
-    _buffer,
-    _breaker,
+    _must_stop_now, _demand, _buffer, _breaker,
     # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off,
     # and before a drained node's next step, or lost messages would
-    _never_ended,
-    _silent,
-    _taken_back,
-    _watchdog,
-    _record_unseen,
-    _cordon_lost,
+    _never_ended, _silent, _taken_back, _watchdog, _record_unseen, _cordon_lost,
     # what may end by itself hides nothing else
     _later_demand,
-)
+)  # fmt: skip
 
 
 LOOKED_FOR: Final = timedelta(days=1)
 """How long after a drain's end passes try: a webhook that is down for a night is back by then."""
-MOST: Final = 20
-"""So many are looked at in a pass: each costs the reading of its drain's record."""
+MOST: Final = 20  # So many are looked at in a pass: each costs the reading of its drain's record.
 MOST_REFUSED: Final = 3
 """So many releases may be refused to undo one for good; then a person has been warned often enough."""
 
 
 def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tuple[Deployment, ...]]:
-    """Return by drain, none that holds a claim, the Deployments that carry its stamp and are not rolled out.
-
-    The owner of a Deployment may write there what he likes: another drain's id, or what is no id at all.
-    """
+    """Return by drain, none that holds a claim, the Deployments that carry its stamp and are not rolled out."""
+    # The owner of a Deployment may write there what he likes: another drain's id, or what is no id at all.
     held = {claim.order_id for claim in state.claims.values()}
     left: dict[str, tuple[Deployment, ...]] = {}
     for found in {workload.deployment for workload in workloads if workload.deployment is not None}:
@@ -219,11 +195,8 @@ def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tup
 
 
 def in_turn(found: Iterable[str], now: datetime, interval: timedelta) -> tuple[str, ...]:
-    """Return the drains that are looked at in this pass: a few, and in each pass the next few, round and round.
-
-    What stands first may be what nobody knows any more; it must not keep the others from being looked at. Passes come
-    at the beginning of an interval, a little late or early: the turn changes in its middle.
-    """
+    """Return the drains that are looked at in this pass: a few, and in each pass the next few, round and round."""
+    # What nobody knows must not keep the others waiting. The turn changes in the middle of an interval.
     rows = sorted(found)
     turn = round(now.timestamp() / interval.total_seconds())
     return tuple(rows[(turn * MOST + place) % len(rows)] for place in range(min(MOST, len(rows))))
@@ -235,7 +208,7 @@ def restart_repairs(inputs: HealingInput) -> Iterator[Repair]:
         record = inputs.records.get(order_id)
         if record is None or record.phase is not DrainPhase.SETTLED or record.updated_at is None:
             continue
-        ours = sorted(each.name for each in found if _is_worth_a_look(each, record))
+        ours = sorted(deployment.name for deployment in found if _is_worth_a_look(deployment, record))
         if ours and inputs.now - record.updated_at < LOOKED_FOR:
             detail = f"{ours[0]} still waits for a pod on its behalf"
             yield Repair(RepairKind.RELEASE, record.node_uid, record.order.node, order_id, ReturnReason.ORPHAN, detail)

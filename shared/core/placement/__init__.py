@@ -1,7 +1,4 @@
-"""Does it all fit together? The proof of placement behind every order, and the search for how far a cluster can shrink.
-
-Start at `simulation`.
-"""
+"""Does it all fit together? The proof of placement behind every order, and the search. Start at `simulation`."""
 
 from shared.core.placement.search import SearchResult, never, search
 from shared.core.placement.simulation import NoPlace, Simulation

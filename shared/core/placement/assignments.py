@@ -1,8 +1,4 @@
-"""Names for what was counted: which pod ends up where, by the placements of a packing.
-
-Pods of one class are alike, so the placements only count them; here each gets a name again. A pod that was moved
-on from a node taken later has its final place only.
-"""
+"""Names for what was counted: which pod ends up where. A pod that was moved on has its final place only."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,18 +13,13 @@ from shared.core.placement.packing import Placement
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What the proof found: this pod has a place there."""
-
     pod: str
     node: str
 
 
 @dataclass(frozen=True, slots=True)
 class Assignments:
-    """Where pods end up in one packing, by its `log`: those of nodes taken, those of departing nodes, those pending.
-
-    It stays as it is while the simulation goes on.
-    """
+    """Where pods end up in one packing, by its `log`: those of nodes taken, of departing nodes, those pending."""
 
     arrays: ClusterArrays
     log: tuple[Placement, ...]
@@ -42,19 +33,14 @@ class Assignments:
         return {self.arrays.nodes[node].name: self._moves(self.arrays.movable(node), places) for node in self.taken}
 
     def reservations(self) -> tuple[Move, ...]:
-        """Return where pods that are pending now, and those of departing nodes, were given a place.
-
-        A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
-        """
+        """Return where pods that are pending now, and those of departing nodes, were given a place."""
+        # A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
         pending = (pod for pod in self.pending if not is_daemon(pod.spec))
         departing = (pod for node in self.departing for pod in self.arrays.movable(node))
         return self._moves((*pending, *departing), dict(self._named_places()))
 
     def steps(self) -> tuple[Move, ...]:
-        """Return every placement in the order of the proof.
-
-        A pod whose new node was taken later is named again with the place after.
-        """
+        """Return every placement in the order of the proof; a pod whose new node was taken later is named again."""
         return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._named_places())
 
     def _moves(self, pods: Iterable[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
@@ -68,10 +54,10 @@ class Assignments:
         for source, pods in (*own, (OUTSIDE, in_queue_order(self.pending))):
             for pod in pods:
                 at[source, self.arrays.kind_of[pod.spec]].append(pod)
-        for each in self.log:
-            pod = at[each.source, each.kind].popleft()
-            at[each.target, each.kind].append(pod)
-            yield pod.key, each.target
+        for placement in self.log:
+            pod = at[placement.source, placement.kind].popleft()
+            at[placement.target, placement.kind].append(pod)
+            yield pod.key, placement.target
 
 
 def in_queue_order(pods: Iterable[Pod]) -> list[Pod]:
@@ -81,8 +67,6 @@ def in_queue_order(pods: Iterable[Pod]) -> list[Pod]:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The nodes in the order in which they went, and by pod where it lay in the end."""
-
     nodes: tuple[str, ...] = ()
     places: Mapping[str, str] | None = None
 

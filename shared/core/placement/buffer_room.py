@@ -1,7 +1,7 @@
 """How many chunks of capacity buffers have room in a packing, whatever pods lie where.
 
-The scheduler knows nothing of chunks and puts pods into their room. So pods are placed first, as if there were none,
-and then chunks are counted in what is left: they are nobody's pods and lie wherever there is room.
+The scheduler knows nothing of chunks and puts pods into their room: pods are placed first, chunks counted in what is
+left.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,15 +14,13 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.node_room import NodeRoom
 
-Chunks = tuple[int, ...]
-"""How many chunks of each buffer have room, in the order of `BufferRoom.first`."""
+Chunks = tuple[int, ...]  # How many chunks of each buffer have room, in the order of `BufferRoom.first`.
 
 
 class BufferRoom:
     """The buffers of a snapshot, those with the largest chunks first."""
 
     def __init__(self, arrays: ClusterArrays, chunks: Iterable[tuple[Pod, int]]) -> None:
-        """`chunks` are one of each buffer, with how many there are."""
         wanted: dict[int, int] = {}
         for chunk, number in chunks:
             kind = arrays.kind_of[chunk.spec]
@@ -46,28 +44,20 @@ class BufferRoom:
         return tuple(self._take_room(kind, number, free, open_) for kind, number in self._rows)
 
     def lost_place(self, room: NodeRoom, node: int, chunks: Chunks) -> int | None:
-        """Return the place of a buffer for which the node, which is taken, was needed; None where none lacks it.
-
-        It has less room than before; or, if it lacks some now, the node would give it more, emptied.
-        """
+        """Return the place of a buffer for which the node, which is taken, was needed; None where none lacks it."""
+        # It has less room than before; or, if it lacks some now, the node would give it more, emptied.
         if not self:
             return None
         left = self.fitting(room)
         short = [place for place, number in enumerate(chunks) if left[place] < number]
         if not short and chunks != self.wanted:
-            emptied = self.fitting_if_emptied(room, node)
+            room.free_up(node, 1)  # as if what moved off the node left its own room behind
+            emptied = self.fitting(room, (node,))
+            room.free_up(node, -1)
             short = [place for place, number in enumerate(chunks) if emptied[place] > number]
         return short[0] if short else None
 
-    def fitting_if_emptied(self, room: NodeRoom, node: int) -> Chunks:
-        """Return how many chunks have room if what moved off a node left its own behind."""
-        room.free_up(node, 1)
-        found = self.fitting(room, (node,))
-        room.free_up(node, -1)
-        return found
-
     def _take_room(self, kind: int, number: int, free: Amounts, open_: NodeMask) -> int:
-        """Take room of `free` for as many chunks as there are, from nodes that hold few of them first."""
         nodes = np.flatnonzero(self._arrays.admitting(kind) & open_)
         needs = self._arrays.needs[kind]
         if not len(nodes):

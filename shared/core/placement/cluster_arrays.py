@@ -1,11 +1,10 @@
 """The snapshot turned into integer arrays, once for a pass; nothing here changes afterwards.
 
-Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
-(millicores, bytes, pieces), as far as `bounds` goes. Room is kept for DaemonSet pods that are still to come: a node
-that admits them and has none will get one. Their size is the largest of the DaemonSet's pods elsewhere.
+Axes are the resource names that any pod asks for, and `pods`. Room is kept for DaemonSet pods that are still to come:
+a node that admits them and has none will get one, of the size of the largest elsewhere.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Final, Generic, TypeVar
 
@@ -32,16 +31,20 @@ class ClusterArrays:
         self.index = {node.name: place for place, node in enumerate(self.nodes)}
         self._pods = snapshot.pods_by_node
         self._now = snapshot.taken_at
-        self._ready = {node.name for node in self.nodes if node.ready}
+        ready = {node.name for node in self.nodes if node.ready}
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
         bound = [pod for pod in living if pod.node in self.index]
-        self.pending = tuple(pod for pod in living if pod.deleting is None and self._needs_a_place(pod))
+        unready = [pod for pod in living if pod.deleting is None and pod.node not in ready]
+        self.pending = tuple(
+            pod for pod in unready if not pod.node or (pod.spec.owner is not None and not pod.spec.stays)
+        )
         """Pods without a node, those whose node is gone (their controllers make them again in less than a minute), and
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
-        self.chunks = tuple(snapshot.buffers.chunks)
-        """One of each capacity buffer, with how many there are."""
-        self.example: Mapping[PodClass, Pod] = _first_of_each((*living, *(chunk for chunk, _ in self.chunks)))
+        self.chunks = tuple(snapshot.buffers.chunks)  # One of each capacity buffer, with how many there are.
+        self.example: dict[PodClass, Pod] = {}
+        for pod in (*living, *(chunk for chunk, _ in self.chunks)):
+            self.example.setdefault(pod.spec, pod)
         """The first pod of each class, to name in an explanation."""
         self.classes: Sequence[PodClass] = tuple(self.example)
         self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
@@ -74,23 +77,15 @@ class ClusterArrays:
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
 
-    def _needs_a_place(self, pod: Pod) -> bool:
-        if pod.node in self._ready:
-            return False
-        return not pod.node or (pod.spec.owner is not None and not pod.spec.stays)
-
     def movable(self, node: int) -> tuple[Pod, ...]:
-        """Return the pods that were on the node in the snapshot and need a place elsewhere.
-
-        Of one that another drain is moving the replacement may have its place already; it must not be counted twice.
-        """
+        """Return the pods that were on the node in the snapshot and need a place elsewhere."""
+        # The replacement of one that another drain is moving may have its place: it must not count twice.
         if node not in self._movable:
             leaving = movable(self._pods[self.nodes[node].name], self._now)
             self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))
         return self._movable[node]
 
     def ending(self, node: int) -> list[Pod]:
-        """Return the pods of the node that are on their way out."""
         return [pod for pod in self._pods[self.nodes[node].name] if pod.deleting and not pod.phase.finished]
 
     def taken_by(self, pods: Sequence[Pod]) -> Amounts:
@@ -118,18 +113,14 @@ class ClusterArrays:
         """Return the nodes that admit the class, whatever lies there; the mask is shared, do not write to it."""
         if kind not in self._admitting:
             mask, allowed = self.node_filters.of(self.classes[kind]), self.constraints.admits(kind)
-            self._admitting[kind] = self._share_mask(mask if allowed is None else mask & allowed)
+            mask = mask if allowed is None else mask & allowed
+            # One mask for all that are equal: thousands of claims are a class each, and lie in a few zones.
+            self._admitting[kind] = self._masks.setdefault(np.packbits(mask).tobytes(), mask)
         return self._admitting[kind]
 
-    def _share_mask(self, mask: NodeMask) -> NodeMask:
-        """Return one mask for all that are equal: thousands of claims are a class each, and lie in a few zones."""
-        return self._masks.setdefault(np.packbits(mask).tobytes(), mask)
-
     def fitting_alike(self, kind: int) -> int:
-        """Return a number that classes share which are admitted by the same nodes and need the same.
-
-        Each pod of a StatefulSet is a class of its own: its name is among its labels, and its claim's in its spec.
-        """
+        """Return a number that classes share which are admitted by the same nodes and need the same."""
+        # Each pod of a StatefulSet is a class of its own: its name is among its labels, and its claim's in its spec.
         if kind not in self._alike:
             known = (id(self.admitting(kind)), self.needs[kind])
             self._alike[kind] = self._numbers.setdefault(known, len(self._numbers))
@@ -138,18 +129,17 @@ class ClusterArrays:
     def size(self, kind: int) -> int:
         """Return the class's size against a mean node: its largest share of any resource, in 1/10,000."""
         if kind not in self._sizes:
-            shares = (amount * SCALE // self._means[axis] for axis, amount in self.needs[kind])
+            shares = (amount * SCALE // self._mean_offers[axis] for axis, amount in self.needs[kind])
             self._sizes[kind] = max(shares)
         return self._sizes[kind]
 
     def load(self, node: int) -> int:
-        """Return how much must move off a node: shares of a mean node, in 1/10,000."""
         return sum(self.size(self.kind_of[pod.spec]) for pod in self.movable(node))
 
     def capacity(self, node: int) -> int:
         """Return the sum of a node's shares of a mean node over all resources but `pods`, in 1/10,000; at least 1."""
         offered = range(len(self.axes) - 1)
-        return max(sum(int(self.allocatable[axis, node]) * SCALE // self._means[axis] for axis in offered), 1)
+        return max(sum(int(self.allocatable[axis, node]) * SCALE // self._mean_offers[axis] for axis in offered), 1)
 
     def room(self, free: Amounts) -> Amounts:
         """Return for each node the sum of its free shares of CPU and memory, in 1/10,000."""
@@ -157,13 +147,8 @@ class ClusterArrays:
         return shares(free[cpu], self.allocatable[cpu]) + shares(free[memory], self.allocatable[memory])
 
     def room_on(self, free: Amounts, node: int) -> int:
-        """Return the same for one node."""
         (cpu, memory), (of_cpu, of_memory) = self.weighed, self._offered
         return share(free.item(cpu, node), of_cpu[node]) + share(free.item(memory, node), of_memory[node])
-
-    def free_cpu(self, node: int) -> int:
-        """Return the millicores that the pods on a node leave free; below zero where it is overbooked."""
-        return int(self.free[self.weighed[0], node])
 
     def pods_of(self, workload: str) -> Amounts:
         """Return how many pods of a workload are on each node and not on their way out; a new array."""
@@ -173,19 +158,16 @@ class ClusterArrays:
 
     @cached_property
     def _staying(self) -> tuple[Codes, Codes]:
-        """Of each bound pod that is not on its way out its class and its node."""
         pods, kinds, where = self._bound
         staying = np.fromiter((pod.deleting is None for pod in pods), np.bool_, len(pods))
         return kinds[staying], where[staying]
 
     @cached_property
     def zones(self) -> Codes:
-        """The number of each node's zone."""
         return LabelColumn([node.zone for node in self.nodes]).codes
 
     @cached_property
     def weighed(self) -> tuple[int, int]:
-        """The axes of CPU and memory."""
         return self.axes.index(CPU), self.axes.index(MEMORY)
 
     @cached_property
@@ -195,21 +177,19 @@ class ClusterArrays:
         return self.allocatable[cpu].clip(1).tolist(), self.allocatable[memory].clip(1).tolist()
 
     @cached_property
-    def _means(self) -> list[int]:
+    def _mean_offers(self) -> list[int]:
         """What a mean node offers, by axis; at least 1, so that what hardly any node has counts as large."""
         count = max(len(self.nodes), 1)
         return [max(sum(row.tolist()) // count, 1) for row in self.allocatable]
 
     def _free(self, bound: Sequence[Pod], kinds: Codes, where: Codes) -> Amounts:
-        """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
         requested = self.requests[:, kinds]
         resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
         requested[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
         return left(self.allocatable, where, requested)
 
 
-ArraysOf = Callable[[Snapshot], ClusterArrays]
-"""Makes the arrays of a snapshot, or knows them already."""
+ArraysOf = Callable[[Snapshot], ClusterArrays]  # Makes the arrays of a snapshot, or knows them already.
 KEPT: Final = 4
 """Snapshots that are remembered: those of a pass, and in forecasts those with what is announced and without."""
 _Found = TypeVar("_Found")
@@ -227,15 +207,8 @@ class SnapshotMemo(Generic[_Found]):
     def __call__(self, snapshot: Snapshot) -> _Found:
         found = next((row for row in self._known if self._are_alike(row[0], snapshot)), None)
         row = found or (snapshot, self._find(snapshot))
-        self._known = [row, *(each for each in self._known if each is not row)][: self._keeps]
+        self._known = [row, *(known for known in self._known if known is not row)][: self._keeps]
         return row[1]
-
-
-def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:
-    found: dict[PodClass, Pod] = {}
-    for pod in pods:
-        found.setdefault(pod.spec, pod)
-    return found
 
 
 def _axes(classes: Sequence[PodClass]) -> tuple[str, ...]:
@@ -255,16 +228,9 @@ DAEMON_SET: Final = "DaemonSet"
 def room_for_daemons(
     classes: Sequence[PodClass], requests: Amounts, kinds: Codes, where: Codes, node_filters: NodeFilters
 ) -> Amounts:
-    """Return by axis and node what pods still to come will take.
-
-    Args:
-        classes: all pod classes.
-        requests: by axis and class.
-        kinds: of each bound pod its class.
-        where: of each bound pod its node.
-        node_filters: which nodes admit which class.
-    """
-    nodes = node_filters.count
+    """Return by axis and node what pods still to come will take."""
+    # `kinds` and `where` are class and node of each bound pod.
+    nodes = node_filters.node_count
     taken = np.zeros((len(requests), nodes), np.int64)
     bound = np.zeros(len(classes), np.bool_)
     bound[kinds] = True

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.core.cluster.autoscaling import Buffers, CapacityBuffer, buffer_of
+from shared.core.cluster.autoscaling import Buffers, buffer_of
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -27,12 +27,10 @@ class RoomWanted:
 
 
 def nodes_to_return(snapshot: Snapshot, held: Iterable[Node], moved: Collection[str] = ()) -> Mapping[str, RoomWanted]:
-    """Return which held nodes would take a waiting pod: by node name, the first pod that it takes.
-
-    Nodes with the most free CPU are asked first, so that few are uncordoned; each pod is placed once. What preempts
-    others on an open node comes last and waits for their end, at most `nominated.PATIENCE`; but not where its workload
-    is among the `moved`, from which we have evicted: that it waits may be our doing.
-    """
+    """Return which held nodes would take a waiting pod: by node name, the first pod that it takes."""
+    # Most free CPU first, so that few are uncordoned; each pod is placed once. What preempts others on an open node
+    # comes last and waits for their end; but not where its workload is among the `moved`, from which we have evicted:
+    # that it waits may be our doing.
     freed = {node.name: as_returned(node) for node in held}
     pods = waiting_pods(snapshot)
     if not pods:
@@ -78,38 +76,37 @@ def _with_nodes(snapshot: Snapshot, changed: Mapping[str, Node]) -> Snapshot:
 
 
 def _emptiest_first(arrays: ClusterArrays, names: Iterable[str]) -> list[int]:
-    return sorted(map(arrays.index.__getitem__, names), key=lambda place: (-arrays.free_cpu(place), place))
+    return sorted(
+        map(arrays.index.__getitem__, names), key=lambda place: (-int(arrays.free[arrays.weighed[0], place]), place)
+    )
 
 
 def waiting_pods(snapshot: Snapshot) -> list[Pod]:
-    """Return the pods that the scheduler has found no place for, in the snapshot's order."""
     return [pod for pod in snapshot.pods if is_waiting(pod)]
 
 
 def is_waiting(pod: Pod) -> bool:
-    """Whether the scheduler has found no place for a pod that more nodes than one could take.
-
-    A DaemonSet's pod and a mirror pod are bound to their own node: no other node's room helps them.
-    """
+    """Whether the scheduler has found no place for a pod that more nodes than one could take."""
+    # A DaemonSet's pod and a mirror pod are bound to their own node: no other node's room helps them.
     wanted = pod.deleting is None and not pod.phase.finished
     return not pod.node and pod.unschedulable_since is not None and wanted and not pod.spec.stays
 
 
 def as_returned(node: Node) -> Node:
-    """Return the node as it will be without Ebb's cordon and taint."""
     return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))
 
 
 def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, str]:
     """Return by node name the buffer (`namespace/name`) that it is uncordoned for, the most free CPU first."""
     freed = {node.name: as_returned(node) for node in held}
-    lacking = Buffers(tuple(each for each in snapshot.buffers.held if not _is_whole(each)))
+    short = (row for row in snapshot.buffers.held if row.ready is None or row.ready < row.replicas)
+    lacking = Buffers(tuple(short))
     if not freed or not lacking.held:
         return {}
     arrays = ClusterArrays(replace(_with_nodes(snapshot, freed), buffers=lacking))
     candidates = _emptiest_first(arrays, freed)
     packing = Packing(arrays, PACKED)
-    packing.bar(candidates)
+    packing.stop_filling(candidates)
     packing.reserve([arrays.kind_of[pod.spec] for pod in arrays.pending], OUTSIDE)
     return _nodes_needed(packing, candidates)
 
@@ -126,7 +123,3 @@ def _nodes_needed(packing: Packing, candidates: list[int]) -> dict[str, str]:
             opened, now = [*opened, node], then
             found[arrays.nodes[node].name] = buffer_of(room.first[more].spec)
     return found
-
-
-def _is_whole(buffer: CapacityBuffer) -> bool:
-    return buffer.ready is not None and buffer.ready >= buffer.replicas

@@ -1,8 +1,7 @@
 """Where taints, node selectors, node affinity and kubelets let a pod go, as one mask over all nodes.
 
-Each expression is evaluated once for each distinct value of its label, never once for each node, so that thousands
-of nodes cost as little as a few; the hostname's values are read only for pods that select by them.
-Must agree with `rules.unmodelled.admits`, which decides the same for one pod and one node.
+Each expression is evaluated once for each distinct value of its label, so that thousands of nodes cost as little as a
+few. Must agree with `rules.unmodelled.admits`, which decides the same for one pod and one node.
 """
 
 from collections.abc import Hashable, Sequence
@@ -34,7 +33,6 @@ class LabelColumn(Generic[Value]):
         self._places = places
 
     def among(self, values: Sequence[Value]) -> NodeMask:
-        """Return the nodes whose value is one of these."""
         table = np.zeros(len(self.values), np.bool_)
         table[[self._places[value] for value in values if value in self._places]] = True
         return table[self.codes]
@@ -54,12 +52,10 @@ class NodeFilters:
         self._requirements: dict[Requirement, NodeMask] = {}
 
     @property
-    def count(self) -> int:
-        """How many nodes there are."""
+    def node_count(self) -> int:
         return len(self._nodes)
 
     def label(self, key: str) -> LabelColumn[str | None]:
-        """Return a label's values over all nodes."""
         if key not in self._labels:
             self._labels[key] = LabelColumn([node.labels.get(key) for node in self._nodes])
         return self._labels[key]
@@ -73,18 +69,20 @@ class NodeFilters:
         return self._demands[demand]
 
     def meeting(self, terms: tuple[NodeTerm, ...]) -> NodeMask:
-        """Return the nodes that any of the terms selects."""
         mask = np.zeros(len(self._nodes), np.bool_)
         for term in terms:
-            mask |= self._term(term)
+            selected = np.full(len(self._nodes), bool(term.expressions or term.fields))
+            for requirement in term.expressions:
+                selected &= self._matching(requirement)
+            for requirement in term.fields:
+                selected &= _mask(self._names, requirement)
+            mask |= selected
         return mask
 
     def nodes_with_label(self, key: str) -> NodeMask:
-        """Return the nodes with the label."""
         return self._matching(Requirement(key, "Exists"))
 
     def selected_nodes(self, spec: PodClass) -> NodeMask:
-        """Return the nodes that the pod's selector and required affinity select."""
         mask = np.ones(len(self._nodes), np.bool_)
         for key, value in spec.node_selector.items():
             mask &= self._matching(Requirement(key, "In", (value,)))
@@ -93,7 +91,6 @@ class NodeFilters:
         return mask
 
     def able(self, spec: PodClass) -> NodeMask:
-        """Return the nodes whose kubelet can run the pod."""
         table = [spec.can_run_under(*kubelet) for kubelet in self._kubelets.values]
         return np.array(table, np.bool_)[self._kubelets.codes]
 
@@ -103,14 +100,6 @@ class NodeFilters:
             table = [tolerates_all(taints, tolerations) for taints in self._taints.values]
             self._tolerations[tolerations] = np.array(table, np.bool_)[self._taints.codes]
         return self._tolerations[tolerations]
-
-    def _term(self, term: NodeTerm) -> NodeMask:
-        mask = np.full(len(self._nodes), bool(term.expressions or term.fields))
-        for requirement in term.expressions:
-            mask &= self._matching(requirement)
-        for requirement in term.fields:
-            mask &= _mask(self._names, requirement)
-        return mask
 
     def _matching(self, requirement: Requirement) -> NodeMask:
         if requirement not in self._requirements:

@@ -1,8 +1,7 @@
 """Where one pod may be placed: what is free on each open node, and what the constraints count.
 
 Pods are put and taken back one by one, in place; both cost a few steps whatever the size of the cluster. Which nodes
-have room for a class is remembered as a mask, repaired for the nodes that changed since. Works on class and node
-indices of one `ClusterArrays`.
+have room for a class is remembered as a mask, repaired for the nodes that changed since.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,12 +14,11 @@ from shared.core.cluster.pod import Pod
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
-from shared.core.placement.constraints.domain_counts import Counts, count
+from shared.core.placement.constraints.domain_counts import Counts, add_count
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.strategies import Strategy
 
-OUTSIDE: Final = -1
-"""The node index of pods that are not bound yet."""
+OUTSIDE: Final = -1  # The node index of pods that are not bound yet.
 Answer = TypeVar("Answer")
 _BELOW: Final = 2**45
 """Keys are below zero by this: times a mask the smallest of them then is the smallest of those in the mask."""
@@ -33,15 +31,13 @@ class NodeRoom:
         self.arrays = arrays
         self.strategy = strategy
         self._free = arrays.free.copy()
-        self._free_data = self._free.data
-        """The same, for one node."""
+        self._free_data = self._free.data  # The same, for one node.
         self._open = arrays.destinations.copy()
         self._ties = strategy.ties(len(arrays.nodes)) - _BELOW
         self._key = strategy.direction * arrays.room(self._free) + self._ties
         """Of each node what the strategy chooses by: the smallest goes first."""
         self._constraints = arrays.constraint_states.copy()
-        self._relocated: dict[int, Counts] = {}
-        """By node, what was put there."""
+        self._relocated: dict[int, Counts] = {}  # By node, what was put there.
         self._fit_cache = FitCache(arrays, self._free, self._open)
         self._headroom: Amounts | None = None
         """What is kept free next to pods that are moved; chunks of buffers may lie there."""
@@ -56,27 +52,24 @@ class NodeRoom:
         self._relocated = {node: kinds.copy() for node, kinds in start._relocated.items()}  # noqa: SLF001
 
     def close(self, nodes: Sequence[int]) -> None:
-        """Take nodes out of the destinations."""
         for node in nodes:
             self._open[node] = False
             self._constraints.close(node)
             self._fit_cache.touch(node)
 
-    def bar(self, nodes: Sequence[int]) -> None:
+    def stop_filling(self, nodes: Sequence[int]) -> None:
         """Put nothing more on nodes of which nobody knows whether they go."""
         for node in nodes:
             self._open[node] = False
-            self._constraints.bar(node)
+            self._constraints.stop_filling(node)
             self._fit_cache.touch(node)
 
     def open(self, nodes: Sequence[int]) -> None:
-        """Let nodes receive pods, whatever kept them from it in the snapshot."""
         for node in nodes:
             self._open[node] = True
             self._fit_cache.touch(node)
 
     def hold_back(self, amounts: Amounts) -> None:
-        """Keep headroom free: amounts by axis and node."""
         self._headroom = amounts
         self._free -= amounts
         self._key = self.strategy.direction * self.arrays.room(self._free) + self._ties
@@ -99,17 +92,13 @@ class NodeRoom:
         """Return how many pods of each class (class, number) have room next to the others; none stays there."""
         shut = [node for node in also_open if not self._open[node]]
         self._widen(shut, 1)
-        placed = [self._place_until_full(kind, number) for kind, number in rows]
+        places = ((self._place(kind) for _ in range(number)) for kind, number in rows)
+        placed = [list(takewhile(lambda node: node != OUTSIDE, nodes)) for nodes in places]
         for (kind, _), nodes in zip(rows, placed, strict=True):
             for node in nodes:
-                self._put(kind, node, -1)
+                self._put_pods(kind, node, -1)
         self._widen(shut, -1)
         return tuple(map(len, placed))
-
-    def _place_until_full(self, kind: int, number: int) -> list[int]:
-        """Put so many pods of the class, or as many as there is room for; return where they lie."""
-        places = (self._place(kind) for _ in range(number))
-        return list(takewhile(lambda node: node != OUTSIDE, places))
 
     def _widen(self, nodes: Sequence[int], way: int) -> None:
         """Let nodes receive pods and drop the headroom, or, the other way round, take both back."""
@@ -124,10 +113,8 @@ class NodeRoom:
         return int(admitting.sum() - admitting[source]), int(taking.sum() - taking[source])
 
     def taking(self, kind: int) -> NodeMask:
-        """Return the nodes that are open, admit the class, have room for one of its pods and are allowed to take it.
-
-        The mask may be shared, do not write to it.
-        """
+        """Return the nodes that are open, admit the class, have room for a pod and may take it."""
+        # Do not write to the mask.
         mask = self._fit_cache.of(kind)
         allowed = self._constraints.allowed_nodes(kind)
         return mask if allowed is None else mask & allowed
@@ -145,9 +132,9 @@ class NodeRoom:
 
     def without(self, kind: int, node: int, ask: Callable[[], Answer]) -> Answer:
         """Return an answer as it is while a pod of the class that was given this place is not there."""
-        self._put(kind, node, -1)
+        self._put_pods(kind, node, -1)
         found = ask()
-        self._put(kind, node, 1)
+        self._put_pods(kind, node, 1)
         return found
 
     def best_other_than(self, kind: int, node: int) -> int:
@@ -157,12 +144,10 @@ class NodeRoom:
         return self._smallest(others)
 
     def shut(self) -> NodeMask:
-        """Return the nodes that receive nothing, whatever it is."""
         mask: NodeMask = ~self._open
         return mask
 
     def lacking(self, kind: int) -> Iterator[tuple[str, NodeMask]]:
-        """Yield each resource that the class asks for, with the nodes that have too little free."""
         for axis, amount in self.arrays.needs[kind]:
             yield self.arrays.axes[axis], self._free[axis] < amount
 
@@ -174,40 +159,34 @@ class NodeRoom:
             yield CONSTRAINTS[constraint], ~np.logical_and.reduce([np.ones(len(self.arrays.nodes), np.bool_), *allowed])
 
     def _place(self, kind: int) -> int:
-        """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
         target = self._best(kind)
         if target != OUTSIDE:
-            self._put(kind, target, 1)
+            self._put_pods(kind, target, 1)
         return target
 
     def _best(self, kind: int) -> int:
-        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE.
-
-        The constraints mostly allow the first choice, and know that of one node much sooner than of all.
-        """
+        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
+        # The constraints mostly allow the first choice, and know that of one node much sooner than of all.
         if not self._careful:
             first = self._smallest(self._fit_cache.of(kind))
             if first == OUTSIDE or self._constraints.allows(kind, first):
                 return first
-        return self._best_of(kind, self.taking(kind))
-
-    def _best_of(self, kind: int, nodes: NodeMask) -> int:
+        nodes = self.taking(kind)
         return self._smallest(self._constraints.preferred_nodes(kind, nodes) if self._careful else nodes)
 
     def _smallest(self, among: NodeMask) -> int:
-        """Return the first of some nodes with the smallest key, or OUTSIDE."""
         if not len(among):
             return OUTSIDE
         target = int((self._key * among).argmin())
         return target if among[target] else OUTSIDE
 
-    def _put(self, kind: int, node: int, pods: int) -> None:
+    def _put_pods(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:
             self._free_data[axis, node] -= pods * amount
         here = self._relocated.get(node)
         if here is None:
             here = self._relocated[node] = {}
-        count(here, kind, pods)
+        add_count(here, kind, pods)
         if self.strategy.direction:
             room = self.arrays.room_on(self._free, node)
             self._key[node] = self.strategy.direction * room + self._ties.item(node)
@@ -215,17 +194,12 @@ class NodeRoom:
         self._fit_cache.touch(node)
 
 
-REMEMBERED: Final = 512
-"""Masks kept at once: 8 MB with 15,000 nodes."""
-CATCH_UP: Final = 32
-"""Above so many touched nodes a mask is cheaper to make again."""
+REMEMBERED: Final = 512  # Masks kept at once: 8 MB with 15,000 nodes.
+CATCH_UP: Final = 32  # Above so many touched nodes a mask is cheaper to make again.
 
 
 class FitCache:
-    """Masks over the arrays of one packing; call `touch` for every node whose entries changed.
-
-    Classes that fit alike share a mask. When there is no room for another, the one asked for longest ago goes.
-    """
+    """Masks over the arrays of one packing, one for all classes that fit alike; the one asked for longest ago goes."""
 
     def __init__(self, arrays: ClusterArrays, free: Amounts, is_open: NodeMask) -> None:
         self._arrays = arrays
@@ -239,7 +213,6 @@ class FitCache:
         self._touched.append(node)
 
     def forget(self) -> None:
-        """Begin again, after a change of many nodes."""
         self._masks.clear()
         self._seen.clear()
         self._touched.clear()
@@ -252,15 +225,14 @@ class FitCache:
         if mask is None or late > CATCH_UP:
             mask = self._make_mask(kind)
         elif late:
-            self._catch_up(kind, mask, self._touched[-late:])
-        self._remember(alike, mask)
-        return mask
-
-    def _remember(self, alike: int, mask: NodeMask) -> None:
+            admitting, needs = self._arrays.admitting(kind), self._arrays.needs[kind]
+            for node in set(self._touched[-late:]):
+                mask[node] = admitting[node] and self.has_room(needs, node)
         if len(self._masks) >= REMEMBERED:
             del self._masks[next(iter(self._masks))]
         self._masks[alike] = mask
         self._seen[alike] = len(self._touched)
+        return mask
 
     def _make_mask(self, kind: int) -> NodeMask:
         mask = self._arrays.admitting(kind) & self._open
@@ -268,13 +240,7 @@ class FitCache:
             mask &= self._free[axis] >= amount
         return mask
 
-    def _catch_up(self, kind: int, mask: NodeMask, touched: Sequence[int]) -> None:
-        admitting, needs = self._arrays.admitting(kind), self._arrays.needs[kind]
-        for node in set(touched):
-            mask[node] = admitting[node] and self.has_room(needs, node)
-
     def has_room(self, needs: Sequence[tuple[int, int]], node: int) -> bool:
-        """Whether the node is open and has that much free."""
         if not self._open[node]:
             return False
         for axis, amount in needs:  # noqa: SIM110 - asked millions of times, for which a generator is slow

@@ -1,8 +1,6 @@
 """One way the pods might be placed: which pod is on which node so far, and the nodes emptied for it.
 
 Changes in place for speed; a removal that fails leaves nothing behind, one that succeeded can be undone.
-A guided packing follows a plan, and so proves what the search found, pod by pod. Where the plan has no allowed place
-for a pod, the strategy chooses one. Works on class and node indices of one `ClusterArrays`.
 """
 
 from collections import Counter
@@ -10,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints.domain_counts import Counts, count, each_counted
+from shared.core.placement.constraints.domain_counts import Counts, add_count, repeat_counted
 from shared.core.placement.node_room import OUTSIDE, NodeRoom
 from shared.core.placement.strategies import Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One pod of a class goes from a node to a node."""
-
     kind: int
     source: int
     target: int
@@ -26,10 +22,9 @@ class Placement:
 
 @dataclass
 class Removal:
-    """The removal of one node: who had to leave, where they went, and which class found no place.
+    """The removal of one node: who had to leave, where they went, and which class found no place."""
 
-    `misplaced`: all found a place, but when all lay there, a pod of that class could not have come back to its own.
-    """
+    # `misplaced`: all found a place, but when all lay there, a pod of that class could not have come back to its own.
 
     node: int
     leaving: list[int]
@@ -52,7 +47,6 @@ class Packing(NodeRoom):
         self.log: list[Placement] = []
 
     def copy(self) -> "Packing":
-        """Return an independent twin."""
         twin = Packing(self.arrays, self.strategy)
         twin.begin_at(self)
         return twin
@@ -89,18 +83,16 @@ class Packing(NodeRoom):
         if not self._reserve(kinds, source):
             self._constraints.accept_misplaced()
             return True
-        for each in reversed(self.log[begun:]):
-            self._put(each.kind, each.target, -1)
+        for placement in reversed(self.log[begun:]):
+            self._put_pods(placement.kind, placement.target, -1)
         del self.log[begun:]
         self._stay(kinds, len(kinds), source)
         self._constraints.reopen(source)
         return False
 
     def remove(self, node: int, own: Sequence[int]) -> Removal:
-        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed.
-
-        If that costs a pod that was moved its place, it is tried again with pods put where they cost nobody theirs.
-        """
+        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed."""
+        # If that costs a pod that was moved its place, it is tried again with pods put where they cost nobody theirs.
         removal = self._remove(node, own)
         if removal.misplaced is None:
             return removal
@@ -111,7 +103,7 @@ class Packing(NodeRoom):
 
     def _remove(self, node: int, own: Sequence[int]) -> Removal:
         relocated = self._relocated.pop(node, {})
-        moving_on = (kind for kind in each_counted(relocated) if not self.arrays.goes_with_its_node(kind))
+        moving_on = (kind for kind in repeat_counted(relocated) if not self.arrays.goes_with_its_node(kind))
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
         removal = Removal(node, leaving, relocated, was_open=bool(self._open[node]))
         self.close([node])
@@ -130,11 +122,10 @@ class Packing(NodeRoom):
         return removal
 
     def undo(self, removal: Removal) -> None:
-        """Take back the last removal."""
         if removal.blocked is None:
             del self.log[len(self.log) - len(removal.placements) :]
         for placement in reversed(removal.placements):
-            self._put(placement.kind, placement.target, -1)
+            self._put_pods(placement.kind, placement.target, -1)
         self._stay(removal.leaving, len(removal.placements) + (removal.blocked is not None), removal.node)
         self._open[removal.node] = removal.was_open
         self._constraints.reopen(removal.node)
@@ -144,11 +135,10 @@ class Packing(NodeRoom):
 
     def put(self, kind: int, node: int) -> None:
         """Give a pod that has no node a place that `taking` or `takes_later` showed."""
-        self._put(kind, node, 1)
+        self._put_pods(kind, node, 1)
         self.log.append(Placement(kind, OUTSIDE, node))
 
     def _leave(self, kinds: Sequence[int], node: int) -> None:
-        """Note that these pods will be evicted from the node."""
         if node != OUTSIDE:
             for kind in kinds:
                 self._constraints.leave(kind, node)
@@ -180,5 +170,5 @@ class GuidedPacking(Packing):
         target = next((node for node in meant if self.takes(kind, node)), None) if meant else None
         if meant is None or target is None:
             return super()._best(kind)
-        count(meant, target, -1)
+        add_count(meant, target, -1)
         return target

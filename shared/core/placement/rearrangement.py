@@ -1,9 +1,8 @@
 """A packing in which the displaced pods may be placed again, and nodes be returned in any order: for the search.
 
-What lies on nodes that stay never moves, nor does what had its place before the first node was taken. Every change is
-a count that its negative takes back, so a trial that leads nowhere is rolled back for what it cost.
-The constraints are asked about each pod as it is placed, not again when others move afterwards: what the search finds
-is proved by placing it once more from the start (`packing`).
+What lies on nodes that stay never moves. Every change is a count that its negative takes back. The constraints are
+asked about each pod as it is placed, not again when others move: what the search finds is proved from the start
+(`packing`).
 """
 
 from collections import Counter, defaultdict
@@ -12,12 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.placement.constraints.domain_counts import Counts, count, each_counted
+from shared.core.placement.constraints.domain_counts import Counts, add_count, repeat_counted
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 
-EJECTIONS: Final = 4
-"""Displaced pods asked to go elsewhere before a pod counts as one without a place."""
+EJECTIONS: Final = 4  # Displaced pods asked to go elsewhere before a pod counts as one without a place.
 _Change = Callable[[int, int, int], None]
 """Of a class, a node and a number of pods; the negative number takes it back."""
 
@@ -31,7 +29,7 @@ class Rearrangement(Packing):
         self._constraints.unfollow()
         self.steps = 0
         self._taken: dict[int, None] = {}
-        self._earlier = {node: tuple(each_counted(kinds)) for node, kinds in self._relocated.items()}
+        self._earlier = {node: tuple(repeat_counted(kinds)) for node, kinds in self._relocated.items()}
         self._lying: dict[int, Counts] = defaultdict(dict)
         self._own: dict[int, tuple[int, ...]] = {}
         self._was_open: dict[int, bool] = {}
@@ -39,18 +37,15 @@ class Rearrangement(Packing):
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """The nodes taken, in order."""
         return tuple(self._taken)
 
     def __contains__(self, node: int) -> bool:
         return node in self._taken
 
     def lying(self) -> Mapping[int, Sequence[int]]:
-        """Return by class where the displaced pods lie: a node for each pod."""
-        return {kind: sorted(each_counted(nodes)) for kind, nodes in self._lying.items() if nodes}
+        return {kind: sorted(repeat_counted(nodes)) for kind, nodes in self._lying.items() if nodes}
 
     def mark(self) -> int:
-        """Return the moment to which `roll_back` returns."""
         return len(self._done)
 
     def keep(self) -> None:
@@ -58,7 +53,6 @@ class Rearrangement(Packing):
         self._done.clear()
 
     def roll_back(self, mark: int) -> None:
-        """Take back all that was done since the mark."""
         while len(self._done) > mark:
             change, kind, node, pods = self._done.pop()
             change(kind, node, -pods)
@@ -66,10 +60,10 @@ class Rearrangement(Packing):
     def take(self, node: int, ejections: int = 0) -> bool:
         """Take the node if all that would have to leave it has a place, or nothing has changed."""
         mark, own = self.mark(), Counter(self._own_of(node))
-        here = each_counted(self._relocated.get(node, {}))
+        here = repeat_counted(self._relocated.get(node, {}))
         guests = [kind for kind in here if not self.arrays.goes_with_its_node(kind)]
         for kind in guests:
-            self._do(self._lie if node in self._lying[kind] else self._put, kind, node, -1)
+            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
         for kind, pods in own.items():
             self._do(self._constraints.leave, kind, node, pods)
         self._do(self._hold, 0, node, 1)  # a node is cheaper to close once its pods are no longer counted there
@@ -84,11 +78,10 @@ class Rearrangement(Packing):
         return True
 
     def put_back(self, node: int) -> None:
-        """Put back onto a node that was taken all that was there before."""
         for kind in self._earlier.get(node, ()):
             if not self.arrays.goes_with_its_node(kind):
                 self._recall(kind)
-                self._do(self._put, kind, node, 1)
+                self._do(self._put_pods, kind, node, 1)
         own = self._own_of(node)
         for kind in own:
             self._recall(kind)
@@ -138,7 +131,6 @@ class Rearrangement(Packing):
         return found[:EJECTIONS]
 
     def _nearly_taking(self, kind: int) -> Iterable[int]:
-        """Return the open nodes that admit the class and lack least room for it."""
         short = np.zeros(len(self.arrays.nodes), np.float64)
         for axis, amount in self.arrays.needs[kind]:
             lack = (amount - self._free[axis]) / self.arrays.allocatable[axis].clip(1)
@@ -152,8 +144,8 @@ class Rearrangement(Packing):
         self._done.append((change, kind, node, pods))
 
     def _lie(self, kind: int, node: int, pods: int) -> None:
-        self._put(kind, node, pods)
-        count(self._lying[kind], node, pods)
+        self._put_pods(kind, node, pods)
+        add_count(self._lying[kind], node, pods)
 
     def _hold(self, _: int, node: int, pods: int) -> None:
         """Take the node out of the destinations and into those taken, or the other way round."""

@@ -1,8 +1,7 @@
 """How far could the cluster shrink? Greedy passes in several orders, then exchanges that improve the best of them.
 
-What is found is proved at the end of each round: the whole set is placed once more from the start. A number of steps
-limits the search, not a clock, and its dice have a fixed seed, so that equal input gives an equal plan. Whole rounds
-are done, so that more steps never make the result worse. A clock is only a brake, given by the caller
+A number of steps limits the search, not a clock, and its dice have a fixed seed, so that equal input gives an equal
+plan. Whole rounds are done and proved, so that more steps never make the result worse; a clock is only a brake
 (docs/decisions/choosing.md).
 """
 
@@ -20,19 +19,15 @@ from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.tally import Candidate, Lost, Merit, Supply, Tally
 
-TRIES: Final = 6
-"""Nodes tried in the place of those reopened; three times as many are looked at."""
-SIZES: Final = (1, 1, 2) * 5 + (8,)
-"""How many nodes are reopened, trial by trial."""
-CHAIN: Final = 2
-"""How many displaced pods in a row may be moved on for one that finds no place."""
+TRIES: Final = 6  # Nodes tried in the place of those reopened; three times as many are looked at.
+SIZES: Final = (1, 1, 2) * 5 + (8,)  # How many nodes are reopened, trial by trial.
+CHAIN: Final = 2  # How many displaced pods in a row may be moved on for one that finds no place.
 
 
 class Choice(Rearrangement):
-    """A rearrangement of which the worth is known at each moment, and in which buffers keep their room.
+    """A rearrangement of which the worth is known at each moment, and in which `chunks` of buffers keep their room."""
 
-    `chunks`: how many of each must keep it. What the proof refuses for one is not chosen in the first place.
-    """
+    # What the proof refuses for a buffer is not chosen in the first place.
 
     def __init__(
         self, start: Packing, candidates: Mapping[int, Candidate], tally: Tally, buffers: BufferRoom, chunks: Chunks
@@ -42,8 +37,8 @@ class Choice(Rearrangement):
         self.tally = tally
 
     def take(self, node: int, ejections: int = 0) -> bool:
-        mark, each = self.mark(), self._candidates[node]
-        if self.tally.is_for_nothing(each) or not (self.tally.has_room_for(each) and super().take(node, ejections)):
+        mark, asked = self.mark(), self._candidates[node]
+        if self.tally.is_for_nothing(asked) or not (self.tally.has_room_for(asked) and super().take(node, ejections)):
             return False
         if self._buffers.lost_place(self, node, self._chunks) is None:
             return True
@@ -93,7 +88,6 @@ class Improver:
         choice.steps += 1
 
     def complete(self) -> None:
-        """Take what still finds a place once others move over."""
         self.choice.keep()
         for node in sorted(self._nodes, key=self._load.__getitem__):
             if node not in self.choice:
@@ -118,10 +112,8 @@ class Improver:
 
 STEPS: Final = 2_000
 """Pods and nodes tried before no further round is begun; the first round is always finished."""
-STEPS_FOR_EACH: Final = 6
-"""So many more for each node and pod of the cluster."""
-ROUND: Final = 500
-"""Steps of a round of exchanges; as many as the choice took to find, where that is more."""
+STEPS_FOR_EACH: Final = 6  # So many more for each node and pod of the cluster.
+ROUND: Final = 500  # Steps of a round of exchanges; as many as the choice took to find, where that is more.
 SMALL: Final = 2_000
 """Nodes and pods of a cluster in which what a search by prices alone finds is a beginning, too: no bill is higher."""
 NO_SUPPLIES: Final[Mapping[str, Supply]] = {}
@@ -135,10 +127,8 @@ class SearchResult:
     nodes: tuple[str, ...] = ()
     saving: int = 0
     merit: Merit = (0, 0, 0, 0, 0)
-    steps: int = 0
-    """Steps used."""
-    braked: bool = False
-    """Whether the brake ended it before its steps did."""
+    steps: int = 0  # Steps used.
+    braked: bool = False  # Whether the brake ended it before its steps did.
 
 
 def never() -> bool:
@@ -156,29 +146,18 @@ def search(
     reached: Reached = NOTHING_REACHED,
     lost: Lost | None = None,
 ) -> SearchResult:
-    """Return the set of candidates that saves most, by as little disruption as was found.
-
-    `simulation` stays as it is; of several strategies the search follows the first.
-
-    Args:
-        simulation: where the cluster stands.
-        candidates: the nodes that may go.
-        steps: the limit; None = one that grows with the cluster.
-        supplies: by name, what the candidates' uses are of.
-        brake: asked now and then; the search ends with the best so far as soon as it answers yes.
-        reached: candidates that are known to go together, so that no less is found.
-        lost: what nodes save less than they cost where machines are under commitments. Each node that is taken saves
-            the less then; one that saves nothing is not taken, and one that others make needless stays.
-    """
+    """Return the set of candidates that saves most, by as little disruption as was found."""
+    # `simulation` stays as it is.
+    # `steps` None grows with the cluster. `reached` are candidates known to go together, so that no less is found.
+    # Under commitments (`lost`) each node that is taken saves the less; what saves nothing is not taken.
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
-    work = _Search(
-        simulation, sorted(candidates, key=lambda candidate: (candidate.rank, candidate.name)), supplies, lost
-    )
-    most = steps_for(simulation) if steps is None else steps
+    ranked = sorted(candidates, key=lambda candidate: (candidate.rank, candidate.name))
+    work, size = _Search(simulation, ranked, supplies, lost), simulation.arrays.size_of_cluster
+    most = STEPS + STEPS_FOR_EACH * size if steps is None else steps
     nothing = SearchResult(simulation, merit=Tally(supplies).merit)
     begun = [nothing, *work.extend_known_set(reached)]
-    if lost and simulation.arrays.size_of_cluster <= SMALL:
+    if lost and size <= SMALL:
         begun += work.by_price(search(simulation, candidates, steps, supplies=supplies, brake=brake, reached=reached))
     best, used = max(begun, key=lambda result: result.merit), 0
     for choice, spent in work.rounds(brake):
@@ -190,17 +169,6 @@ def search(
         if brake():
             return replace(best, steps=used, braked=True)
     return replace(best, steps=used)
-
-
-def steps_for(simulation: Simulation) -> int:
-    """Return the limit for a cluster of that size."""
-    return STEPS + STEPS_FOR_EACH * simulation.arrays.size_of_cluster
-
-
-def _is_for_a_buffer(unguided: Simulation | None, name: str) -> bool:
-    """Whether a buffer keeps the node under some strategy; else it is taken there, if it can be."""
-    refused = unguided.try_remove(name) if unguided else None
-    return refused is not None and bool(refused.buffer)
 
 
 class _Search:
@@ -217,9 +185,7 @@ class _Search:
         self._simulation = simulation
         self._supplies, self._lost = supplies, lost
         self._candidates = {arrays.index[candidate.name]: candidate for candidate in ranked}
-        self._dollars = {
-            node: max(self._tally().saved_by(candidate), 1) for node, candidate in self._candidates.items()
-        }
+        self._dollars = {node: max(self._tally().saved_by(row), 1) for node, row in self._candidates.items()}
         self._load = {node: arrays.load(node) / dollar for node, dollar in self._dollars.items()}
 
     def _tally(self) -> Tally:
@@ -228,8 +194,9 @@ class _Search:
     def rounds(self, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         """Yield a choice and the steps it took, without end: one pass for each order, then exchanges on the best."""
         best: Choice | None = None
+        start = self._simulation
         for order in self._orders():
-            choice = self._choice()
+            choice = Choice(start.first_packing, self._candidates, self._tally(), start.buffers, start.first_chunks)
             for node in order:
                 choice.take(node)
             choice.let_stand()
@@ -239,16 +206,17 @@ class _Search:
             yield from self._exchanges(best, brake)
 
     def prove(self, choice: Choice) -> SearchResult:
-        """Place the whole set once more from the start; a node whose pods then find no place returns to it.
-
-        So is one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of chunks.
-        """
+        """Place the whole set once more from the start; a node whose pods then find no place returns to it."""
+        # So does one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of
+        # chunks.
         trial, tally = self._simulation.with_guide(choice.lying()), self._tally()
         unguided = self._simulation.copy() if self._simulation.keeps_buffers_robustly else None
         for node in choice.taken:
-            each = self._candidates[node]
-            if not _is_for_a_buffer(unguided, each.name) and trial.try_remove(each.name) is None:
-                tally.add(each, len(trial.arrays.movable(node)))
+            chosen = self._candidates[node]
+            # Under some strategy a buffer may keep the node; else it is taken there, too, if it can be.
+            refused = unguided.try_remove(chosen.name) if unguided else None
+            if not (refused and refused.buffer) and trial.try_remove(chosen.name) is None:
+                tally.add(chosen, len(trial.arrays.movable(node)))
             else:
                 choice.put_back(node)
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
@@ -261,11 +229,11 @@ class _Search:
         trial, tally = self._simulation.with_guide(reached.places_in(arrays)), self._tally()
         begun = [arrays.index[name] for name in reached.nodes]
         for node in dict.fromkeys((*begun, *sorted(self._candidates, key=self._load.__getitem__))):
-            each = self._candidates.get(node)
-            if not each or tally.is_for_nothing(each) or not tally.has_room_for(each):
+            asked = self._candidates.get(node)
+            if not asked or tally.is_for_nothing(asked) or not tally.has_room_for(asked):
                 continue
-            if trial.try_remove(each.name) is None:
-                tally.add(each, len(trial.arrays.movable(node)))
+            if trial.try_remove(asked.name) is None:
+                tally.add(asked, len(trial.arrays.movable(node)))
         yield SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def by_price(self, found: SearchResult) -> Iterator[SearchResult]:
@@ -278,10 +246,6 @@ class _Search:
         places = {move.pod: move.node for own in found.simulation.assignments.moves().values() for move in own}
         yield from self.extend_known_set(Reached(found.nodes, places))
 
-    def _choice(self) -> Choice:
-        start, tally = self._simulation, self._tally()
-        return Choice(start.first_packing, self._candidates, tally, start.buffers, start.first_chunks)
-
     def _exchanges(self, choice: Choice, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         improver, length = Improver(choice, self._candidates, self._load), max(ROUND, choice.steps)
         while True:
@@ -292,11 +256,9 @@ class _Search:
             yield choice, choice.steps - begun
 
     def _orders(self) -> Iterator[Sequence[int]]:
-        """Yield orders to try.
-
-        Room is what a removal costs, money what it brings: the load that must move for each dollar; the disruption
-        for each dollar; the capacity that is lost for each dollar (in steps of 5 %, by load within a step); money.
-        """
+        """Yield orders to try: room is what a removal costs, money what it brings."""
+        # Load for each dollar; lost capacity for each dollar (in steps of 5 %, by load within a step); disruption;
+        # money.
         rows, load, cost = self._candidates, self._load, self._dollars
         capacity = {node: self._simulation.arrays.capacity(node) for node in rows}
 

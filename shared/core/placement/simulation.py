@@ -1,10 +1,9 @@
 """READ FIRST in this package. The simulation in which a pass plays through what would happen.
 
-A node is taken only if all its movable pods have a place together with those of every node taken before, every
-drain in flight and the pods pending now, under every strategy of `strategies` (docs/decisions/robust-fit.md), and if
-capacity buffers then have the room that they have now (docs/decisions/buffers.md). Drained nodes still stand there
-cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
-Pods for which the scheduler keeps room on a node (status.nominatedNodeName) are placed there first.
+A node is taken only if all its movable pods have a place together with those of every node taken before, every drain
+in flight and the pods pending now, under every strategy (docs/decisions/robust-fit.md), and if capacity buffers then
+have the room that they have now (docs/decisions/buffers.md). Drained nodes still stand there cordoned: what stays
+keeps its domains.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +14,6 @@ from typing import Final
 import numpy as np
 
 from shared.core.cluster.autoscaling import buffer_of
-from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
@@ -43,19 +41,16 @@ class NoPlace:
 
     @property
     def blocker(self) -> Blocker:
-        """What the node stays for."""
         if self.buffer:
             return Blocker(Unremovable.NEEDED_BY_BUFFER, self.buffer, self.detail)
         return Blocker(Unremovable.NO_PLACE_FOR_PODS, self.pod.key, self.detail)
 
     @property
     def sentence(self) -> str:
-        """The result of the proof, in few words."""
         return f"{f'the room of buffer {self.buffer}' if self.buffer else self.pod.key}: {self.detail}"
 
 
 def refusal(packing: Packing, removal: Removal) -> NoPlace:
-    """Return why a removal failed that is taken back by now."""
     arrays = packing.arrays
     if removal.blocked is None:
         pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
@@ -121,25 +116,16 @@ class Simulation:
         cordoned_untouched: Collection[str] = (),
         robust: bool = True,
     ) -> "Simulation":
-        """Set up the simulation.
-
-        Args:
-            seen: nodes sorted by name and pods by key; or its arrays, where they are known.
-            departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
-                pods are placed first. Names that are not in the snapshot are passed over.
-            headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
-            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, so that
-                they can be taken at any time; where they fit nowhere together, no room is kept (the autoscaler
-                cannot empty it either, unless it counts on pods that move along, as ours must not).
-            closed: names of nodes that nothing may be put on, and that stay as they are.
-            cordoned_untouched: names of nodes whose room buffers have until now: a drain of ours has cordoned them and
-                moved nothing.
-            robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
-        """
+        """Set up the simulation of a snapshot, or of its arrays."""
+        # `robust`: under all strategies, else the packing one alone.
+        # Movable pods of `departing` nodes are placed first. For those of `announced` ones room is kept, unless they
+        # fit nowhere together: the autoscaler cannot empty such a node either. Nothing may be put on `closed` ones.
+        # Buffers have the room of `cordoned_untouched` ones until now: a drain of ours has moved nothing there. Moved
+        # pods leave `headroom` percent free, by pool.
         arrays = seen if isinstance(seen, ClusterArrays) else ClusterArrays(seen)
-        simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
+        simulation = cls(arrays, [Packing(arrays, strategy) for strategy in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
-            packing.bar(arrays.places_of(closed))
+            packing.stop_filling(arrays.places_of(closed))
         simulation._depart(arrays.places_of(departing), arrays.places_of(cordoned_untouched))
         simulation._keep_room(arrays.places_of(announced))
         if headroom:
@@ -149,14 +135,10 @@ class Simulation:
         return simulation
 
     def copy(self) -> "Simulation":
-        """Return an independent simulation in the same position."""
         return self._with([packing.copy() for packing in self._packings], self._chunks)
 
     def with_guide(self, places: Mapping[int, Sequence[int]]) -> "Simulation":
-        """Return one in the same position, of the first strategy alone, that puts pods where they are meant to go.
-
-        `places` are nodes for the pods of each class; what is not allowed there goes where the strategy would put it.
-        """
+        """Return one in the same position, of the first strategy alone, that puts pods where they are meant to go."""
         return self._with([GuidedPacking(self.first_packing, places)], self._chunks[:1])
 
     @property
@@ -176,16 +158,10 @@ class Simulation:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """The nodes taken, in order."""
         return tuple(self.arrays.nodes[node].name for node in self._taken)
 
     def try_remove(self, name: str) -> NoPlace | None:
-        """Take the node if everything on it has a place elsewhere; otherwise leave the simulation as it was.
-
-        Raises:
-            KeyError: no node of that name is in the snapshot.
-            ValueError: the node is departing or taken already.
-        """
+        """Take the node if everything on it has a place elsewhere; otherwise leave the simulation as it was."""
         found, _ = self._try_removal(name)
         node = self.arrays.index[name]
         if found is None and node in self._room_kept:
@@ -236,12 +212,10 @@ class Simulation:
 
     @property
     def placement_count(self) -> int:
-        """How many placements stand, under the first strategy."""
         return len(self._packings[0].log)
 
     @property
     def assignments(self) -> Assignments:
-        """Where the pods end up by now, under the first strategy."""
         log, taken = tuple(self.first_packing.log), tuple(self._taken)
         return Assignments(self.arrays, log, tuple(self._pending()), self._departing, taken)
 
@@ -252,10 +226,8 @@ class Simulation:
         return twin
 
     def _depart(self, nodes: Sequence[int], cordoned_untouched: Sequence[int]) -> None:
-        """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes.
-
-        Buffers keep what they have in between: what leaves may not take it from them.
-        """
+        """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes."""
+        # Buffers keep what they have in between: what leaves may not take it from them.
         self._departing = tuple(nodes)
         queue = in_queue_order(self._pending())
         leaving = {node: self.arrays.movable(node) for node in nodes}
@@ -295,11 +267,7 @@ def _undo(done: _Removals) -> None:
 
 def headroom_of(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
     """Return amounts by axis and node of percentages by pool, rounded up; the number of pods is not held back."""
-
-    def share(node: Node) -> int:
-        return percent.get(node.pool, 0)
-
-    shares = np.fromiter(map(share, arrays.nodes), np.int64, len(arrays.nodes))
+    shares = np.fromiter((percent.get(node.pool, 0) for node in arrays.nodes), np.int64, len(arrays.nodes))
     amounts = -(-arrays.allocatable * shares // 100)
     amounts[arrays.axes.index(PODS)] = 0
     return amounts
@@ -307,8 +275,7 @@ def headroom_of(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
 
 PATIENCE: Final = timedelta(seconds=90)
 """A minute of grace, and what the kubelet and the scheduler take after it."""
-AFTER_GRACE: Final = timedelta(seconds=5)
-"""What these take after a shorter grace."""
+AFTER_GRACE: Final = timedelta(seconds=5)  # What these take after a shorter grace.
 
 
 def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
@@ -327,13 +294,11 @@ def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
 def place_preempting(
     packing: Packing, waiting: Iterable[Pod], nodes: Collection[int], now: datetime
 ) -> Mapping[str, datetime]:
-    """Put pods on those of the nodes where others give way to them and are gone soon; return by uid by when they are.
-
-    Gone soon are those whose grace still runs and ends before the pod has waited for `PATIENCE`: neither a long grace
-    nor a pod that never ends nor one nomination after another keeps a pod here for longer. Only pods of lower
-    priority give way (pkg/scheduler/framework/plugins/defaultpreemption). What else may forbid the pod the node is the
-    scheduler's to know: it has tried the pod there without them.
-    """
+    """Put pods where others give way to them and are gone soon; return by uid by when they are."""
+    # Gone soon are those whose grace ends before the pod has waited for `PATIENCE`: neither a long grace nor one
+    # nomination after another keeps a pod here for longer. Only pods of lower priority give way
+    # (plugins/defaultpreemption). What else may forbid the pod the node the scheduler knows: it has tried the pod
+    # there without them.
     placed: dict[str, datetime] = {}
     for pod in waiting:
         node = packing.arrays.index.get(pod.nominated)
@@ -343,7 +308,7 @@ def place_preempting(
         kind, going = packing.arrays.kind_of[pod.spec], _gone_soon(packing, pod, node, now, until)
         if going and packing.takes_later(kind, node, going):
             _keep_room(packing, kind, node)
-            ends = max(each.deleting for each in going if each.deleting is not None)
+            ends = max(other.deleting for other in going if other.deleting is not None)
             placed[pod.uid] = min(ends + AFTER_GRACE, until)
     return placed
 
@@ -352,8 +317,8 @@ def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime, until: date
     """Return the pods on the node that give way to this one; `deleting` is the end of their grace."""
     if now >= until:
         return []
-    ending = (each for each in packing.arrays.ending(node) if each.spec.priority < pod.spec.priority)
-    return [each for each in ending if each.deleting is not None and now <= each.deleting <= until]
+    ending = (other for other in packing.arrays.ending(node) if other.spec.priority < pod.spec.priority)
+    return [other for other in ending if other.deleting is not None and now <= other.deleting <= until]
 
 
 def _keep_room(packing: Packing, kind: int, node: int) -> None:

@@ -1,8 +1,7 @@
 """In which order pods are placed, and which of the feasible nodes each of them gets.
 
-The kube-scheduler will not follow our packing, so a plan must hold under several of these
-(docs/decisions/robust-fit.md): packed, as GKE's optimize-utilization profile scores; spread, as the default profile
-scores; and at random, from a seed. Which nodes are feasible is no matter of theirs.
+The kube-scheduler will not follow our packing, so a plan must hold under several of these (docs/decisions/robust-
+fit.md).
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +19,10 @@ PlacementOrder = Callable[[ClusterArrays, Sequence[int]], list[int]]
 
 @dataclass(frozen=True)
 class Strategy:
-    """`order` sorts pod classes before they are placed; among feasible nodes the smallest key wins.
+    """`order` sorts pod classes; of feasible nodes the smallest key wins."""
 
-    A node's key is `direction` times its free shares (`ClusterArrays.room`): 1 packs, -1 spreads, 0 leaves the choice
-    to the seed. Ties go to the first node by name.
-    """
+    # `direction` times the free shares, then the name.
+    # Direction 1 packs, -1 spreads, 0 leaves the choice to the seed.
 
     name: str
     order: PlacementOrder
@@ -32,7 +30,6 @@ class Strategy:
     seed: int | None = None
 
     def ties(self, nodes: int) -> Amounts:
-        """Return what is added to the nodes' keys."""
         if self.seed is None:
             return np.zeros(nodes, np.int64)
         return np.random.default_rng(self.seed).permutation(nodes).astype(np.int64)

@@ -1,7 +1,5 @@
-"""What the nodes that a search has taken are worth together, and whether enough is left for one more.
-
-Worth is compared as a tuple, money first. A supply is what must not run out: minimums, counts, excess.
-"""
+"""What the nodes that a search has taken are worth together, and whether enough is left for one more."""
+# Money counts first.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +8,8 @@ from typing import Final
 
 Lost = Callable[[Sequence[int]], int]
 """Returns how many micro-dollars an hour nodes of these amounts save less than they cost (`planning.bill`)."""
-LITTLE: Final = 10
-"""Micro-dollars an hour, less than a cent a month: a node that saves no more saves nothing."""
-Merit = tuple[int, int, int, int, int]
-"""Compared from left to right, more is better: see `Tally.merit`."""
+LITTLE: Final = 10  # Micro-dollars an hour, less than a cent a month: a node that saves no more saves nothing.
+Merit = tuple[int, int, int, int, int]  # Compared from left to right, more is better: see `Tally.merit`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +31,11 @@ class Supply:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node that may go."""
-
     name: str
-    cost: int
-    """Its price, in micro-dollars per hour."""
-    disruption: int = 0
-    """What the evictions would cost, in any unit."""
+    cost: int  # Its price, in micro-dollars per hour.
+    disruption: int = 0  # What the evictions would cost, in any unit.
     uses: tuple[Use, ...] = ()
-    rank: int = 0
-    """Its place among the candidates by what else is preferred: of equals the earlier goes."""
+    rank: int = 0  # Its place among the candidates by what else is preferred: of equals the earlier goes.
     first: bool = False
     """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
     amounts: tuple[int, ...] = ()
@@ -61,13 +52,10 @@ class Tally:
     disruption: int = 0
     evictions: int = 0
     ranks: int = 0
-    used: Counter[str] = field(default_factory=Counter)
-    """By supply."""
-    gone: tuple[int, ...] = ()
-    """The amounts of all."""
+    used: Counter[str] = field(default_factory=Counter)  # By supply.
+    gone: tuple[int, ...] = ()  # The amounts of all.
 
     def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
-        """Count a candidate in, or out again."""
         self.cost += nodes * candidate.cost
         self.disruption += nodes * candidate.disruption
         self.evictions += nodes * evictions
@@ -100,12 +88,11 @@ class Tally:
         return self.saved_by(candidate, taken=taken) <= LITTLE < candidate.cost
 
     def has_room_for(self, candidate: Candidate) -> bool:
-        """Whether enough is left of everything for the candidate to go."""
         return all(self.supplies[use.supply].left - self.used[use.supply] >= use.needs for use in candidate.uses)
 
     @property
     def merit(self) -> Merit:
         """Money; what evictions cost; how many they are; how evenly the supplies are left; the ranks."""
-        balanced = ((supply, each.left) for supply, each in self.supplies.items() if each.balanced)
-        uneven = sum((left - self.used[supply]) ** 2 for supply, left in balanced)
+        balanced = ((name, supply.left) for name, supply in self.supplies.items() if supply.balanced)
+        uneven = sum((left - self.used[name]) ** 2 for name, left in balanced)
         return self.saving, -self.disruption, -self.evictions, -uneven, -self.ranks

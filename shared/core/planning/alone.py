@@ -1,7 +1,7 @@
 """What the autoscaler leaves by itself, and whether a set of drains betters it (docs/decisions/money-over-days.md).
 
-Demand stays as it is. The autoscaler announces what it finds unneeded and empties it; then the scheduler has placed the
-pods, and it looks again.
+Demand stays as it is. The autoscaler announces what it finds unneeded and empties it; then the scheduler has placed
+the pods, and it looks again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -16,14 +16,10 @@ from shared.core.planning.bill import Savings
 from shared.core.planning.scheduling import Drained, drain_nodes
 from shared.core.rules.situation import Situation
 
-FEW: Final = 500
-"""Up to so many nodes the autoscaler is followed in a pass."""
-ROUNDS: Final = 20
-"""So many of its rounds at most."""
-DICE: Final = 3
-"""So often it is followed: in which order it asks the nodes decides what it reaches."""
-WANDERS: Final = Fraction(1, 10)
-"""The part of what it saves by moving pods that its dice decide."""
+FEW: Final = 500  # Up to so many nodes the autoscaler is followed in a pass.
+ROUNDS: Final = 20  # So many of its rounds at most.
+DICE: Final = 3  # So often it is followed: in which order it asks the nodes decides what it reaches.
+WANDERS: Final = Fraction(1, 10)  # The part of what it saves by moving pods that its dice decide.
 
 FindUnneeded = Callable[[Snapshot], Sequence[str]]
 """Returns what the autoscaler would announce, in the order in which it would remove it."""
@@ -43,21 +39,20 @@ def left_alone(
 
 
 def saves_as_much(situation: Situation, going: Collection[str], savings: Savings, arrays_of: ArraysOf) -> bool:
-    """Whether the autoscaler alone, with the best of its dice, would save about as much as if these nodes went first.
-
-    About: its dice decide a tenth of what it saves by moving pods. The very same is welcome, for it comes sooner. In a
-    large cluster nobody follows it so far: there one node is no matter.
-    """
+    """Whether the autoscaler alone, with the best of its dice, saves about as much as if these nodes went first."""
+    # About: its dice decide a tenth of what it saves by moving pods, so less than that is no proof that drains are
+    # better. The very same is welcome, for it comes sooner. In a large cluster nobody follows it: there one node is
+    # no matter.
     snapshot, nodes = situation.snapshot, situation.snapshot.node_by_name
-    most = savings.of_all(eligible(snapshot))
-    if len(nodes) > FEW or savings.of_all(nodes[name] for name in going) >= most:
+    most = savings.saving_of(eligible(snapshot))
+    if len(nodes) > FEW or savings.saving_of(nodes[name] for name in going) >= most:
         return False
     alone = _ways(snapshot, arrays_of)
     first = drain_nodes(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
     together = [[*first.gone, *later] for later in _ways(first.snapshot, arrays_of)]
 
     def saved(names: Iterable[str]) -> int:
-        return savings.of_all(nodes[name] for name in names)
+        return savings.saving_of(nodes[name] for name in names)
 
     best, ours = max(alone, key=saved), max(map(saved, together))
     moved = saved(name for name in best if situation.moving(name))
@@ -66,12 +61,11 @@ def saves_as_much(situation: Situation, going: Collection[str], savings: Savings
 
 def _ways(snapshot: Snapshot, arrays_of: ArraysOf) -> list[list[str]]:
     """Return which nodes the autoscaler may remove by itself, with one throw of its dice and with others."""
-    places = (turn * len(snapshot.nodes) // DICE for turn in range(DICE))
-    return [_way(snapshot, place, arrays_of) for place in places]
 
+    def follow(place: int) -> list[str]:
+        rounds = left_alone(
+            snapshot, lambda seen: nodes_unneeded(seen, context_of(seen), arrays_of, place), ROUNDS, arrays_of
+        )
+        return [name for step in rounds for name in step.gone]
 
-def _way(snapshot: Snapshot, place: int, arrays_of: ArraysOf) -> list[str]:
-    def find_unneeded(seen: Snapshot) -> tuple[str, ...]:
-        return nodes_unneeded(seen, context_of(seen), arrays_of, place)
-
-    return [name for step in left_alone(snapshot, find_unneeded, ROUNDS, arrays_of) for name in step.gone]
+    return [follow(turn * len(snapshot.nodes) // DICE) for turn in range(DICE)]

@@ -1,8 +1,9 @@
 """What the cluster autoscaler asks of one node: its threshold, and the pods that forbid it the node.
 
-Its rules about pods are not those of Ebb's drains (`rules.pods`): it asks no policy, and moves what Ebb would leave.
-Source: cluster-autoscaler pkg/core/scaledown/eligibility, pkg/simulator (utilization/info.go, drainability/rules), with
-GKE's flag that local storage does not matter.
+It asks no policy, and moves what Ebb would leave (`rules.pods`).
+Source: cluster-autoscaler pkg/core/scaledown/eligibility, pkg/simulator (utilization/info.go, drainability/rules),
+with
+Source: GKE's flag that local storage does not matter.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +36,7 @@ def is_expendable(spec: PodClass) -> bool:
     return spec.priority < EXPENDABLE_BELOW
 
 
-def as_seen(snapshot: Snapshot) -> Snapshot:
+def drop_expendable(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot as the autoscaler sees it; the same object if no pod is expendable."""
     if not any(is_expendable(pod.spec) for pod in snapshot.pods):
         return snapshot
@@ -52,12 +53,10 @@ def profile_of(snapshot: Snapshot) -> Profile:
 
 
 def soonest(snapshot: Snapshot, nodes: Iterable[Node]) -> timedelta:
-    """Return the shortest time after which the autoscaler takes an unneeded one of these nodes."""
     return min((snapshot.scale_down(node).unneeded for node in nodes), default=profile_of(snapshot).unneeded)
 
 
 def is_eligible(node: Node, pods: Sequence[Pod], gate: Fraction) -> bool:
-    """Whether the autoscaler looks at a node with these pods at all."""
     switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
     if not node.ready or node.outside or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
         return False
@@ -72,12 +71,8 @@ def _utilization(used: Usage) -> Fraction:
     if gpu is not None:
         return gpu
     rows = ((used.movable_cpu, used.cpu), (used.movable_memory, used.memory))
-    return max(_without_daemons(moving, whole) for moving, whole in rows)
-
-
-def _without_daemons(moving: Fraction, whole: Fraction) -> Fraction:
-    offered = 1 - (whole - moving)
-    return moving / offered if offered > 0 else Fraction(moving > 0)
+    offers = ((moving, 1 - (whole - moving)) for moving, whole in rows)
+    return max(moving / offered if offered > 0 else Fraction(moving > 0) for moving, offered in offers)
 
 
 SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)
@@ -86,37 +81,26 @@ _Rule = Callable[[Pod, DrainContext], bool | None]
 """True: it may go whatever later rules decide; False: it may not; None: this rule does not decide."""
 
 
-def _by_annotation(pod: Pod, _: DrainContext) -> bool | None:
-    return {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, ""))
+def is_safe_to_evict(spec: PodClass) -> bool:
+    """Whether the pods are moved whatever a PodDisruptionBudget allows; the eviction API still asks it."""
+    return spec.annotations.get(names.SAFE_TO_EVICT) == "true"
 
 
-def _not_replicated(pod: Pod, _: DrainContext) -> bool | None:
-    owner = pod.spec.owner
-    return None if owner is not None and owner.kind in REPLICATED else False
-
-
-def _system(pod: Pod, context: DrainContext) -> bool | None:
+def _may_move_system_pod(pod: Pod, context: DrainContext) -> bool | None:
     if pod.spec.namespace != names.KUBE_SYSTEM or context.budgets_of(pod.spec):
         return None
     return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
 
 
-def _not_safe(pod: Pod, _: DrainContext) -> bool | None:
-    return False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None
-
-
-_RULES: Final[tuple[_Rule, ...]] = (_by_annotation, _not_replicated, _system, _not_safe)
+_RULES: Final[tuple[_Rule, ...]] = (
+    lambda pod, _: {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, "")),
+    lambda pod, _: None if pod.spec.owner is not None and pod.spec.owner.kind in REPLICATED else False,
+    _may_move_system_pod,
+    lambda pod, _: False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None,
+)
 
 
 def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:
     """Whether the autoscaler would evict all of these pods, if PodDisruptionBudgets let them go."""
-    return all(_may_go(pod, context) for pod in pods)
-
-
-def _may_go(pod: Pod, context: DrainContext) -> bool:
-    return next((answer for rule in _RULES if (answer := rule(pod, context)) is not None), True)
-
-
-def is_safe_to_evict(spec: PodClass) -> bool:
-    """Whether the pods are moved whatever a PodDisruptionBudget allows; the eviction API still asks it."""
-    return spec.annotations.get(names.SAFE_TO_EVICT) == "true"
+    answers = ((answer for rule in _RULES if (answer := rule(pod, context)) is not None) for pod in pods)
+    return all(next(answer, True) for answer in answers)

@@ -1,14 +1,13 @@
 """One look of the cluster autoscaler: which nodes it finds unneeded, one after the other, rule by rule.
 
-It never looks at what a set of nodes would bring. Each node that it takes leaves less for those after it: less room,
-less of the PodDisruptionBudgets, less of the minimums. Recordings of the real one hold this model
-(tests/cli/analysis/simulated_days/test_recordings.py).
-Source: kubernetes/autoscaler, cluster-autoscaler/core/scaledown/planner/planner.go (categorizeNodes, sortByRisk),
-core/scaledown/pdb/basic.go, simulator/cluster.go, processors/scaledowncandidates.
+Each node that it takes leaves less for those after it: less room, less of the PodDisruptionBudgets, less of the
+minimums. Recordings of the real one hold this model (tests/cli/analysis/simulated_days/test_recordings.py).
+Source: cluster-autoscaler, core/scaledown/planner/planner.go, core/scaledown/pdb/basic.go,
+processors/scaledowncandidates.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -20,27 +19,20 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.assignments import in_queue_order
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
+from shared.core.placement.cluster_packings import NextFit
 from shared.core.placement.node_room import OUTSIDE
-from shared.core.placement.packing import Packing
-from shared.core.placement.strategies import FIRST_FIT
-from shared.core.planning.autoscaler import as_seen, is_eligible, is_safe_to_evict, may_be_moved
+from shared.core.planning.autoscaler import drop_expendable, is_eligible, is_safe_to_evict, may_be_moved
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import movable
 
-PARALLEL: Final = 10
-"""Nodes that may be deleted at once (max-scale-down-parallelism)."""
+PARALLEL: Final = 10  # Nodes that may be deleted at once (max-scale-down-parallelism).
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What earlier looks have left."""
-
-    leaving: Collection[str] = ()
-    """Nodes on their way out."""
-    unneeded: Collection[str] = ()
-    """Nodes that were found by the last look."""
-    place: int = 0
-    """From which node on the search for room goes on."""
+    leaving: Collection[str] = ()  # Nodes on their way out.
+    unneeded: Collection[str] = ()  # Nodes that were found by the last look.
+    place: int = 0  # From which node on the search for room goes on.
 
 
 NO_EARLIER: Final = Earlier()
@@ -48,25 +40,18 @@ NO_EARLIER: Final = Earlier()
 
 @dataclass(frozen=True, slots=True)
 class ScaleDownScan:
-    """What one look of the autoscaler finds."""
-
-    next_place: int
-    """From which node on the next look searches for room."""
+    next_place: int  # From which node on the next look searches for room.
     unneeded: tuple[str, ...] = ()
     """The nodes that could go, in the order in which they are removed: empty ones first, risky ones last."""
-    kept: tuple[str, ...] = ()
-    """Eligible nodes that could not go; they are not looked at again for a while."""
-    unseen: bool = False
-    """Whether it ended before it had looked at all: it had found enough."""
+    kept: tuple[str, ...] = ()  # Eligible nodes that could not go; they are not looked at again for a while.
+    unseen: bool = False  # Whether it ended before it had looked at all: it had found enough.
 
 
 def nodes_unneeded(
     snapshot: Snapshot, context: DrainContext, arrays_of: ArraysOf = ClusterArrays, place: int = 0
 ) -> tuple[str, ...]:
-    """Return all nodes that the autoscaler would find unneeded in time, in the order in which it would remove them.
-
-    `context` knows the PDBs of the snapshot; `place` is where its search for room begins, and throws its dice.
-    """
+    """Return all nodes that the autoscaler would find unneeded in time, in the order in which it would remove them."""
+    # `place` is where its search for room begins, and throws its dice: real ones depend on the order of a Go map.
     rows = eligible(snapshot)
     return scan(snapshot, context, rows, Earlier(place=place), most=len(rows), arrays_of=arrays_of).unneeded
 
@@ -86,15 +71,15 @@ def scan(
     most: int = 0,
     arrays_of: ArraysOf = ClusterArrays,
 ) -> ScaleDownScan:
-    """Return which of these eligible nodes could go, one after the other.
-
-    Empty nodes are asked first, then those that were unneeded before (emptycandidates, previouscandidates). The look
-    ends with `most` nodes found, by default with twice as many more than before as may be deleted at once
-    (planner.go, unneededNodesLimit).
-    """
-    look, before = _Look(as_seen(snapshot), context, earlier, arrays_of), earlier.unneeded
-    rows, numbers = [node for node in looked_at if look.sizes.may_shrink(node)], look.numbers()
-    dice = {node.name: _dice(numbers[node.name], earlier.place) for node in rows}
+    """Return which of these eligible nodes could go, one after the other; it ends with `most` nodes found."""
+    # Empty nodes are asked first, then those that were unneeded before. By default it ends with twice as many more
+    # than before as may be deleted at once (planner.go, unneededNodesLimit).
+    seen, before = drop_expendable(snapshot), earlier.unneeded
+    look = _Look(seen, context, earlier, arrays_of)
+    rows = [node for node in looked_at if look.sizes.may_shrink(node)]
+    # Nodes stand in another order in each look, as those of a Go map do; under other names it does the same.
+    numbers = {node.name: number for number, node in enumerate(seen.nodes)}
+    dice = {node.name: crc32(f"node {numbers[node.name]} {earlier.place}".encode()) for node in rows}
     rows.sort(key=lambda node: (look.moves_pods(node.name), node.name not in before, dice[node.name]))
     enough = most or len(before) + 2 * PARALLEL
     for node in rows:
@@ -102,11 +87,6 @@ def scan(
             return look.result(unseen=True)
         look.ask(node)
     return look.result(unseen=False)
-
-
-def _dice(number: int, place: int) -> int:
-    """Return a number by which nodes stand in another order in each look, as those of a Go map do."""
-    return crc32(f"node {number} {place}".encode())
 
 
 class _Look:
@@ -122,10 +102,6 @@ class _Look:
         """The nodes that could go, and whether they are risky: of several pods a budget lets only some go at once."""
         self._kept: list[str] = []
 
-    def numbers(self) -> Mapping[str, int]:
-        """Return a number of each node by name: under other names the autoscaler does the same."""
-        return {node.name: number for number, node in enumerate(self._snapshot.nodes)}
-
     def moves_pods(self, name: str) -> bool:
         return bool(self._pods_of(name))
 
@@ -135,11 +111,9 @@ class _Look:
         return self._pods[name]
 
     @cached_property
-    def _packing(self) -> "NextFit":
-        """Where pods lie as far as it has looked: what waits and what leaves nodes in deletion has a place already.
-
-        Source: core/podlistprocessor (currently_drained_nodes.go, filter_out_schedulable.go).
-        """
+    def _packing(self) -> NextFit:
+        """Where pods lie as far as it has looked: what waits and what leaves nodes in deletion has a place already."""
+        # core/podlistprocessor: currently_drained_nodes.go, filter_out_schedulable.go.
         arrays = self._arrays_of(self._snapshot)
         moving = (pod for name in self._earlier.leaving for pod in self._pods_of(name) if pod.deleting is None)
         queue = in_queue_order((*arrays.pending, *moving))
@@ -153,7 +127,6 @@ class _Look:
         return Simulation(self._packing.arrays, [self._packing])
 
     def ask(self, node: Node) -> None:
-        """Find out whether the node could go, next to those found before."""
         leaving = self._may_leave(node.name)
         if leaving is None or not self.sizes.may_shrink(node) or self._simulation.try_remove(node.name) is not None:
             self._kept.append(node.name)
@@ -166,44 +139,15 @@ class _Look:
         own = self._pods_of(name)
         if not may_be_moved(own, self._context):
             return None
-        classes = [*(pod.spec for pod in own), *self._put_on(name)]
+        classes = [pod.spec for pod in own]
+        if self.found or self._earlier.leaving:
+            classes += self._packing.find_put_on(self._packing.arrays.index[name])
         return None if any(map(self._budgets.refuses, classes)) else classes
-
-    def _put_on(self, name: str) -> Iterator[PodClass]:
-        return (
-            self._packing.put_on(self._packing.arrays.index[name]) if self.found or self._earlier.leaving else iter(())
-        )
 
     def result(self, *, unseen: bool) -> ScaleDownScan:
         names = sorted(self.found, key=lambda name: (self.moves_pods(name), self.found[name]))
         place = self._packing.place if self.found else self._earlier.place
         return ScaleDownScan(place, tuple(names), tuple(self._kept), unseen=unseen)
-
-
-class NextFit(Packing):
-    """Puts each pod on the first node with room behind the one that was found last, round and round.
-
-    Source: simulator/clustersnapshot/predicate/plugin_runner.go, RunFiltersUntilPassingNode.
-    """
-
-    def __init__(self, arrays: ClusterArrays, place: int) -> None:
-        super().__init__(arrays, FIRST_FIT)
-        self.place = place % max(len(arrays.nodes), 1)  # there may be fewer nodes than in the look before
-
-    def _best(self, kind: int) -> int:
-        mask = self.taking(kind)
-        target = self.place + int(mask[self.place :].argmax())
-        if not mask[target]:
-            target = int(mask.argmax())
-        if not mask[target]:
-            return OUTSIDE
-        self.place = (target + 1) % len(mask)
-        return target
-
-    def put_on(self, node: int) -> Iterator[PodClass]:
-        """Yield the class of each pod that it has put on the node."""
-        for kind, pods in self._relocated.get(node, {}).items():
-            yield from [self.arrays.classes[kind]] * pods
 
 
 class _Budgets:
@@ -215,9 +159,8 @@ class _Budgets:
 
     def refuses(self, spec: PodClass) -> bool:
         """Whether a pod of the class may not go (drainability/rules/pdb)."""
-        return not is_safe_to_evict(spec) and any(
-            budget.disruptions_allowed - self._used[budget.key] < 1 for budget in self._context.budgets_of(spec)
-        )
+        budgets = () if is_safe_to_evict(spec) else self._context.budgets_of(spec)
+        return any(budget.disruptions_allowed - self._used[budget.key] < 1 for budget in budgets)
 
     def take(self, classes: Sequence[PodClass]) -> bool:
         """Take the pods of a node off; return whether that is more than a budget allows (CanRemovePods)."""

@@ -1,15 +1,11 @@
 """What a set of nodes costs where machines are under commitments: money is a function of the set that remains.
 
-    bill = fees + what exceeds a family's commitment at its rate + Spot, GPUs, disks and all else at its price
-
-A node has no price of its own then; it has a marginal one in a set. Without commitments the bill of a set is the sum
-of its nodes' prices, to the micro-dollar. What others of the region use of a commitment is taken off it first. Of
-machines on demand commitments cover vCPUs and GiB, at the rate of predefined ones; a flexible commitment then covers
-what is left, of any family, up to its worth at list (docs/decisions/bill.md).
-
-Amounts are integers: thousandths of a vCPU and of a GiB, micro-dollars an hour, rates in millionths of these.
-What exceeds commitments is convex in each amount, so a node saves the less the more nodes go with it: one that saves
-nothing by itself saves nothing in any set.
+bill = fees + what exceeds a family's commitment at its rate + Spot, GPUs, disks and all else at its price. Without
+commitments it is the sum of the nodes' prices, to the micro-dollar. What others of the region use of a commitment is
+taken off it first; a flexible commitment then covers what is left, of any family, up to its worth at list
+(docs/decisions/bill.md). Amounts are integers: thousandths of a vCPU and of a GiB, micro-dollars an hour, rates in
+millionths of these. What exceeds commitments is convex in each amount: a node that saves nothing by itself saves
+nothing in any set.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -57,24 +53,27 @@ class Bill:
 
     @classmethod
     def of(cls, prices: Prices, commitments: Commitments, nodes: Sequence[Node], now: datetime) -> "Bill":
-        """Return the bill of a cluster of these nodes at a time: what has ended is not in it."""
         if not commitments:
             return cls(prices)
-        return cls(prices, _net(_with_known_rates(commitments.in_force(now), prices)), region_of(nodes))
+        in_force = commitments.in_force(now)
+        known = tuple(family for family in in_force.families if family.family in prices.families)
+        # What others of the region use is taken off first.
+        net = (
+            replace(row, size=_less(row.size, used)) for row, used in _use_commitments(known, in_force.elsewhere or {})
+        )
+        return cls(prices, replace(in_force, families=tuple(net), elsewhere={}), region_of(nodes))
 
     @property
     def is_list(self) -> bool:
         """Whether nothing is committed, so that each node has a price of its own."""
         return not self.commitments
 
-    def of_all(self, nodes: Iterable[Node]) -> int:
-        """Return what these nodes cost together, fees included, in micro-dollars an hour."""
+    def cost_of(self, nodes: Iterable[Node]) -> int:
         rows = tuple(nodes)
-        return self.prices.of_all(rows) - self.covered(self.total(rows)) + self.fees
+        return self.prices.cost_of(rows) - self.covered(self.total(rows)) + self.fees
 
     def saving(self, nodes: Iterable[Node], gone: Iterable[Node]) -> int:
-        """Return by how much the bill of `nodes` falls without `gone`, in micro-dollars an hour."""
-        return Savings(self, self.total(nodes)).of_all(gone)
+        return Savings(self, self.total(nodes)).saving_of(gone)
 
     def total(self, nodes: Iterable[Node]) -> tuple[int, ...]:
         """Return what commitments may cover of these nodes together; see `amounts`."""
@@ -82,11 +81,10 @@ class Bill:
         return NO_AMOUNTS if self.is_list else tuple(map(sum, zip(sums, *map(self.amounts, nodes), strict=True)))
 
     def amounts(self, node: Node) -> tuple[int, ...]:
-        """Return what commitments may cover of a node.
-
-        That is what it costs, in micro-dollars an hour; then, of each family that is committed, thousandths of vCPUs
-        and of GiB; last, for a flexible commitment, the same money of a machine of any other family.
-        """
+        """Return what commitments may cover of a node."""
+        # Its cost, then by family vCPUs and GiB, then what is flexible.
+        # Micro-dollars an hour; thousandths of vCPUs and GiB of each committed family; last the same money of a
+        # machine of any other family, for a flexible commitment.
         if self.is_list:
             return NO_AMOUNTS
         price = self.prices.of(node).per_hour
@@ -112,23 +110,19 @@ class Bill:
 
     def weigh_axes(self, weights: Sequence[float]) -> "Weighed":
         """Return a linear bound of what exceeds the commitments: each axis in part."""
-        rows = [
-            (committed, rate * weight / MICRO) for (committed, rate), weight in zip(self._axes, weights, strict=True)
-        ]
+        weighed = zip(self._axes, weights, strict=True)
+        rows = [(committed, rate * weight / MICRO) for (committed, rate), weight in weighed]
         beyond = sum(committed * rate for committed, rate in rows)
         return Weighed(tuple(rate for _, rate in rows), beyond + max(weights) * self._flexible / MICRO)
 
     def uses(self, nodes: Iterable[Node]) -> Iterator[CommitmentUse]:
-        """Yield how much of each family's commitment these nodes use; what ends last is used first."""
         use = dict(zip(self._families, _pairs(self.total(nodes)[1:]), strict=False))
-        for each, used in _use_commitments(self.commitments.families, use):
-            yield CommitmentUse(each, used, self._fee(each, each.size), self._fee(each, _less(each.size, used)))
+        for row, used in _use_commitments(self.commitments.families, use):
+            yield CommitmentUse(row, used, self._fee(row, row.size), self._fee(row, _less(row.size, used)))
 
     def flexible_idle(self, nodes: Iterable[Node]) -> int:
-        """Return what of the flexible commitment's fee is paid for nothing, in micro-dollars an hour.
-
-        None, because its use is not known, where a machine on demand is not in the price table.
-        """
+        """Return what of the flexible commitment's fee is paid for nothing, in micro-dollars an hour."""
+        # 0 where a machine on demand is not in the price table: then its use is not known.
         flexible, rows = self.commitments.flexible, tuple(nodes)
         if flexible is None or any(self.prices.of(node).estimated for node in rows if not node.spot):
             return 0
@@ -137,7 +131,6 @@ class Bill:
         return max(self.fees - families.fees - round(covered * (1 - flexible.discount)), 0)
 
     def idle(self, nodes: Iterable[Node]) -> int:
-        """Return what of all fees is paid for nothing with these nodes, in micro-dollars an hour."""
         rows = tuple(nodes)
         return sum(use.idle for use in self.uses(rows)) + self.flexible_idle(rows)
 
@@ -147,14 +140,13 @@ class Bill:
 
     @cached_property
     def _known(self) -> dict[tuple[str, int, bool], tuple[int, ...]]:
-        """Amounts, worked out once for each kind of node."""
         return {}
 
     def _amounts(self, machine: str, price: int, uncovered: bool) -> tuple[int, ...]:
         size = None if uncovered else self.prices.size(machine)
         family, capacity = size or ("", Capacity())
         parts = round(capacity.vcpu * _MILLI), round(capacity.gib * _MILLI)
-        own = [part if each == family else 0 for each in self._families for part in parts]
+        own = [part if name == family else 0 for name in self._families for part in parts]
         if size is None or not (self._flexible or family in self._families):
             return (0,) * (len(self._axes) + 1)
         listed = sum(part * rate for part, rate in zip(parts, self._rates(family), strict=True)) // MICRO
@@ -171,9 +163,9 @@ class Bill:
         """By axis, as in `amounts`, how much is committed, and the rate of one."""
         rows: list[tuple[int, int]] = []
         for family in self._families:
-            own = [each.size for each in self.commitments.families if each.family == family]
-            committed = sum(each.vcpu for each in own), sum(each.gib for each in own)
-            rows += zip((round(each * _MILLI) for each in committed), self._rates(family), strict=True)
+            sizes = [row.size for row in self.commitments.families if row.family == family]
+            committed = sum(size.vcpu for size in sizes), sum(size.gib for size in sizes)
+            rows += zip((round(amount * _MILLI) for amount in committed), self._rates(family), strict=True)
         return (*rows, *([(0, MICRO)] if self._flexible else []))
 
     def _rates(self, family: str) -> tuple[int, int]:
@@ -194,9 +186,8 @@ class Savings:
     """What nodes save by leaving, given what remains by then."""
 
     bill: Bill
-    left: tuple[int, ...] = NO_AMOUNTS
-    """The amounts of what remains."""
-    away: frozenset[str] = frozenset()
+    left: tuple[int, ...] = NO_AMOUNTS  # The amounts of what remains.
+    leaving: frozenset[str] = frozenset()
     """Nodes that do not count as what remains, by name: they leave anyway."""
     later: tuple[tuple[datetime, "Savings"], ...] = ()
     """The same once commitments have ended, with the time of each end."""
@@ -215,16 +206,15 @@ class Savings:
         return replace(first[1], later=tuple(later))
 
     def of(self, node: Node) -> int:
-        """Return by how much the bill falls without one node, in micro-dollars an hour."""
-        return self.of_all([node])
+        return self.saving_of([node])
 
-    def of_all(self, nodes: Iterable[Node]) -> int:
+    def saving_of(self, nodes: Iterable[Node]) -> int:
         """Return the same of several that leave together; what leaves anyway counts as if it remained until now."""
         rows = tuple(nodes)
-        price = self.bill.prices.of_all(rows)
+        price = self.bill.prices.cost_of(rows)
         if self.bill.is_list:
             return price
-        back = self.bill.total(node for node in rows if node.name in self.away)
+        back = self.bill.total(node for node in rows if node.name in self.leaving)
         here = tuple(map(add, self.left, back))
         return price - self.bill.covered(here) + self.bill.covered(tuple(map(sub, here, self.bill.total(rows))))
 
@@ -238,11 +228,11 @@ class Savings:
 
     def without(self, nodes: Iterable[Node]) -> "Savings":
         """Return what further nodes save once these are gone."""
-        rows = [node for node in nodes if node.name not in self.away]
+        rows = [node for node in nodes if node.name not in self.leaving]
         if self.bill.is_list or not rows:
             return self
         left = tuple(map(sub, self.left, self.bill.total(rows)))
-        gone = self.away.union(node.name for node in rows)
+        gone = self.leaving.union(node.name for node in rows)
         return Savings(self.bill, left, gone, tuple((at, savings.without(rows)) for at, savings in self.later))
 
     @property
@@ -255,7 +245,6 @@ class Savings:
 
 
 def ends(commitments: Commitments, now: datetime) -> tuple[datetime, ...]:
-    """Return when commitments end that are in force, the earliest first."""
     return tuple(sorted({until for _, until in commitments.ends if until > now}))
 
 
@@ -267,24 +256,9 @@ def unpriced_families(commitments: Commitments, prices: Prices) -> str:
     return f"Commitments of {unknown} count for nothing: the price table has only {known}." if unknown else ""
 
 
-def _with_known_rates(commitments: Commitments, prices: Prices) -> Commitments:
-    """Leave out families whose rates are not known."""
-    return replace(
-        commitments, families=tuple(family for family in commitments.families if family.family in prices.families)
-    )
-
-
-def _net(commitments: Commitments) -> Commitments:
-    """Take what is used elsewhere off the commitments."""
-    families = _use_commitments(commitments.families, commitments.elsewhere or {})
-    net = tuple(replace(each, size=_less(each.size, used)) for each, used in families)
-    return replace(commitments, families=net, elsewhere={})
-
-
 def _use_commitments(
     families: Iterable[Commitment], use: Mapping[str, Capacity]
 ) -> Iterator[tuple[Commitment, Capacity]]:
-    """Yield how much of each commitment is used, of a use by family; what ends last is used first."""
     left = dict(use)
     for family in sorted(families, key=lambda family: end_order(family.until), reverse=True):
         have = left.get(family.family, Capacity())

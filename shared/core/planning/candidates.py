@@ -1,11 +1,7 @@
 """What the pass knows of each node before anything is chosen: how full it is, what keeps it, since when it could go.
 
-The same assessment serves the plan, the explanation and the drainer's revalidation. It includes whether a node's
-savings are worth its evictions, and the counts that limits are measured by.
-
-A mark is set once, keeps its time while unbroken, and is lost when broken. Source: estafette's marks
-(docs/acceptance.md rows 29 to 33); with disabled pools cleared (docs/acceptance.md row 5) and with a limit to silence
-(docs/decisions/budgets.md).
+A mark is set once, keeps its time while unbroken, and is lost when broken: estafette's marks (docs/acceptance.md rows
+29 to 33), with disabled pools cleared (row 5) and with a limit to silence (docs/decisions/budgets.md).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,19 +29,14 @@ NO_MARKS: Final = PoolMarks()
 
 @dataclass(frozen=True, slots=True)
 class AssessedNode:
-    """One node as this pass sees it."""
-
     node: Node
     usage: Usage | None
-    reason: DrainReason
-    """Why it would go: empty, expired or underutilized."""
+    reason: DrainReason  # Why it would go: empty, expired or underutilized.
     blockers: tuple[Blocker, ...]
     claimed_by: str | None
     """The order id that holds it (claim or taint); a taint that somebody wrote may hold it with an empty one."""
-    avoided: bool = False
-    """Whether it goes only after all others (singleReplicas: avoid)."""
-    estimate: DrainEstimate = NO_ESTIMATE
-    """What its drain has to wait for; only of a candidate."""
+    avoided: bool = False  # Whether it goes only after all others (singleReplicas: avoid).
+    estimate: DrainEstimate = NO_ESTIMATE  # What its drain has to wait for; only of a candidate.
 
     @property
     def underutilized(self) -> bool:
@@ -64,7 +55,6 @@ class AssessedNode:
 
 
 def assess_nodes(situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
-    """Assess all nodes, in the snapshot's order."""
     return tuple(assess_node(node, situation, rules) for node in situation.snapshot.nodes)
 
 
@@ -88,7 +78,6 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
 
 
 def holder(node: Node, state: ClusterState) -> str | None:
-    """Return the order that holds a node, by claim or by our taint on it; None if none does."""
     claim = state.claims.get(node.uid)
     return claim.order_id if claim else node.drain_taint
 
@@ -123,51 +112,37 @@ def counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tup
     for pool, nodes in snapshot.nodes_by_pool.items():
         own = [assessed for assessed in rows if assessed.node.pool == pool]
         free = spare(nodes, snapshot.pods_by_node, policy.pool(pool).ignore_taints)
-        measures[pool] = PoolMeasure(_count_underutilized(own), free)
+        marked = sum(row.underutilized and row.reason is not DrainReason.EXPIRED for row in own)
+        measures[pool] = PoolMeasure(marked, free)
         surplus[pool] = _excess(own, free)
         everywhere += free
     surplus[""] = _excess(rows, everywhere)
     return situation.counts(snapshot.nodes).with_measures(measures), surplus
 
 
-def _count_underutilized(rows: Iterable[AssessedNode]) -> int:
-    return sum(assessed.underutilized and assessed.reason is not DrainReason.EXPIRED for assessed in rows)
-
-
 def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     """Excess in units of the node that would go first (node-refiner: the least used one)."""
-    measured = [
-        assessed for assessed in rows if assessed.usage and assessed.claimed_by is None and not assessed.node.outside
-    ]
-    if not measured:
-        return Fraction(0)
-    first = min(measured, key=lambda assessed: (assessed.usage.score if assessed.usage else 0, assessed.node.name))
-    return excess(free, first.node) or Fraction(0)
+    counted = (row for row in rows if row.claimed_by is None and not row.node.outside)
+    measured = [(row.usage.score, row.node.name, row.node) for row in counted if row.usage]
+    first = min(measured, key=lambda row: row[:2], default=None)
+    return (excess(free, first[2]) if first else None) or Fraction(0)
 
 
 def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
-    """Return the rows, those with a blocker more that save too little."""
-    return tuple(_judge_candidate(row, situation, savings) for row in rows)
-
-
-def _judge_candidate(assessed: AssessedNode, situation: Situation, savings: Savings) -> AssessedNode:
-    found = saves_too_little(assessed, situation, savings)
-    return replace(assessed, blockers=(*assessed.blockers, *found)) if found else assessed
+    judged = ((row, saves_too_little(row, situation, savings)) for row in rows)
+    return tuple(replace(row, blockers=(*row.blockers, *found)) if found else row for row, found in judged)
 
 
 def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savings) -> tuple[Blocker, ...]:
-    """Return what keeps a node that saves nothing, or too little, given what remains; empty and expired nodes go.
-
-    Only a pass asks this: the drainer judges safety, and an order of a person stands whatever it saves.
-    """
+    """Return what keeps a node that saves nothing, or too little, given what remains; empty and expired nodes go."""
+    # Only a pass asks this: the drainer judges safety, and an order of a person stands whatever it saves.
     node = assessed.node
     if assessed.reason is not DrainReason.UNDERUTILIZED:
         return ()
     if savings.saves_nothing(node):
         since = savings.saves_from(node)
-        return (
-            Blocker(Unremovable.COVERED_BY_COMMITMENT, "", f"saves nothing{f' before {since:%F}' if since else ''}"),
-        )
+        until = f" before {since:%F}" if since else ""
+        return (Blocker(Unremovable.COVERED_BY_COMMITMENT, "", f"saves nothing{until}"),)
     least = situation.policy.pool(node.pool).minimum_saving
     if not least:
         return ()
@@ -180,7 +155,6 @@ def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savi
 
 
 def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
-    """Return name and pool by node UID of each node that earns a mark."""
     return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
 
 
@@ -191,15 +165,8 @@ def update_marks(
     last_pass: datetime | None,
     interval: timedelta,
 ) -> dict[str, PoolMarks]:
-    """Return the marks after this pass, by pool; a pool that lost its last mark stays with none.
-
-    Args:
-        old: the marks as stored.
-        could_go: node UID to name and pool, for each node of an enabled pool that could go now.
-        now: the state's time.
-        last_pass: when the last pass was completed; None = never.
-        interval: the time between two passes.
-    """
+    """Return the marks after this pass, by pool; a pool that lost its last mark stays with none."""
+    # After a long silence nobody knows whether a node was underutilized all the time: all marks begin again.
     trusted = last_pass is not None and now - last_pass < silence(interval)
     rows: dict[str, dict[str, Mark]] = {pool: {} for pool in old}
     for uid, (name, pool) in sorted(could_go.items()):

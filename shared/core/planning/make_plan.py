@@ -1,8 +1,7 @@
 """One pass: `make_plan` turns a snapshot and what Ebb remembers into a verdict for each node (docs/architecture.md).
 
-Reading it from top to bottom is reading the pass: what each node is, since when it could go, whose time has
-come, which of those go now. Each node gets exactly one verdict, with all its reasons.
-Equal input gives an equal plan.
+Reading it from top to bottom is reading the pass. Each node gets exactly one verdict, with all its reasons. Equal
+input gives an equal plan.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,6 @@ from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import never
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays, SnapshotMemo
-from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import (
     AssessedNode,
     assess_nodes,
@@ -29,6 +27,7 @@ from shared.core.planning.candidates import (
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import Selection, savings_of
+from shared.core.planning.steady_state import Searcher
 from shared.core.planning.steering import next_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Unremovable
@@ -79,7 +78,7 @@ def make_plan(
         marks=updated,
         pods=len(snapshot.pods),
         pending=len(snapshot.pending),
-        cost=prices.of_all(snapshot.nodes),
+        cost=prices.cost_of(snapshot.nodes),
         savings=savings,
         excess=surplus,
         at_rest=selection.at_rest,
@@ -108,7 +107,7 @@ def plan_without_policy(
         marks=marks,
         pods=len(snapshot.pods),
         pending=len(snapshot.pending),
-        cost=prices.of_all(snapshot.nodes),
+        cost=prices.cost_of(snapshot.nodes),
     )
 
 
@@ -141,13 +140,10 @@ class Decider:
         mark = mark_of(assessed, self._marks)
         after = self._policy.pool(assessed.node.pool).consolidate_after
         marked, removable = (mark.since, removable_at(mark, after)) if mark else (None, None)
-        return decision(assessed, verdict, found, self._prices, marked, removable, self._takes(assessed))
-
-    def _takes(self, assessed: AssessedNode) -> DrainTime | None:
-        """Return how long the drain takes, together with those before it where the node's time has come."""
-        if not assessed.is_candidate:
-            return None
-        return self._selection.times.get(assessed.node.name) or assessed.estimate.alone
+        # Together with the drains before it where the node's time has come.
+        takes = self._selection.times.get(assessed.node.name) or assessed.estimate.alone
+        takes_if_it_goes = takes if assessed.is_candidate else None
+        return decision(assessed, verdict, found, self._prices, marked, removable, takes_if_it_goes)
 
     def _verdict(self, assessed: AssessedNode) -> tuple[Verdict, tuple[Blocker, ...]]:
         if assessed.claimed_by is not None:

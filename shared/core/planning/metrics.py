@@ -1,11 +1,10 @@
 """A pass in numbers: how many nodes, how full, what they cost, what holds Ebb back, and the savings it missed.
 
-These are estafette's and node-refiner's gauges and what operating Ebb needs besides. A missed saving is a node that the
-steady state is without, or one that only a pod, a budget or time keeps. A node whose pods find no other place is none.
+A missed saving is a node that the steady state is without, or one that only a pod, a budget or time keeps.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -28,10 +27,8 @@ class NodeMetrics:
 
     nodes: int
     ready_nodes: int
-    non_tainted_nodes: int
-    """Schedulable and without a taint that repels pods (node-refiner)."""
-    unschedulable_nodes: int
-    """Cordoned, by whomever."""
+    non_tainted_nodes: int  # Schedulable and without a taint that repels pods (node-refiner).
+    unschedulable_nodes: int  # Cordoned, by whomever.
     underutilized: int
     marked: int
     in_flight: int
@@ -39,10 +36,8 @@ class NodeMetrics:
     allocatable: Resources
     requested: Resources
     excess: Fraction | None
-    cost: int
-    """Micro-dollars per hour."""
-    saving: int
-    """Micro-dollars per hour that this pass's orders save (in dry run: would save)."""
+    cost: int  # Micro-dollars per hour.
+    saving: int  # Micro-dollars per hour that this pass's orders save (in dry run: would save).
 
     @property
     def cpu_ratio(self) -> Fraction | None:
@@ -55,27 +50,19 @@ class NodeMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetrics:
-    """What else a pass reports of the cluster."""
-
-    unschedulable_pods: int
-    """Pods that the scheduler has found no place for."""
+    unschedulable_pods: int  # Pods that the scheduler has found no place for.
     oldest_mark: timedelta
-    kept: Mapping[ReasonGroup, int]
-    """How many nodes stay, by group; all groups are named."""
+    kept: Mapping[ReasonGroup, int]  # How many nodes stay, by group; all groups are named.
     claims: int
-    overdue_claims: int
-    """Claims older than drain deadline, watchdog and two passes: none should ever be."""
+    overdue_claims: int  # Claims older than drain deadline, watchdog and two passes: none should ever be.
     open_breakers: int
     backing_off: int
     reclaimed_nodes: int
-    reclaimed_cost: int
-    """Micro-dollars per hour, as `reclaimed` counts it."""
+    reclaimed_cost: int  # Micro-dollars per hour, as `reclaimed` counts it.
     bill: int | None
     """What is paid for all nodes with commitments, in micro-dollars per hour; None where nothing is committed."""
-    idle: int | None
-    """What of that is paid for commitments that no node uses."""
-    hours: float
-    """Hours since the last pass: reclaimed nodes and cost times these are node-hours and money."""
+    idle: int | None  # What of that is paid for commitments that no node uses.
+    hours: float  # Hours since the last pass: reclaimed nodes and cost times these are node-hours and money.
 
 
 def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
@@ -84,7 +71,6 @@ def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
 
 
 def pool_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> NodeMetrics:
-    """Return one pool's numbers."""
     own = [decision for decision in plan.decisions if decision.pool == pool and not decision.outside]
     pods = sum(len(snapshot.pods_by_node[decision.name]) for decision in own)
     return _metrics_of(plan, snapshot, prices, own, pods, plan.excess.get(pool))
@@ -110,10 +96,10 @@ def _metrics_of(
         marked=sum(row.marked_since is not None for row in rows),
         in_flight=sum(row.verdict is Verdict.IN_FLIGHT for row in rows),
         pods=pods,
-        allocatable=total(row.allocatable for row in rows),
-        requested=total(row.requested for row in rows),
+        allocatable=total([row.allocatable for row in rows]),
+        requested=total([row.requested for row in rows]),
         excess=excess,
-        cost=prices.of_all(nodes),
+        cost=prices.cost_of(nodes),
         saving=sum(order.saving for order in plan.orders if order.node in names),
     )
 
@@ -124,33 +110,26 @@ def cluster_metrics(
     """Return what else is reported. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
     marked = [decision.marked_since for decision in plan.decisions if decision.marked_since is not None]
+    kept = Counter(group_of(decision.reason) for decision in plan.decisions if decision.verdict in _STAY)
     bill = plan.savings.bill if plan.savings and not plan.savings.bill.is_list else None
     return ClusterMetrics(
         unschedulable_pods=sum(not pod.node and pod.unschedulable_since is not None for pod in snapshot.pods),
         oldest_mark=now - min(marked, default=now),
-        kept=_count_kept(plan),
+        kept={group: kept[group] for group in ReasonGroup},
         claims=len(state.claims),
         overdue_claims=sum(_is_overdue(claim, interval, now) for claim in state.claims.values()),
         open_breakers=len(open_breakers(state, now)),
         backing_off=sum(now < backoff.until for backoff in state.backoffs.values()),
         reclaimed_nodes=sum(reclaimed.nodes for reclaimed in saved),
         reclaimed_cost=sum(reclaimed.cost_per_hour for reclaimed in saved),
-        bill=bill.of_all(snapshot.nodes) if bill else None,
+        bill=bill.cost_of(snapshot.nodes) if bill else None,
         idle=bill.idle(snapshot.nodes) if bill else None,
         hours=hours_since(state.last_pass, now),
     )
 
 
-def _count_kept(plan: Plan) -> dict[ReasonGroup, int]:
-    counts = Counter(group_of(decision.reason) for decision in plan.decisions if decision.verdict in _STAY)
-    return {group: counts[group] for group in ReasonGroup}
-
-
 def _is_overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
-    """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes.
-
-    See docs/decisions/promise.md.
-    """
+    """Whether a claim is older than drain deadline, watchdog and two passes (docs/decisions/promise.md)."""
     limits = claim.settings
     longest_drain = limits.timeout + limits.max_grace + LONGEST_DISK_MOVES
     return now - claim.since > longest_drain + limits.watchdog + 2 * interval
@@ -170,8 +149,7 @@ class MissedSaving:
     """What one word keeps in one pool: so many nodes, without which so many micro-dollars an hour are saved."""
 
     pool: str
-    reason: str
-    """The first thing that keeps the nodes; the pod's own word where it is a pod."""
+    reason: str  # The first thing that keeps the nodes; the pod's own word where it is a pod.
     nodes: int
     per_hour: int
 
@@ -183,14 +161,13 @@ def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     for decision in plan.decisions:
         if decision.verdict in _STAY and _is_seen(decision, proved):
             kept.setdefault((decision.pool, _word(decision)), []).append(decision)
-    return tuple(MissedSaving(*key, len(kept[key]), _savings_of(kept[key], plan, snapshot)) for key in sorted(kept))
-
-
-def _savings_of(decisions: Sequence[NodeDecision], plan: Plan, snapshot: Snapshot) -> int:
-    """Return what these nodes save together; what they cost while no policy is known."""
-    if plan.savings is None:
-        return sum(decision.cost for decision in decisions)
-    return plan.savings.of_all(snapshot.node_by_name[decision.name] for decision in decisions)
+    found = []
+    for key in sorted(kept):
+        nodes = [snapshot.node_by_name[decision.name] for decision in kept[key]]
+        # What they cost while no policy is known.
+        saved = plan.savings.saving_of(nodes) if plan.savings else sum(decision.cost for decision in kept[key])
+        found.append(MissedSaving(*key, len(nodes), saved))
+    return tuple(found)
 
 
 def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:

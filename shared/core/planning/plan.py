@@ -19,11 +19,9 @@ class Verdict(StrEnum):
     """What happens to a node in this pass; exactly one."""
 
     ORDER = "order"
-    WOULD_ORDER = "would_order"
-    """The same in dry run."""
+    WOULD_ORDER = "would_order"  # The same in dry run.
     IN_FLIGHT = "in_flight"
-    WAITING = "waiting"
-    """Marked, and its time has not come."""
+    WAITING = "waiting"  # Marked, and its time has not come.
     KEEP = "keep"
 
 
@@ -35,10 +33,8 @@ class NodeDecision:
     uid: str
     pool: str
     verdict: Verdict
-    reason: str
-    """The first blocker's word; for an order its drain reason; for a drain in flight its order id."""
-    cost: int
-    """Micro-dollars per hour."""
+    reason: str  # The first blocker's word; for an order its drain reason; for a drain in flight its order id.
+    cost: int  # Micro-dollars per hour.
     underutilized: bool
     """In an enabled pool, old enough, below both ratio limits and not in flight (estafette's count)."""
     outside: bool
@@ -55,8 +51,7 @@ class NodeDecision:
     marked_since: datetime | None = None
     removable_at: datetime | None = None
     allocatable: Resources = NOTHING
-    requested: Resources = NOTHING
-    """Both nothing where the node reports no allocatable CPU or memory."""
+    requested: Resources = NOTHING  # Both nothing where the node reports no allocatable CPU or memory.
     drain: DrainTime | None = None
     """How long its drain would take; None of a node that stays or is in flight already."""
 
@@ -102,10 +97,8 @@ class AtRest:
 
     nodes: tuple[str, ...]
     saving: int
-    steps: int
-    """How much was tried."""
-    braked: bool
-    """Whether the clock ended the search before its steps did."""
+    steps: int  # How much was tried.
+    braked: bool  # Whether the clock ended the search before its steps did.
 
 
 @dataclass(frozen=True)
@@ -119,8 +112,7 @@ class Plan:
     decisions: tuple[NodeDecision, ...]
     marks: Mapping[str, PoolMarks]
     pods: int
-    pending: int
-    """How many of the pods have no node."""
+    pending: int  # How many of the pods have no node.
     cost: int
     orders: tuple[PlannedOrder, ...] = ()
     savings: Savings | None = None
@@ -134,8 +126,7 @@ class Plan:
     next_nodes: tuple[str, ...] = ()
     """Nodes that go next and whose pool's policy steers scale-in, in the order in which they would go."""
 
-    unforeseen: tuple[str, ...] = ()
-    """Faults of Ebb that cost a node, or the steady state, and not the pass."""
+    unforeseen: tuple[str, ...] = ()  # Faults of Ebb that cost a node, or the steady state, and not the pass.
 
     def of(self, name: str) -> NodeDecision | None:
         return next((decision for decision in self.decisions if decision.name == name), None)
@@ -146,5 +137,4 @@ class Plan:
 
     @property
     def saving(self) -> int:
-        """Micro-dollars per hour that the orders save."""
         return sum(order.saving for order in self.orders)

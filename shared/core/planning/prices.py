@@ -1,8 +1,7 @@
 """What a node costs: machine, GPUs, local SSDs, region, spot and discounts, in micro-dollars per hour.
 
-The table is a value given in; figures, sources and dates stand in `data/prices.yaml`. What the table does not know is
-estimated and marked so. Disks, network and the cluster fee are not in it: they do not change which node is cheapest to
-keep. All amounts are integers or exact fractions.
+Figures, sources and dates stand in `data/prices.yaml`; what the table does not know is estimated and marked so. Disks,
+network and the cluster fee do not change which node is cheapest to keep. All amounts are integers or exact fractions.
 """
 
 import re
@@ -14,17 +13,15 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.resources import GPU, Resources
+from shared.core.cluster.resources import GPU
 from shared.core.policy.values import Capacity
 
 HOURS_PER_MONTH: Final = 730
 GIB: Final = 1024**3
 MICRO: Final = 10**6
-FALLBACK: Final = "e2"
-"""Whose rates an unknown machine is estimated at."""
+FALLBACK: Final = "e2"  # Whose rates an unknown machine is estimated at.
 DOLLARS: Final = "USD"
-OTHER: Final = "other"
-"""Under which name the table has GPUs that it does not list."""
+OTHER: Final = "other"  # Under which name the table has GPUs that it does not list.
 _PREDEFINED: Final = re.compile(r"(?P<family>[a-z]\d[a-z]?)-(?P<shape>standard|highmem|highcpu)-(?P<vcpus>\d+)")
 _CUSTOM: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)-)?custom-(?P<vcpus>\d+)-(?P<mib>\d+)(?:-ext)?")
 _SHARED_CORE: Final = {
@@ -113,10 +110,13 @@ class Prices:
             listed = self._listed_price(node.machine)
             self._known[kind] = None if listed is None else self._price(listed, node)
         known = self._known[kind]
-        return known or self._price(self._by_allocatable(node.allocatable), node, estimated=True)
+        if known:
+            return known
+        rates, size = self.families[FALLBACK].predefined, node.allocatable
+        dollars = rates.of(Fraction(size.cpu, 1000), Fraction(size.memory, GIB))
+        return self._price(dollars, node, estimated=True)
 
-    def of_all(self, nodes: Iterable[Node]) -> int:
-        """Return what these nodes cost together, in micro-dollars per hour."""
+    def cost_of(self, nodes: Iterable[Node]) -> int:
         return sum(self.of(node).per_hour for node in nodes)
 
     @cached_property
@@ -126,17 +126,16 @@ class Prices:
 
     def _price(self, dollars: Fraction, node: Node, *, estimated: bool = False) -> Price:
         extras = extras_of(node)
-        share = self._family(node.machine).spot if node.spot else 1 - self.discount(node.machine)
+        family = self.families.get(_family_of(node.machine), self.families[FALLBACK])
+        share = family.spot if node.spot else 1 - self.discount(node.machine)
         gpu = self.gpus.get(extras.gpu, self.gpus.get(OTHER, Attached()))
-        more = extras.gpus * _of(gpu, node) + Fraction(extras.disks * _GB_OF_A_DISK, HOURS_PER_MONTH) * _of(
-            self.local_ssd, node
-        )
+        of_gpu, of_disk = (row.spot if node.spot else row.on_demand for row in (gpu, self.local_ssd))
+        more = extras.gpus * of_gpu + Fraction(extras.disks * _GB_OF_A_DISK, HOURS_PER_MONTH) * of_disk
         whole = (dollars * share + more) * self.regions.get(node.region, Fraction(1))
         unknown = bool(extras.gpus and extras.gpu not in self.gpus) or extras.guessed
         return Price(round(whole * MICRO), estimated or unknown)
 
     def discount(self, machine: str) -> Fraction:
-        """Return the share off the machine's price."""
         family = (_family_of(machine), "")
         return next((self.discounts[name] for name in family if name in self.discounts), _FREE)
 
@@ -154,11 +153,9 @@ class Prices:
     def _listed_price(self, machine: str) -> Fraction | None:
         if machine in self.machines:
             return self.machines[machine]
-        named = self._named_size(machine)
-        if named is None:
+        if (named := self._named_size(machine)) is None:
             return None
-        name, size = named
-        family = self.families[name]
+        family, size = self.families[named[0]], named[1]
         return (family.custom if _CUSTOM.fullmatch(machine) else family.predefined).of(size.vcpu, size.gib)
 
     def _named_size(self, machine: str) -> tuple[str, Capacity] | None:
@@ -173,21 +170,10 @@ class Prices:
         ratio = family.gib_per_vcpu.get(match["shape"])
         return None if ratio is None else (name, Capacity(vcpus, vcpus * ratio))
 
-    def _family(self, machine: str) -> Family:
-        return self.families.get(_family_of(machine), self.families[FALLBACK])
-
-    def _by_allocatable(self, allocatable: Resources) -> Fraction:
-        rates = self.families[FALLBACK].predefined
-        return rates.of(Fraction(allocatable.cpu, 1000), Fraction(allocatable.memory, GIB))
-
 
 def _family_of(machine: str) -> str:
     family = machine.partition("-")[0]
     return "n1" if family == "custom" else family
-
-
-def _of(price: Attached, node: Node) -> Fraction:
-    return price.spot if node.spot else price.on_demand
 
 
 def per_month(per_hour: int) -> int:
@@ -201,8 +187,6 @@ _DISK: Final = 375 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """GPUs of one kind and local SSDs; `guessed` where their number is not known."""
-
     gpu: str
     gpus: int
     disks: int
@@ -210,7 +194,6 @@ class Extras:
 
 
 def extras_of(node: Node) -> Extras:
-    """Return what is attached to the node."""
     gpu, labels = node.labels.get(names.GPU_LABEL, ""), node.labels
     gpus = _gpus(node) if gpu else 0
     if labels.get(names.EPHEMERAL_SSD_LABEL) == "true":

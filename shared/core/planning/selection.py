@@ -1,10 +1,9 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
-Nodes are asked in the order in which they would go: empty ones, then expired ones, then those that the steady state
-takes, then the others; among these what saves most, then the lowest score, and those whose drain could miss its
-deadline last. Those with a single replica to be avoided go after all. A node that the steady state keeps is room for
-what it takes, until nothing of that is left to go. Each that is taken changes the counts and the simulation for those
-after it.
+Asked in the order in which they would go: empty, expired, those that the steady state takes, the others; among these
+what saves most, then the lowest score, and those whose drain could miss its deadline last. A single replica to be
+avoided goes after all. A node that the steady state keeps is room for what it takes. Each that is taken changes counts
+and simulation.
 """
 
 from collections import Counter
@@ -16,11 +15,11 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import NoPlace, Simulation
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.alone import saves_as_much
-from shared.core.planning.at_rest import Searcher
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import AssessedNode, saves_too_little
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
+from shared.core.planning.steady_state import Searcher
 from shared.core.planning.waves import most_held, prove_wave
 from shared.core.policy import Policy, Preference
 from shared.core.reasons import Blocker, DrainReason, Unremovable
@@ -36,8 +35,7 @@ _GATES: Final = frozenset(gate.reason for gate in GATES)
 """What may let a node of a set go later; what else keeps it, keeps it for longer than a set lasts."""
 _IN_WAVES: Final = frozenset(gate.reason for gate in WAVE_GATES)
 _WAVES: Final = DrainReason.UNDERUTILIZED
-SOON: Final = 20
-"""Nodes that the autoscaler removes in three quarters of an hour, one after another."""
+SOON: Final = 20  # Nodes that the autoscaler removes in three quarters of an hour, one after another.
 KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
 """Returns what keeps a node; empty where the rule does not. Changes nothing."""
 
@@ -62,18 +60,15 @@ class Selection:
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
         self._in_turns = _in_turns(situation) if situation.state.claims else Counter()
-        self.savings = searcher.savings
-        """What nodes save given what was taken."""
+        self.savings = searcher.savings  # What nodes save given what was taken.
         self.saved: dict[str, int] = {}
         """What each node taken saves given those before it, by name, in micro-dollars an hour."""
         self.taken: list[AssessedNode] = []
-        self.kept: dict[str, tuple[Blocker, ...]] = {}
-        """By node name."""
+        self.kept: dict[str, tuple[Blocker, ...]] = {}  # By node name.
         self.times: dict[str, DrainTime] = {}
         """How long a drain takes together with those before it, by node name."""
 
-        self.unforeseen: tuple[str, ...] = ()
-        """Faults of our own that cost a node, or the look ahead."""
+        self.unforeseen: tuple[str, ...] = ()  # Faults of our own that cost a node, or the look ahead.
         self.at_rest: AtRest | None = None
         self._open: dict[str, None] = {}
         """The nodes that the steady state is without, or of the wave, that are still to go, by name."""
@@ -84,27 +79,27 @@ class Selection:
         """The place of each of them in that order; until the look ahead, of those that were left of one that lives."""
         self._foreseen: tuple[tuple[int, int], Savings] = (0, 0), self.savings
         """What nodes save once all that is open is gone, with how many were taken and open."""
-        self._stands_back = False
-        """Whether the autoscaler alone saves as much as Ebb could."""
+        self._stands_back = False  # Whether the autoscaler alone saves as much as Ebb could.
         self._waves = situation.policy.wave is not None
         """Whether the pace of single drains does not bind the nodes of a set that is held."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
-        """Take what may go of the nodes whose time has come."""
         early = [assessed for assessed in due if _goes_anyway(assessed) and not assessed.avoided]
         chosen = [assessed for assessed in due if assessed.avoided or not _goes_anyway(assessed)]
         for assessed in sorted(early, key=self._order):
             self._ask_or_keep(assessed)
-        self._look_ahead_or_not(chosen)
+        try:
+            self._look_ahead(chosen)
+        except Exception as fault:  # noqa: BLE001 - each node is asked by itself then
+            self._remember_fault(fault)
         for assessed in sorted(chosen, key=self._following):
             self._ask_or_keep(assessed)
 
     def judge_waiting(self, waiting: Iterable[AssessedNode]) -> None:
         """Keep those nodes whose time has not come that could not go then either, each asked by itself; take none."""
         for assessed in waiting:
-            if found := self._first(self._WAITING_RULES, assessed) or _blockers_of_refusal(
-                self.simulation.refuses(assessed.node.name)
-            ):
+            kept = self._first(self._WAITING_RULES, assessed)
+            if found := kept or _blockers_of_refusal(self.simulation.refuses(assessed.node.name)):
                 self.kept[assessed.node.name] = found
 
     @property
@@ -119,12 +114,14 @@ class Selection:
         self._places = {}
         if self._living is not None:
             fit = {row.node.name for row in self._rows if row.is_candidate}
-            fit -= {each.node.name for each in self.taken}
+            fit -= {row.node.name for row in self.taken}
             self._hold_softly([name for name in self._living if name in fit])
         elif any(not self._blockers(node, waves=self._waves) for node in chosen):
-            going = self.simulation.announced.union(each.node.name for each in self.taken)
+            going = self.simulation.announced.union(row.node.name for row in self.taken)
             others = sorted((row for row in self._rows if row.node.name not in going), key=self._order)
-            self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation, self.savings)
+            self.at_rest = self._searcher.find_steady_state(
+                self._situation, others, self._counts, self.simulation, self.savings
+            )
             going |= set(self.at_rest.nodes)
             self._stands_back = saves_as_much(self._situation, going, self.savings, self._searcher.arrays_of)
             if self._stands_back:
@@ -168,17 +165,11 @@ class Selection:
             found = (Blocker(Unremovable.UNFORESEEN, "", self._remember_fault(fault)),)
         if found:
             self.kept[name] = found
-        if not found or not _only_later(found):
+        # A node that only later drains or time let go stays open.
+        if not found or not all(blocker.reason.row.passes for blocker in found):
             self._open.pop(name, None)
         if found and not any(blocker.reason in _GATES for blocker in found):
             self.wave = tuple(other for other in self.wave if other != name)
-
-    def _look_ahead_or_not(self, chosen: Sequence[AssessedNode]) -> None:
-        """Look ahead, or ask each node by itself where that fails."""
-        try:
-            self._look_ahead(chosen)
-        except Exception as fault:  # noqa: BLE001 - as above
-            self._remember_fault(fault)
 
     def _remember_fault(self, fault: Exception) -> str:
         """Remember a fault, and prove again what was taken: the simulation may have stopped half-way in a change."""
@@ -187,7 +178,6 @@ class Selection:
         return self.unforeseen[-1]
 
     def _first(self, rules: Sequence[KeepRule], assessed: AssessedNode) -> tuple[Blocker, ...]:
-        """Return the blockers of the first rule that keeps the node; empty where none does."""
         self.times[assessed.node.name] = assessed.estimate.beside(self._in_turns)
         return next(filter(None, (rule(self, assessed) for rule in rules)), ())
 
@@ -224,15 +214,12 @@ class Selection:
         """Keep the nodes with pods while the autoscaler alone does better, but for those that it has announced."""
         if not self._stands_back or _goes_anyway(assessed) or assessed.node.name in self.simulation.announced:
             return ()
-        return _blockers_of_refusal(self.simulation.refuses(assessed.node.name)) or (
-            Blocker(Unremovable.AUTOSCALER_DOES_BETTER),
-        )
+        refused = _blockers_of_refusal(self.simulation.refuses(assessed.node.name))
+        return refused or (Blocker(Unremovable.AUTOSCALER_DOES_BETTER),)
 
     def _leave_to_autoscaler(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        """Leave a node to the autoscaler that has announced it, unless it has more to do than it soon can.
-
-        What is to be moved without a gap is not left to it: it makes one.
-        """
+        """Leave a node to the autoscaler that has announced it, unless it has more to do than it soon can."""
+        # What is to be moved without a gap is not left to it: it makes one.
         announced = self.simulation.announced
         if _goes_anyway(assessed) or assessed.node.name not in announced or len(announced) > SOON:
             return ()
@@ -263,7 +250,6 @@ class Selection:
 
     @property
     def _in_the_end(self) -> Savings:
-        """What nodes save once all that is open is gone, too."""
         known, found = self._foreseen
         if self.savings.bill.is_list or known == (asked := (len(self.taken), len(self._open))):
             return found
@@ -295,10 +281,8 @@ def planned_simulation(
     closed: Collection[str] = (),
     arrays_of: ArraysOf = ClusterArrays,
 ) -> Simulation:
-    """Return the simulation that proves a plan: every strategy, and the headroom that the policy asks for.
-
-    `staying` are nodes that count as if nothing were under way with them; nothing may be put on `closed` ones.
-    """
+    """Return the simulation that proves a plan: every strategy, and the headroom that the policy asks for."""
+    # `staying` are nodes that count as if nothing were under way with them; nothing may be put on `closed` ones.
     snapshot, policy = situation.snapshot, situation.policy
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, situation.state) - staying
@@ -331,10 +315,8 @@ def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
 
 
 def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset[str]:
-    """Return the nodes that the autoscaler has announced to empty itself: it will put their pods into the same room.
-
-    One that is not Ready is left out: its pods keep a place as those of every such node do.
-    """
+    """Return the nodes that the autoscaler has announced to empty itself: it will put their pods into the same room."""
+    # One that is not Ready is left out: its pods keep a place as those of every such node do.
     candidates = (node for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT))
     return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
 
@@ -343,23 +325,16 @@ def _goes_anyway(assessed: AssessedNode) -> bool:
     return assessed.reason is not DrainReason.UNDERUTILIZED
 
 
-def _only_later(found: Sequence[Blocker]) -> bool:
-    """Whether a node that is kept by these still goes, as soon as drains have ended or time has passed."""
-    return all(blocker.reason.row.passes for blocker in found)
-
-
 _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
 
 
 class RemovalOrder:
-    """Keys by which nodes are sorted; the smallest goes first."""
-
     def __init__(self, policy: Policy, savings: Savings) -> None:
         words: Mapping[Preference, Callable[[AssessedNode], object]] = {
-            Preference.EXPENSIVE: lambda each: -savings.of(each.node),
-            Preference.ON_DEMAND: lambda each: each.node.spot,
-            Preference.SPOT: lambda each: not each.node.spot,
-            Preference.OLD: lambda each: each.node.created,
+            Preference.EXPENSIVE: lambda row: -savings.of(row.node),
+            Preference.ON_DEMAND: lambda row: row.node.spot,
+            Preference.SPOT: lambda row: not row.node.spot,
+            Preference.OLD: lambda row: row.node.created,
         }
         self._preferences = [words[word] for word in policy.prefer]
         self._savings = savings

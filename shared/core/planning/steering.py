@@ -1,16 +1,15 @@
 """Which pods a ReplicaSet deletes first: those on the nodes that go next, by a deletion cost.
 
-A ReplicaSet that is scaled in deletes pods of a lower cost first; only ReplicaSets heed it
-(https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost). So an evening's scale-in
-empties the nodes that a drain would empty otherwise (docs/decisions/steer-scale-in.md). The next nodes are the rest of
-the steady state, searched also while a window is closed. Costs leave room between them, so that few pods are written
-again.
+A ReplicaSet that is scaled in deletes pods of a lower cost first; only ReplicaSets heed it. So an evening's scale-in
+empties the nodes that a drain would empty otherwise (docs/decisions/steer-scale-in.md). Costs leave room between them,
+so that few pods are written again.
 """
 
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -18,16 +17,18 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode
-from shared.core.planning.plan import AtRest, Plan, Verdict
+from shared.core.planning.plan import Plan, Verdict
 from shared.core.planning.selection import RemovalOrder, Selection
+from shared.core.planning.steady_state import Searcher
 from shared.core.policy import Policy
+from shared.core.reasons import Unremovable
 from shared.core.rules.counts import NodeCounts
-from shared.core.rules.gates import is_only_paced, is_paced_or_shut
+from shared.core.rules.gates import is_only_paced
 from shared.core.rules.pod_costs import has_written_cost
 from shared.core.rules.situation import Situation
 
+_is_paced_or_shut: Final = partial(is_only_paced, but_for=Unremovable.OUTSIDE_WINDOWS)
 MOST_STEERED: Final = 500
 """Pods that carry our cost at once: of the nodes that go first. What is further off is another plan by then."""
 MOST_WRITES: Final = 50
@@ -44,16 +45,11 @@ class CostWrite:
 
 @dataclass(frozen=True)
 class Steering:
-    """What a pass does about deletion costs, and how it stands."""
-
-    writes: tuple[CostWrite, ...] = ()
-    """What is taken back first; at most `MOST_WRITES`."""
-    later: int = 0
-    """Writes that are left to later passes."""
+    writes: tuple[CostWrite, ...] = ()  # What is taken back first; at most `MOST_WRITES`.
+    later: int = 0  # Writes that are left to later passes.
     wanted: Mapping[str, int] = field(default_factory=dict)
     """By pod UID: the cost that pods on nodes that go next should carry."""
-    nodes: tuple[str, ...] = ()
-    """The nodes that those pods are on, the first to go first."""
+    nodes: tuple[str, ...] = ()  # The nodes that those pods are on, the first to go first.
     marked: tuple[str, ...] = ()
     """ReplicaSets on those nodes that are left alone, for people wrote Ebb's own mark into their pod template."""
 
@@ -67,16 +63,18 @@ def steering(plan: Plan, situation: Situation) -> Steering:
     if not ours and not plan.next_nodes:
         return Steering()
     standing = _standing(ours)
-    there = [
-        pod for node in in_order(plan.next_nodes, standing) for pod in situation.moving(node) if _can_be_ranked(pod)
-    ]
-    pods = _worth_steering([pod for pod in there if pod.spec.workload not in marks], situation.snapshot)
+    moving = (pod for node in in_order(plan.next_nodes, standing) for pod in situation.moving(node))
+    there = [pod for pod in moving if _can_be_ranked(pod)]
+    unmarked = [pod for pod in there if pod.spec.workload not in marks]
+    free = _ranked_by_nobody(situation.snapshot, {pod.spec.workload for pod in unmarked})
+    pods = tuple(pod for pod in unmarked if pod.spec.workload in free)[:MOST_STEERED]
     marked = tuple(sorted({pod.spec.workload for pod in there} & marks))
     costs = costs_of(tuple(dict.fromkeys(pod.node for pod in pods)), standing)
     wanted = {pod.uid: costs[pod.node] for pod in pods}
     now = {} if plan.dry_run else wanted
     going = _going(plan, situation.policy)
-    back = [CostWrite(pod, None) for pod in ours if not _stays(pod, now, going)]
+    kept = {pod.uid for pod in ours if pod.uid in now or pod.node in going}
+    back = [CostWrite(pod, None) for pod in ours if pod.uid not in kept or has_written_cost(pod.spec)]
     new = [CostWrite(pod, now[pod.uid]) for pod in pods if pod.uid in now and pod.steered != str(now[pod.uid])]
     writes = (*back, *new)
     return Steering(writes[:MOST_WRITES], max(0, len(writes) - MOST_WRITES), wanted, tuple(costs), marked)
@@ -98,12 +96,7 @@ def _going(plan: Plan, policy: Policy) -> frozenset[str]:
     )
 
 
-def _stays(pod: Pod, wanted: Mapping[str, int], going: frozenset[str]) -> bool:
-    return not has_written_cost(pod.spec) and (pod.uid in wanted or pod.node in going)
-
-
 def _standing(ours: Iterable[Pod]) -> dict[str, int]:
-    """Return the cost that pods of each node carry by now."""
     found: dict[str, int] = {}
     for pod in ours:
         if (cost := _read(pod.steered)) is not None:
@@ -118,17 +111,9 @@ def _read(written: str) -> int | None:
     return cost if LOWEST <= cost <= HIGHEST else None
 
 
-def _worth_steering(pods: Sequence[Pod], snapshot: Snapshot) -> tuple[Pod, ...]:
-    """Return those of the pods that are to carry our cost, in their order."""
-    free = _ranked_by_nobody(snapshot, {pod.spec.workload for pod in pods})
-    return tuple(pod for pod in pods if pod.spec.workload in free)[:MOST_STEERED]
-
-
 def _can_be_ranked(pod: Pod) -> bool:
-    """Whether a scale-in may choose the pod and would do no harm by it.
-
-    Which pod of a hard spread goes decides how even its zones stay; and the cluster's own pods are not ours to rank.
-    """
+    """Whether a scale-in may choose the pod and would do no harm by it."""
+    # Which pod of a hard spread goes decides how even its zones stay; the cluster's own pods are not ours.
     spec = pod.spec
     by_replica_set = is_of_replica_set(spec) and spec.namespace != names.KUBE_SYSTEM
     is_spread = any(constraint.topology_key != names.HOSTNAME_LABEL for constraint in spec.hard_spread)
@@ -165,41 +150,31 @@ def next_nodes(
     counts: NodeCounts,
     searcher: Searcher,
 ) -> tuple[str, ...]:
-    """Return the names of the nodes that go after those taken, in the order of removal.
-
-    `counts` are those before anything was taken.
-    """
+    """Return the nodes that go after those taken, in the order of removal."""
+    # `counts` are those before anything was taken.
     steered = [pool for pool in situation.snapshot.nodes_by_pool if situation.policy.pool(pool).steer_scale_in]
     if not steered:
         return ()
-    for each in selection.taken:
-        counts = counts.with_claim(each.node)
-    going = selection.simulation.announced.union(each.node.name for each in selection.taken)
+    for row in selection.taken:
+        counts = counts.with_claim(row.node)
+    going = selection.simulation.announced.union(row.node.name for row in selection.taken)
     order = RemovalOrder(situation.policy, searcher.savings)
     left = sorted((row for row in rows if row.node.name not in going), key=order)
-    plan = _made_already(selection, left, counts) or searcher.at_rest(
-        situation, left, counts, selection.simulation, selection.savings, is_paced_or_shut
+    # The plan that the pass followed stands, unless a window keeps nodes out.
+    able = [row for row in left if row.is_candidate]
+    paced = ((counts, row.node, row.reason) for row in able)
+    shut = any(_is_paced_or_shut(*asked) and not is_only_paced(*asked) for asked in paced)
+    made = None if shut else selection.at_rest
+    plan = made or searcher.find_steady_state(
+        situation, left, counts, selection.simulation, selection.savings, _is_paced_or_shut
     )
     chosen = frozenset(plan.nodes)
     return tuple(row.node.name for row in left if row.node.pool in steered and row.node.name in chosen)
 
 
-def _made_already(selection: Selection, left: Sequence[AssessedNode], counts: NodeCounts) -> AtRest | None:
-    """Return the plan that the pass followed, unless a window keeps nodes out."""
-    shut = any(
-        is_paced_or_shut(counts, node.node, node.reason) and not is_only_paced(counts, node.node, node.reason)
-        for node in left
-        if node.is_candidate
-    )
-    return None if shut else selection.at_rest
-
-
-LOWEST: Final = -1000
-"""Above what people write who mean a pod to go before all others."""
-HIGHEST: Final = -1
-"""Below what a pod counts that has no cost."""
-NEAR: Final = 5
-"""No node's place by cost is so many places or more from its place in the plan."""
+LOWEST: Final = -1000  # Above what people write who mean a pod to go before all others.
+HIGHEST: Final = -1  # Below what a pod counts that has no cost.
+NEAR: Final = 5  # No node's place by cost is so many places or more from its place in the plan.
 
 
 def in_order(planned: Sequence[str], standing: Mapping[str, int]) -> list[str]:
@@ -214,10 +189,8 @@ def in_order(planned: Sequence[str], standing: Mapping[str, int]) -> list[str]:
 
 
 def costs_of(ordered: Sequence[str], standing: Mapping[str, int]) -> dict[str, int]:
-    """Return the cost of each node's pods, rising in that order; at most as many nodes as there are costs.
-
-    `standing`: what nodes have by now, within the range. If they leave no room, all begin again in the middle.
-    """
+    """Return the cost of each node's pods, rising in that order; at most as many nodes as there are costs."""
+    # `standing` is what nodes have by now, within the range. If they leave no room, all begin again in the middle.
     costs = [standing.get(node) for node in ordered]
     kept = _keep_most_costs(costs, room=1)
     if not kept or len(kept) < len(_keep_most_costs(costs, room=0)):
@@ -247,10 +220,8 @@ def _fill_costs(kept: Sequence[tuple[int, int]], nodes: int) -> list[int]:
 
 
 def _keep_most_costs(costs: Sequence[int | None], *, room: int) -> list[tuple[int, int]]:
-    """Return the most places whose costs may stay, with them: they rise, and leave so much room to each between them.
-
-    A cost less the room up to its place must never fall: the longest such sequence is found in one walk.
-    """
+    """Return the most places whose costs may stay: they rise, and leave so much room to each between them."""
+    # A cost less the room up to its place must never fall: the longest such sequence is found in one walk.
     levels: list[int] = []
     ends: list[int] = []
     before: dict[int, int | None] = {}
@@ -261,14 +232,9 @@ def _keep_most_costs(costs: Sequence[int | None], *, room: int) -> list[tuple[in
         levels[length : length + 1] = [cost - room * place]
         ends[length : length + 1] = [place]
         before[place] = ends[length - 1] if length else None
-    return _back_from(ends[-1] if ends else None, before, costs)
-
-
-def _back_from(
-    place: int | None, before: Mapping[int, int | None], costs: Sequence[int | None]
-) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
-    while place is not None and (cost := costs[place]) is not None:
-        found.append((place, cost))
-        place = before[place]
+    last = ends[-1] if ends else None
+    while last is not None and (cost := costs[last]) is not None:
+        found.append((last, cost))
+        last = before[last]
     return found[::-1]

@@ -1,9 +1,8 @@
 """Waves: one fixed set of nodes, proved as a whole, kept while it lasts, held softly (docs/decisions/waves.md).
 
 The pods of the set S are proved onto the keepers K (all other nodes), together, under every strategy. So every subset
-of S has a place, whichever node goes first; no pod that Ebb moves lies on a node that goes next; and a wave may stop
-after any node. Each node of S carries a PreferNoSchedule taint, so that the scheduler prefers K while K has room.
-Nothing is cordoned before its own drain.
+of S has a place, whichever node goes first; no pod that Ebb moves lies on a node that goes next; a wave may stop after
+any node. Each node of S carries a PreferNoSchedule taint. Nothing is cordoned before its own drain.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,15 +28,11 @@ ClosedTo = Callable[[Sequence[str]], Simulation]
 """Returns the simulation of the pass in which nothing may be put on those nodes."""
 UNBOUNDED: Final = WaveLimits(Limit(percent=100), timedelta(minutes=90))
 """What holds without `cluster.wave`: any nodes, and after the deadline they are chosen again."""
-MOST_HELD: Final = 500
-"""Nodes of a set at most: the proof of more would take a pass too long."""
-PATIENCE: Final = 4
-"""So often less worthy nodes leave a set for a more worthy one."""
+MOST_HELD: Final = 500  # Nodes of a set at most: the proof of more would take a pass too long.
+PATIENCE: Final = 4  # So often less worthy nodes leave a set for a more worthy one.
 
 
 class WaveEnd(StrEnum):
-    """Why a wave ended."""
-
     EMPTY = "empty"
     DEADLINE = "deadline"
     PAUSED = "paused"
@@ -47,23 +42,12 @@ class WaveEnd(StrEnum):
 
     @property
     def sentence(self) -> str:
-        return _ENDS[self]
-
-
-_ENDS: Final[Mapping[WaveEnd, str]] = {
-    WaveEnd.EMPTY: "No node of the wave is left to drain.",
-    WaveEnd.DEADLINE: "The deadline of the wave has passed.",
-    WaveEnd.PAUSED: "Draining is paused or frozen.",
-    WaveEnd.WINDOW_CLOSED: "A window of one of its pools has closed.",
-    WaveEnd.BREAKER_OPEN: "The breaker of one of its pools has opened.",
-    WaveEnd.POLICY_CHANGED: "The policy has changed.",
-}
+        return _ENDINGS[self][0]
 
 
 def ending(wave: Wave, situation: Situation) -> WaveEnd | None:
-    """Return why the wave ends now; None while it lasts."""
     left = _left(wave, situation)
-    return next((word for word, rule in _ENDINGS if rule(wave, situation, left)), None)
+    return next((word for word, (_, rule) in _ENDINGS.items() if rule(wave, situation, left)), None)
 
 
 def remaining_nodes(wave: Wave | None, situation: Situation) -> tuple[str, ...] | None:
@@ -79,23 +63,6 @@ def _left(wave: Wave, situation: Situation) -> tuple[Node, ...]:
     return tuple(node for node in found if node and not is_leaving(node, situation.state.claims))
 
 
-def _pools(left: Sequence[Node]) -> Iterable[str]:
-    return dict.fromkeys(node.pool for node in left)
-
-
-def _is_empty(_: Wave, __: Situation, left: Sequence[Node]) -> bool:
-    return not left
-
-
-def _is_late(wave: Wave, situation: Situation, _: Sequence[Node]) -> bool:
-    return situation.now >= wave.deadline
-
-
-def _has_other_policy(wave: Wave, situation: Situation, _: Sequence[Node]) -> bool:
-    policy = situation.policy
-    return policy.dry_run or policy.hash != wave.policy_hash
-
-
 def _is_paused(_: Wave, situation: Situation, __: Sequence[Node]) -> bool:
     policy = situation.policy
     return policy.paused or situation.state.paused or freeze_in_force(policy.freezes, situation.now) is not None
@@ -103,39 +70,39 @@ def _is_paused(_: Wave, situation: Situation, __: Sequence[Node]) -> bool:
 
 def _has_closed_window(_: Wave, situation: Situation, left: Sequence[Node]) -> bool:
     calendar = Calendar(situation.now)
-    return not all(window_open(situation.policy.pool(pool).windows, calendar) for pool in _pools(left))
+    return not all(window_open(situation.policy.pool(pool).windows, calendar) for pool in {node.pool for node in left})
 
 
 def _has_open_breaker(_: Wave, situation: Situation, left: Sequence[Node]) -> bool:
     breakers = situation.state.breakers
-    return any(pool in breakers and situation.now < breakers[pool].until for pool in _pools(left))
+    return any(pool in breakers and situation.now < breakers[pool].until for pool in {node.pool for node in left})
 
 
-_ENDINGS: Final[tuple[tuple[WaveEnd, Callable[[Wave, Situation, Sequence[Node]], bool]], ...]] = (
-    (WaveEnd.POLICY_CHANGED, _has_other_policy),
-    (WaveEnd.EMPTY, _is_empty),
-    (WaveEnd.PAUSED, _is_paused),
-    (WaveEnd.DEADLINE, _is_late),
-    (WaveEnd.WINDOW_CLOSED, _has_closed_window),
-    (WaveEnd.BREAKER_OPEN, _has_open_breaker),
-)
+_ENDINGS: Final[Mapping[WaveEnd, tuple[str, Callable[[Wave, Situation, Sequence[Node]], bool]]]] = {
+    WaveEnd.POLICY_CHANGED: (
+        "The policy has changed.",
+        lambda wave, seen, _: seen.policy.dry_run or seen.policy.hash != wave.policy_hash,
+    ),
+    WaveEnd.EMPTY: ("No node of the wave is left to drain.", lambda _wave, _seen, left: not left),
+    WaveEnd.PAUSED: ("Draining is paused or frozen.", _is_paused),
+    WaveEnd.DEADLINE: ("The deadline of the wave has passed.", lambda wave, seen, _: seen.now >= wave.deadline),
+    WaveEnd.WINDOW_CLOSED: ("A window of one of its pools has closed.", _has_closed_window),
+    WaveEnd.BREAKER_OPEN: ("The breaker of one of its pools has opened.", _has_open_breaker),
+}
+"""In the order in which they are asked."""
 
 
 def most_held(situation: Situation) -> int:
-    """Return how many nodes may be held at once."""
     nodes = sum(not node.outside for node in situation.snapshot.nodes)
     return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
 
 
 def prove_wave(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
-    """Return the first of the wanted nodes whose pods are proved together onto nodes outside the set, and the proof.
-
-    They are proved in their order and in the opposite one: rules about other pods (spread, anti-affinity) depend on who
-    went before. A set that goes in both orders goes in nearly each other one (docs/decisions/waves.md, The property).
-    A node that does not fit behind more worthy ones leaves the set. If one does not fit behind less worthy ones, the
-    least worthy of them leave, half as many as did not fit; where that has not helped a few times, it leaves itself.
-    What left is a keeper, and the rest is proved again, for one keeper more may lead a strategy to other places.
-    """
+    """Return the first of the wanted nodes whose pods are proved together onto nodes outside the set, and the proof."""
+    # In their order and in the opposite one: rules about other pods depend on who went before, and a set that goes in
+    # both goes in nearly each other one. A node that does not fit behind more worthy ones leaves the set; for one
+    # that does not fit behind less worthy ones, half as many of the least worthy leave; where that has not helped a
+    # few times, it leaves itself. The rest is proved again, for one keeper more may lead a strategy to other places.
     tries = 0
     while True:
         simulation = closed(wanted)
@@ -158,10 +125,8 @@ def _fitting(simulation: Simulation, order: Sequence[str]) -> list[str]:
 def wave_after(
     new_id: str, plan: Plan, policy: Policy | None, before: Wave | None, left: Sequence[str] | None
 ) -> Wave | None:
-    """Return the wave that lives after a pass: the one before without the nodes that left it, a new one, or none.
-
-    `left` are the nodes that were left of `before` at the begin of the pass; None where it had ended.
-    """
+    """Return the wave that lives after a pass: the one before without the nodes that left it, a new one, or none."""
+    # `left` are the nodes that were left of `before` at the begin of the pass; None where it had ended.
     if before is not None and left is not None:
         dropped = set(left) - set(plan.wave)
         return replace(before, nodes=tuple(node for node in before.nodes if node.name not in dropped))
@@ -174,10 +139,8 @@ def wave_after(
 
 
 def still_to_order(plan: Plan, policy: Policy | None) -> tuple[str, ...]:
-    """Return the nodes that a second pass before the next tick may order, in their order: only with `cluster.wave`.
-
-    Without it, the schedule and `maxNodesPerPass` are the pace that the policy's author chose.
-    """
+    """Return the nodes that a second pass before the next tick may order, in their order: only with `cluster.wave`."""
+    # Without it, the schedule and `maxNodesPerPass` are the pace that the policy's author chose.
     if plan.dry_run or policy is None or policy.wave is None:
         return ()
     ordered = {order.node for order in plan.orders}
@@ -185,10 +148,8 @@ def still_to_order(plan: Plan, policy: Policy | None) -> tuple[str, ...]:
 
 
 def second_pass_delay(interval: timedelta) -> timedelta:
-    """Return how long after a pass the next is made while a wave has nodes left; `interval` is that of the schedule.
-
-    By then a budget that counts until what was moved runs again (`drain.budgetUntil`) is mostly free.
-    """
+    """Return how long after a pass the next is made while a wave has nodes left."""
+    # By then a budget that counts until what was moved runs again (`drain.budgetUntil`) is mostly free.
     return interval / 2
 
 
@@ -203,12 +164,10 @@ class SoftTaints:
 def soft_taints(
     nodes: Iterable[Node], state: ClusterState, wave: Wave | None, before: Wave | None = None
 ) -> SoftTaints:
-    """Compare the taints that stand with the wave that lives; None: no node may keep one.
-
-    What only the wave `before` named is freed, tainted or not: an order of that wave may be about to taint it. A node
-    in flight is left alone: it is cordoned, and its next give-back or deletion decides. One that the autoscaler has
-    announced has a soft taint already, and two on one node halve the weight of those on others.
-    """
+    """Compare the taints that stand with the wave that lives; None: no node may keep one."""
+    # What only the wave `before` named is freed, tainted or not: an order of that wave may be about to taint it. A
+    # node in flight is left alone: its next give-back or deletion decides. One that the autoscaler has announced has
+    # a soft taint already, and two on one node halve the weight of those on others.
     wanted, left = ({node.uid for node in of.nodes} if of else set() for of in (wave, before))
     free = [node for node in nodes if not is_leaving(node, state.claims)]
     bare = (node for node in free if not (node.softly_held or node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)))

@@ -1,8 +1,4 @@
-"""The policy's settings in force, under one name for those who ask them.
-
-`fields` and `cluster_fields` declare them, `values` holds what they are made of, `parsing` reads a
-document.
-"""
+"""The policy's settings in force, under one name for those who ask them; `parsing` reads a document."""
 
 from shared.core.policy.cluster_fields import WATCHDOGS as WATCHDOGS
 from shared.core.policy.cluster_fields import DrainSettings as DrainSettings

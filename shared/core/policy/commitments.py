@@ -9,10 +9,9 @@ from shared.core.policy.field import Field
 from shared.core.policy.scalars import (
     CLUSTER_NAME_PATTERN,
     DISCOUNT_PATTERN,
-    above_zero,
     at,
-    at_least_zero,
     cluster_name,
+    decimal_of,
     share_off,
 )
 from shared.core.policy.shapes import FLAG, MOMENT, Block, ByName, ListOf, Single
@@ -24,10 +23,10 @@ _FLEXIBLE_ONE_YEAR: Final = "28%"
 
 _NUMBER: Final = {"type": "number", "minimum": 0}
 _VCPU: Final = Field(
-    "vcpu", Single(at_least_zero("a number of vCPUs such as 160"), {**_NUMBER, "examples": [160]}), "vCPUs."
+    "vcpu", Single(decimal_of("a number of vCPUs such as 160"), {**_NUMBER, "examples": [160]}), "vCPUs."
 )
 _GIB: Final = Field(
-    "gib", Single(at_least_zero("a number of GiB such as 640"), {**_NUMBER, "examples": [640]}), "Memory in GiB."
+    "gib", Single(decimal_of("a number of GiB such as 640"), {**_NUMBER, "examples": [640]}), "Memory in GiB."
 )
 _DISCOUNT: Final = Single(
     share_off, {"type": "string", "pattern": f"^({DISCOUNT_PATTERN})$", "examples": ["55%", "28.5%"]}
@@ -78,7 +77,10 @@ _FLEXIBLE: Final = Block(
     (
         Field(
             "perHour",
-            Single(above_zero("dollars such as 12.5"), {"type": "number", "exclusiveMinimum": 0, "examples": [12.5]}),
+            Single(
+                decimal_of("dollars such as 12.5", above=True),
+                {"type": "number", "exclusiveMinimum": 0, "examples": [12.5]},
+            ),
             "Dollars an hour that are paid for it.",
         ),
         Field(

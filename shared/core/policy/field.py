@@ -1,7 +1,7 @@
 """What one field of the policy is, how a class of settings declares its fields, and the faults of what was written.
 
-A field holds its name, shape, default, sentence and which step reads it. Schema, pages and checks are generated from
-it. All faults of a policy are reported at once, each as one sentence with its path, the value and the remedy.
+Schema, pages and checks are generated from it. All faults are reported at once, each with its path, the value and the
+remedy.
 """
 
 import difflib
@@ -18,40 +18,32 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong at a path, and what to write there."""
-
     path: Path
     problem: str
     remedy: str
-    unknown: bool = False
-    """Whether no field of that name belongs there."""
+    unknown: bool = False  # Whether no field of that name belongs there.
 
     def __str__(self) -> str:
         return f"{path_text(self.path)}: {self.problem}; {self.remedy}."
 
 
 class Wrong(Exception):
-    """What was read holds these faults."""
-
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__(*self.faults)
 
 
 def wrong_value(path: Path, value: Any, remedy: str) -> Fault:
-    """Return the fault of a value that its field does not take."""
     if value is None:
         return Fault(path, "it is missing", remedy)
     return Fault(path, f"value {_SHORT.repr(_plain(value))} is wrong", remedy)
 
 
 def missing(path: Path, examples: Sequence[Any]) -> Fault:
-    """Return the fault of a field that must be written."""
     return Fault(path, "it is missing", f"write for example {examples[0]}" if examples else "write it")
 
 
 def unknown_field(path: Path, known: Sequence[str]) -> Fault:
-    """Return the fault of a field that the section at the path does not have."""
     lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(str(path[-1]).lower(), lower, n=1, cutoff=0.6)
     remedy = f"write {lower[near[0]]}, if that was meant" if near else f"write one of {', '.join(known)}"
@@ -87,8 +79,7 @@ def _step(step: Any) -> str:
 
 
 T_co = TypeVar("T_co", covariant=True)
-REQUIRED: Final = object()
-"""The default of a field that must be written."""
+REQUIRED: Final = object()  # The default of a field that must be written.
 
 
 class Shape(Protocol[T_co]):
@@ -96,7 +87,6 @@ class Shape(Protocol[T_co]):
 
     def read(self, written: Any, path: Path) -> T_co:
         """Return the value. Raises Wrong with every fault."""
-        ...
 
 
 class Binds(StrEnum):
@@ -104,30 +94,22 @@ class Binds(StrEnum):
 
     PASS = "pass"  # noqa: S105 - a pass of the planner
     """The planner's pass alone."""
-    CLAIM = "claim"
-    """The pass, and again the claim of a drain."""
-    DRAIN = "drain"
-    """The same, and the drain keeps the value of its claim."""
-    STEP = "step"
-    """The same, and again every step of a drain: Ebb uncordons the node if the value has changed."""
+    CLAIM = "claim"  # The pass, and again the claim of a drain.
+    DRAIN = "drain"  # The same, and the drain keeps the value of its claim.
+    STEP = "step"  # The same, and again every step of a drain: Ebb uncordons the node if the value has changed.
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field: its name in the document, its shape, and its texts."""
 
-    path: str
-    """Its name, below the groups in which it stands: `disruption.budgets`."""
+    path: str  # Its name, below the groups in which it stands: `disruption.budgets`.
     shape: Shape[Any]
-    text: str
-    """What it means; `{default}` is the default."""
-    default: Any = REQUIRED
-    """As a person would write it; None if leaving it out has a meaning of its own."""
+    text: str  # What it means; `{default}` is the default.
+    default: Any = REQUIRED  # As a person would write it; None if leaving it out has a meaning of its own.
     binds: Binds = Binds.CLAIM
-    unset: str = "none"
-    """The text for a field that is left out."""
-    empty: str = "none"
-    """The text for an empty list."""
+    unset: str = "none"  # The text for a field that is left out.
+    empty: str = "none"  # The text for an empty list.
     unit: str = ""
     written: Callable[[Any, Mapping[str, Any]], None] | None = None
     """Checks what is written (None = nothing) before it is read, with the fields before it."""
@@ -143,15 +125,10 @@ class Field:
         return self.text.format(default=str(self.default).lower() if isinstance(self.default, bool) else self.default)
 
     def initial(self) -> Any:
-        """Return the value of the default."""
         return None if self.default is None else self.shape.read(self.default, (self.path,))
 
     def read(self, section: Mapping[str, Any], path: Path, known: Mapping[str, Any]) -> Any:
-        """Return the field's value in a section of the document.
-
-        Raises:
-            Wrong: with every fault.
-        """
+        """Return the field's value in a section of the document; Wrong has every fault."""
         here, written = (*path, self.name), section.get(self.name, self.default)
         if written is REQUIRED:
             raise Wrong([missing(here, getattr(self.shape, "schema", {}).get("examples", ()))])
@@ -171,8 +148,6 @@ _DECLARED: Final = "declared"
 
 
 class Options(TypedDict, total=False):
-    """Further parts of a declaration; see `Field`."""
-
     binds: Binds
     unset: str
     empty: str

@@ -1,34 +1,14 @@
-"""The settings of a node pool, each declared once: name in the document, shape, default, sentence, which step reads it.
-
-The rules read the attribute. Schema, page, `ebb policy check` and `ebb policy diff` are generated from the rest.
-`{default}` in a text is the default.
-"""
+"""The settings of a node pool, each declared once."""
+# Name in the document, shape, default, sentence, which step reads it.
 
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
+from shared.core.policy import shapes
 from shared.core.policy.field import Binds, fields_of, optional, setting
 from shared.core.policy.scalars import NEVER, ratio
-from shared.core.policy.shapes import (
-    BUDGETS,
-    COUNT,
-    DOLLARS,
-    DURATION,
-    DURATION_OR_NEVER,
-    FLAG,
-    NODE_LIMIT,
-    PERCENT,
-    RATE,
-    RATIO,
-    SEVERAL,
-    TAINT_KEY,
-    THRESHOLD,
-    WINDOWS,
-    SetOf,
-    one_of,
-)
 from shared.core.policy.values import (
     Budget,
     ConsolidationPolicy,
@@ -47,11 +27,8 @@ _RATIO_LIMIT: Final = 0.75
 
 
 def enough_nodes(limit: Fraction) -> int:
-    """Return the smallest n with n·(1 - limit) ≥ 1, in exact arithmetic; 1 where there is none (limit 1).
-
-    So many nodes just under the limit have together the room of one more (estafette's README;
-    docs/decisions/predecessors.md, B14).
-    """
+    """Return the smallest n with n·(1 - limit) ≥ 1, in exact arithmetic; 1 where there is none (limit 1)."""
+    # So many just under the limit have the room of one more (estafette; docs/decisions/predecessors.md, B14).
     left = 1 - limit
     return 1 if left <= 0 else -(-left.denominator // left.numerator)
 
@@ -62,28 +39,28 @@ class PoolPolicy:
 
     enabled: bool = setting(
         "enabled",
-        FLAG,
+        shapes.FLAG,
         default=False,
         text="Whether nodes of the pool may be drained. Default {default}: Ebb drains only what you name.",
         binds=Binds.STEP,
     )
     cpu_limit: Fraction = setting(
         "scaleDownCPURequestRatioLimit",
-        RATIO,
+        shapes.RATIO,
         _RATIO_LIMIT,
         "A node is underutilized while its CPU requests are strictly below this share of allocatable. "
         "Default {default}.",
     )
     memory_limit: Fraction = setting(
         "scaleDownMemoryRequestRatioLimit",
-        RATIO,
+        shapes.RATIO,
         _RATIO_LIMIT,
         "A node is underutilized while its memory requests are strictly below this share of allocatable, too. "
         "Default {default}.",
     )
     required_count: int = setting(
         "scaleDownRequiredUnderutilizedNodeCount",
-        COUNT,
+        shapes.COUNT,
         None,
         "Underutilized nodes needed, plus one for each drain in flight. Default the smallest n with "
         "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 it is 1.",
@@ -91,25 +68,25 @@ class PoolPolicy:
         binds=Binds.PASS,
     )
     minimum_node_age: timedelta = setting(
-        "minimumNodeAge", DURATION, "20m", "Nodes must be older than this. Default {default} (estafette)."
+        "minimumNodeAge", shapes.DURATION, "20m", "Nodes must be older than this. Default {default} (estafette)."
     )
     excess_threshold: Fraction = setting(
         "excessNodesThreshold",
-        THRESHOLD,
+        shapes.THRESHOLD,
         2,
         "Nodes' worth of free requests that the pool must have, decimals allowed. Default {default} (node-refiner).",
         binds=Binds.PASS,
     )
     max_nodes_per_pass: int = setting(
         "maxNodesPerPass",
-        SEVERAL,
+        shapes.SEVERAL,
         1,
         "Nodes taken of the pool in one pass. Default {default} (estafette).",
         binds=Binds.PASS,
     )
     minimum_saving: Fraction = setting(
         "minimumSavingPerEviction",
-        DOLLARS,
+        shapes.DOLLARS,
         0,
         "Dollars a month that a node must save for each pod that would be evicted. Default {default}: any saving is "
         "worth it. It does not apply to empty and expired nodes.",
@@ -117,7 +94,7 @@ class PoolPolicy:
     )
     headroom_percent: int = setting(
         "headroom",
-        PERCENT,
+        shapes.PERCENT,
         "5%",
         "Share of each remaining node kept free in the proof of placement. Default {default}: without it a pod is "
         "left Pending over ten times as often (docs/decisions/robust-fit.md).",
@@ -125,21 +102,21 @@ class PoolPolicy:
     )
     kube_system_pods: KubeSystemPods = setting(
         "kubeSystemPods",
-        one_of(KubeSystemPods),
+        shapes.one_of(KubeSystemPods),
         "evict",
         "{default} (default), or leave: such a pod, DaemonSets aside, then keeps its node.",
         binds=Binds.DRAIN,
     )
     local_storage: LocalStorage = setting(
         "localStorage",
-        one_of(LocalStorage),
+        shapes.one_of(LocalStorage),
         "block",
         "{default} (default): pods with emptyDir or hostPath keep their node; or evict.",
         binds=Binds.DRAIN,
     )
     long_grace: LongGrace = setting(
         "longGrace",
-        one_of(LongGrace),
+        shapes.one_of(LongGrace),
         "keep",
         "keep: a pod with a longer grace period than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
         "Default {default}: the autoscaler waits up to an hour, and such a pod has work to end.",
@@ -147,7 +124,7 @@ class PoolPolicy:
     )
     unprotected: Limit = setting(
         "unprotected",
-        NODE_LIMIT,
+        shapes.NODE_LIMIT,
         "25%",
         "How many pods of a workload without a PodDisruptionBudget may be away at once. Default {default}, at least "
         "one, never all.",
@@ -155,7 +132,7 @@ class PoolPolicy:
     )
     single_replicas: SingleReplicas = setting(
         "singleReplicas",
-        one_of(SingleReplicas),
+        shapes.one_of(SingleReplicas),
         "move",
         "Pods of a workload with one replica: move, avoid, surge or never. With avoid their node goes last. "
         "With surge their Deployment starts another elsewhere first, or they stay. Default {default}, as the "
@@ -164,7 +141,7 @@ class PoolPolicy:
     )
     jobs: Jobs = setting(
         "jobs",
-        one_of(Jobs),
+        shapes.one_of(Jobs),
         "wait",
         "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted pod loses "
         "its work, and counts as a failure against the Job's backoffLimit.",
@@ -172,41 +149,41 @@ class PoolPolicy:
     )
     minimum_pod_age: timedelta = setting(
         "minimumPodAge",
-        DURATION,
+        shapes.DURATION,
         "0s",
         "A node with a younger pod that would have to move is kept this pass. Default {default}: any age may move.",
         binds=Binds.DRAIN,
     )
     steer_scale_in: bool = setting(
         "steerScaleIn",
-        FLAG,
+        shapes.FLAG,
         default=False,
         text="Whether pods on the pool's next nodes get a negative pod-deletion-cost: a ReplicaSet that is scaled in "
         "then removes them first. Default {default}: it needs one more right (infra/options/steer.yaml).",
         binds=Binds.PASS,
     )
     ignore_taints: frozenset[str] = setting(
-        "ignoreTaints", SetOf(TAINT_KEY), [], "Keys of taints that do not set a node apart. Default none."
+        "ignoreTaints", shapes.SetOf(shapes.TAINT_KEY), [], "Keys of taints that do not set a node apart. Default none."
     )
     time_since_last_addition: timedelta | None = optional(
         "timeSinceLastAddition",
-        DURATION,
+        shapes.DURATION,
         "The cluster's setting for this pool alone: then only its own additions count.",
         unset="the cluster's",
         binds=Binds.PASS,
     )
     rate: Rate | None = optional(
-        "rate", RATE, "How many drains of the pool may start in any such period.", unset="no limit"
+        "rate", shapes.RATE, "How many drains of the pool may start in any such period.", unset="no limit"
     )
     consolidation_policy: ConsolidationPolicy = setting(
         "disruption.consolidationPolicy",
-        one_of(ConsolidationPolicy, WhenEmptyOrUnderutilized=ConsolidationPolicy.WHEN_UNDERUTILIZED),
+        shapes.one_of(ConsolidationPolicy, WhenEmptyOrUnderutilized=ConsolidationPolicy.WHEN_UNDERUTILIZED),
         "WhenUnderutilized",
         "{default} (default, as in Karpenter) or WhenEmpty: only nodes without pods to move.",
     )
     consolidate_after: timedelta | None = setting(
         "disruption.consolidateAfter",
-        DURATION_OR_NEVER,
+        shapes.DURATION_OR_NEVER,
         "5m",
         "Age that a mark needs, or Never. Default {default} (estafette), with this block or without: Karpenter's is "
         "less.",
@@ -214,7 +191,7 @@ class PoolPolicy:
     )
     expire_after: timedelta | None = setting(
         "disruption.expireAfter",
-        DURATION_OR_NEVER,
+        shapes.DURATION_OR_NEVER,
         NEVER,
         "Age from which a node may go though it is full, or Never. Default {default} (estafette): on GKE nothing "
         "replaces a full node before it goes, as Karpenter would.",
@@ -222,14 +199,14 @@ class PoolPolicy:
     )
     budgets: tuple[Budget, ...] = setting(
         "disruption.budgets",
-        BUDGETS,
+        shapes.BUDGETS,
         [{"nodes": "10%"}],
         "How many nodes may be in disruption at once. Default one of {default[0][nodes]}; an empty list is no limit.",
         empty="no limit",
     )
     windows: tuple[Schedule, ...] | None = optional(
         "disruption.windows",
-        WINDOWS,
+        shapes.WINDOWS,
         "Drains start only while one of these is open. Default always.",
         unset="always",
         empty="never",
@@ -240,5 +217,4 @@ class PoolPolicy:
         return PodRules(**{name: getattr(self, name) for name in PodRules.__struct_fields__})
 
 
-POOL_FIELDS: Final = fields_of(PoolPolicy)
-"""By attribute: the fields of a pool."""
+POOL_FIELDS: Final = fields_of(PoolPolicy)  # By attribute: the fields of a pool.

@@ -26,8 +26,10 @@ def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
     defaults = _settings(POOL_FIELDS, read.get("defaults", {}))
     own = {name: _settings(POOL_FIELDS, pool) for name, pool in read.get("nodePools", {}).items()}
     drain = _settings(DRAIN_FIELDS, read)
+    # The same whatever the order of keys and the form of decimals.
+    text = json.dumps(written, sort_keys=True, default=_plain, separators=(",", ":"))
     return Policy(
-        hash=document_hash(written),
+        hash=hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH],
         drain=msgspec.structs.replace(DrainSettings(), **drain),
         watchdog_by_profile="watchdog" not in drain,
         pools={name: _pool({**defaults, **own[name]}) for name in sorted(own)},
@@ -38,7 +40,6 @@ def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
 
 
 def _settings(fields: Mapping[str, Field], read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the fields that were written, by attribute."""
     settings = {}
     for attribute, field in fields.items():
         section = read
@@ -53,12 +54,6 @@ def _pool(settings: Mapping[str, Any]) -> PoolPolicy:
     """Return a pool with these settings; how many underutilized nodes it needs follows from its limit."""
     limit = settings.get("cpu_limit", PoolPolicy().cpu_limit)
     return PoolPolicy(**{"required_count": enough_nodes(limit), **settings})
-
-
-def document_hash(written: Mapping[str, Any]) -> str:
-    """Return a short SHA-256 of the document, whatever the order of its keys and the form of its decimals."""
-    text = json.dumps(written, sort_keys=True, default=_plain, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
 
 
 def _plain(value: object) -> str:
@@ -83,24 +78,19 @@ _HEADINGS: Final[Mapping[str, tuple[str, str, Any]]] = {
 }
 """By path: title in the schema, text, default. Those of a pool are below its name; at the top they have this order."""
 _TOP: Final = [*_HEADINGS]
-ANY_NAME: Final = "NAME"
-"""The step of a path that is a person's own name."""
+ANY_NAME: Final = "NAME"  # The step of a path that is a person's own name.
 
 
 def _tree(fields: Iterable[Field], above: str = "") -> tuple[Field, ...]:
-    """Return the fields and groups at a place of the document, in the order of declaration."""
     rows: dict[str, list[Field]] = {}
     for field in fields:
         rows.setdefault(field.path.removeprefix(above).partition(".")[0], []).append(field)
-    return tuple(_branch(f"{above}{name}", below) for name, below in rows.items())
-
-
-def _branch(path: str, fields: list[Field]) -> Field:
-    heading = _HEADINGS.get(path)
-    if heading is None:
-        return fields[0]
-    title, text, default = heading
-    return Field(path, Group(title, text, _tree(fields, f"{path}.")), text, default)
+    found = []
+    for path, below in ((f"{above}{name}", below) for name, below in rows.items()):
+        title, text, default = _HEADINGS.get(path, ("", "", None))
+        group = Group(title, text, _tree(below, f"{path}.")) if title else None
+        found.append(Field(path, group, text, default) if group else below[0])
+    return tuple(found)
 
 
 def _place(field: Field) -> int:
@@ -151,18 +141,12 @@ _CUT: Final[Mapping[str, str]] = {
 """Fields of earlier versions, and what to do about them."""
 
 
-def remedy_for(path: Path) -> str:
-    """Return what to do about a field that is none of its section; empty for an unknown name."""
-    return _CUT.get(str(path[-1]), "") or _belongs(path)
-
-
-def _belongs(path: Path) -> str:
-    """Return where a field of that name belongs, as a remedy; empty where no section has one.
-
-    Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
-    """
+def _find_section(path: Path) -> str:
+    """Return where a field of that name belongs, as a remedy; empty where no section has one."""
+    # Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    shared = {section: _shared_length(_steps(place), _steps(section)) for section in _sections().get(name, ())}
+    pairs = {section: zip(_steps(place), _steps(section), strict=False) for section in _sections().get(name, ())}
+    shared = {section: len([*takewhile(lambda pair: pair[0] == pair[1], row)]) for section, row in pairs.items()}
     best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
     names = [_section_name(section, shared[section], len(place)) for section in best]
     return f"it belongs under {' or '.join(names)}" if names else ""
@@ -184,26 +168,21 @@ def _steps(place: Sequence[str]) -> list[str]:
     return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
 
 
-def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return len(list(pairs))
-
-
 def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
     """Return a section as seen from the place of the fault: from there on where it lies below, else in full."""
     below = shared >= depth and len(section) > shared
     return ".".join(section[shared:] if below else section) or "the top of the document"
 
 
-_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})
-"""Kinds that lists of objects hold which describe a cluster."""
+_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})  # Kinds that lists of objects hold which describe a cluster.
 
 
 def another_kind(written: Mapping[Any, Any]) -> str:
     """Return the sentence for a Kubernetes object that was given as a policy; empty for anything else."""
     if "kind" not in written or "apiVersion" not in written:
         return ""
-    kinds = sorted({_kind(thing) for thing in _objects(written)} - {""})
+    named = {str(thing.get("kind", ""))[:60] for thing in _objects(written)} - {""}
+    kinds = sorted(f"a {kind}" for kind in named)
     if "items" in written and _OF_DUMPS & {*kinds}:
         return f"policy: it is a dump of a cluster and no policy; {FOR_A_DUMP}"
     imports = sorted({name for thing in _objects(written) for name in _imports(thing)})
@@ -215,11 +194,6 @@ def another_kind(written: Mapping[Any, Any]) -> str:
 def _objects(written: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
     items = written.get("items")
     yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else (written,)
-
-
-def _kind(thing: Mapping[Any, Any]) -> str:
-    kind = str(thing.get("kind", ""))[:60]
-    return f"a {kind}" if kind else ""
 
 
 def _imports(thing: Mapping[Any, Any]) -> tuple[str, ...]:
@@ -235,25 +209,18 @@ def _imports(thing: Mapping[Any, Any]) -> tuple[str, ...]:
 
 
 def parse(data: bytes) -> Policy:
-    """Read a policy document.
-
-    Args:
-        data: YAML or JSON, UTF-8, at most 256 KiB.
-
-    Raises:
-        BadPolicy: with every fault, each a sentence with path, value and remedy.
-    """
+    """Read a policy document (YAML or JSON, at most 256 KiB)."""
+    # BadPolicy has every fault, each with its path and remedy.
     written = read(data)
     if sentence := another_kind(written):
         raise BadPolicy(sentence)
     try:
         return effective(DOCUMENT.read(written, ()), written)
     except Wrong as wrong:
-        raise BadPolicy(*_sentences(wrong.faults)) from wrong
+        raise BadPolicy(*map(_describe_fault, wrong.faults)) from wrong
 
 
-def _sentences(faults: Iterable[Fault]) -> Iterator[str]:
-    """Yield each fault; of a field that belongs elsewhere or was cut, with the remedy for that."""
-    for fault in faults:
-        remedy = remedy_for(fault.path) if fault.unknown else ""
-        yield str(replace(fault, remedy=remedy) if remedy else fault)
+def _describe_fault(fault: Fault) -> str:
+    """Return the sentence; of a field that belongs elsewhere or was cut, with the remedy for that."""
+    remedy = _CUT.get(str(fault.path[-1]), "") or _find_section(fault.path) if fault.unknown else ""
+    return str(replace(fault, remedy=remedy) if remedy else fault)

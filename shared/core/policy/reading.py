@@ -1,8 +1,8 @@
 """From the bytes of a policy to plain values: JSON, or YAML in its 1.2 core schema. Nothing is trusted.
 
-Decimals are kept as they were written, because 0.9 must be nine tenths. Each of these is refused with one sentence:
-documents that are too large, too deep or repeated too often by anchors, keys that stand twice, and tags. A key whose
-value is null counts as absent (Terraform writes optional values so).
+Decimals are kept as they were written, because 0.9 must be nine tenths. Refused are documents that are too large, too
+deep or repeated too often by anchors, keys that stand twice, and tags. A key whose value is null counts as absent
+(Terraform).
 """
 
 import json
@@ -32,20 +32,15 @@ _REMEDIES: Final = {
 }
 """By words of PyYAML: what to do."""
 
-_OF_KUBERNETES: Final = b"apiVersion"
-"""Where it stands near the beginning, kubectl has printed the file."""
+_OF_KUBERNETES: Final = b"apiVersion"  # Where it stands near the beginning, kubectl has printed the file.
 _BEGINNING: Final = 4096
-_PACKED: Final = b"\x1f\x8b"
-"""How gzip begins."""
+_PACKED: Final = b"\x1f\x8b"  # How gzip begins.
 FOR_A_DUMP: Final = "`ebb policy init FILE` prints a policy for it."
 
 
 def read(data: bytes) -> dict[Any, Any]:
-    """Return the document's mapping with plain values; decimals as `Decimal`.
-
-    Raises:
-        BadPolicy: the bytes are no such document; the sentence names the place and the remedy.
-    """
+    """Return the document's mapping with plain values, decimals as `Decimal`."""
+    # BadPolicy names the place and the remedy.
     document = _decode_yaml(data, MOST_POLICY_BYTES, _load)
     if not isinstance(document, dict):
         raise BadPolicy("policy: it is empty or no mapping; write at least `nodePools: {}`.")
@@ -53,11 +48,7 @@ def read(data: bytes) -> dict[Any, Any]:
 
 
 def read_each(data: bytes) -> list[Any]:
-    """Return the plain values of every document of a file, for what `kubectl` prints; as trusting as `read`.
-
-    Raises:
-        BadPolicy: the bytes are no such documents; the sentence names the place and the remedy.
-    """
+    """Return the plain values of every document of a file, for what `kubectl` prints; as trusting as `read`."""
     rows: list[Any] = _decode_yaml(data, MOST_BYTES_OF_MANY, _load_each)
     return [row for row in rows if row is not None]
 
@@ -126,7 +117,6 @@ def _where(error: Exception) -> str:
 
 
 def _remedy(error: Exception) -> str:
-    """Return what helps against the mistakes that are made most."""
     problem = str(getattr(error, "problem", ""))
     return next((remedy for words, remedy in _REMEDIES.items() if words in problem), "fix it there")
 
@@ -157,19 +147,18 @@ def without_nulls(value: Any) -> Any:
     return rows
 
 
-MOST_VALUES: Final = 100_000
-"""What the document may hold once its anchors are written out."""
+MOST_VALUES: Final = 100_000  # What the document may hold once its anchors are written out.
 _MOST_REPEATED: Final = 100
 _NUMBERS_AND_WORDS: Final = (
-    ("null", re.compile(r"~|null|Null|NULL|"), "~nN\0"),
-    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF"),
-    ("int", re.compile(r"[-+]?[0-9]+"), "-+0123456789"),
-    ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"), "-+.0123456789"),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("merge", "<<", "<"),
 )
 
 
 def shorten_text(text: str) -> str:
-    """Return so much of the document's own words as a sentence may repeat."""
     return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 
@@ -177,13 +166,6 @@ class Loader(yaml.SafeLoader):
     """YAML 1.2 core: `yes` is text, `010` is ten, `2026-11-27` and `9:00` are text."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own form
-
-
-def _resolvers() -> Iterable[tuple[str, re.Pattern[str], list[str]]]:
-    for word, pattern, first in _NUMBERS_AND_WORDS:
-        starts = ["" if letter == "\0" else letter for letter in first]
-        yield f"tag:yaml.org,2002:{word}", re.compile(f"(?:{pattern.pattern})$"), starts
-    yield "tag:yaml.org,2002:merge", re.compile(r"<<$"), ["<"]
 
 
 def _construct_mapping(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -205,8 +187,9 @@ def _construct_decimal(loader: Loader, node: yaml.ScalarNode) -> Decimal:
     return Decimal(str(loader.construct_scalar(node)))
 
 
-for _tag, _pattern, _starts in _resolvers():
-    Loader.add_implicit_resolver(_tag, _pattern, _starts)
+for _word, _pattern, _first in _NUMBERS_AND_WORDS:
+    _starts = ["" if letter == "\0" else letter for letter in _first]
+    Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_word}", re.compile(f"(?:{_pattern})$"), _starts)
 Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
 Loader.add_constructor("tag:yaml.org,2002:float", _construct_decimal)

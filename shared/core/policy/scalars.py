@@ -1,33 +1,28 @@
-"""The values that a policy holds, as a person writes them: limits, ratios, schedules, times and durations.
-
-Every reader takes a plain value and raises ValueError with the remedy ("write …"). The path and the value are added
-where all faults are gathered.
-"""
+"""The values that a policy holds, as a person writes them."""
+# Every reader raises ValueError with the remedy ("write …").
 
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from shared.core.policy.schedule import instant, parse_cron, zone_of
 from shared.core.policy.values import YEARS, Limit
 from shared.errors import BadInput
 
-_DECIMALS: Final = 12
-"""So many decimals are plenty for a ratio, and keep the arithmetic small."""
+T = TypeVar("T")
+_DECIMALS: Final = 12  # So many decimals are plenty for a ratio, and keep the arithmetic small.
 PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
 LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
-_MOST_NODES: Final = 999_999_999
-"""More than any cluster has: a longer number means the same."""
+_MOST_NODES: Final = 999_999_999  # More than any cluster has: a longer number means the same.
 DISCOUNT_PATTERN: Final = r"[0-9]{1,2}(?:\.[0-9]{1,4})?%"
 CLUSTER_NAME_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?"
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
 
 
 def flag(value: Any) -> bool:
-    """Read true or false."""
     if not isinstance(value, bool):
         raise ValueError("write true or false")  # noqa: TRY004 - one kind of failure is gathered
     return value
@@ -44,25 +39,27 @@ def limit(value: Any) -> Limit:
     return Limit(count=int(digits) if len(digits) <= len(str(_MOST_NODES)) else _MOST_NODES)
 
 
-def percent(value: Any) -> int:
-    """Read a percentage from 0% to 100%."""
-    if not isinstance(value, str) or not re.fullmatch(PERCENT_PATTERN, value, re.ASCII):
-        raise ValueError("write a percentage from 0% to 100%, such as 10%")
-    return int(value[:-1])
+def _text_of(pattern: str, remedy: str, make: Callable[[str], T]) -> Callable[[Any], T]:
+    """Return a reader of text of that form."""
+
+    def read(value: Any) -> T:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value, re.ASCII):
+            raise ValueError(remedy)
+        return make(value)
+
+    return read
 
 
-def share_off(value: Any) -> Fraction:
-    """Read a discount: a percentage from 0% to below 100%, decimals allowed."""
-    if not isinstance(value, str) or not re.fullmatch(DISCOUNT_PATTERN, value, re.ASCII):
-        raise ValueError("write a percentage from 0% to below 100%, such as 55% or 28.5%")
-    return Fraction(value[:-1]) / 100
-
-
-def cluster_name(value: Any) -> str:
-    """Read the name of a cluster."""
-    if not isinstance(value, str) or not re.fullmatch(CLUSTER_NAME_PATTERN, value, re.ASCII):
-        raise ValueError("write the name of a cluster, such as prod-a")
-    return value
+percent = _text_of(PERCENT_PATTERN, "write a percentage from 0% to 100%, such as 10%", lambda text: int(text[:-1]))
+share_off = _text_of(
+    DISCOUNT_PATTERN,
+    "write a percentage from 0% to below 100%, such as 55% or 28.5%",
+    lambda text: Fraction(text[:-1]) / 100,
+)
+cluster_name = _text_of(CLUSTER_NAME_PATTERN, "write the name of a cluster, such as prod-a", str)
+taint_key = _text_of(
+    TAINT_KEY_PATTERN, "write the key of a taint, such as example.com/dedicated, without value and effect", str
+)
 
 
 def whole(least: int, most: int = 1_000_000) -> Callable[[Any], int]:
@@ -84,25 +81,13 @@ def ratio(value: Any) -> Fraction:
     return Fraction(number)
 
 
-def at_least_zero(what: str) -> Callable[[Any], Fraction]:
-    """Return a reader of numbers that may have decimals, zero or more; `what` is to be written."""
+def decimal_of(what: str, *, above: bool = False) -> Callable[[Any], Fraction]:
+    """Return a reader of numbers that may have decimals, from zero on or above it; `what` is to be written."""
 
     def read(value: Any) -> Fraction:
         number = _decimal(value, f"write {what}")
-        if number < 0:
-            raise ValueError(f"write {what}, zero or more")
-        return Fraction(number)
-
-    return read
-
-
-def above_zero(what: str) -> Callable[[Any], Fraction]:
-    """Return a reader of numbers above zero that may have decimals; `what` is to be written."""
-
-    def read(value: Any) -> Fraction:
-        number = _decimal(value, f"write {what}")
-        if number <= 0:
-            raise ValueError(f"write {what}, more than zero")
+        if number < 0 or (above and not number):
+            raise ValueError(f"write {what}, {'more than zero' if above else 'zero or more'}")
         return Fraction(number)
 
     return read
@@ -130,7 +115,6 @@ def schedule(value: Any) -> str:
 
 
 def time_zone(value: Any) -> str:
-    """Read the name of a time zone of the IANA database."""
     try:
         return zone_of(value).key if isinstance(value, str) else zone_of("").key
     except BadInput as error:
@@ -155,20 +139,10 @@ def moment(value: Any) -> datetime:
 
 
 def at(local: datetime, zone: str) -> datetime:
-    """Return a moment as an instant in UTC."""
     return instant(local, zone_of(zone)) if local.tzinfo is None else local.astimezone(UTC)
 
 
-def taint_key(value: Any) -> str:
-    """Read the key of a taint."""
-    if not isinstance(value, str) or not re.fullmatch(TAINT_KEY_PATTERN, value, re.ASCII):
-        raise ValueError("write the key of a taint, such as example.com/dedicated, without value and effect")
-    return value
-
-
 def word_of(words: dict[str, Any]) -> Callable[[Any], Any]:
-    """Return a reader of one of those words."""
-
     def read(value: Any) -> Any:
         if not isinstance(value, str) or value not in words:
             raise ValueError(f"write one of {', '.join(words)}")
@@ -198,7 +172,6 @@ def _duration(value: Any, longest: int) -> timedelta:
 
 
 def positive_duration(value: Any) -> timedelta:
-    """Read a duration longer than zero."""
     length = duration(value)
     if not length:
         raise ValueError("write a duration longer than zero, such as 30s, 20m, 1h30m or 30d")

@@ -1,13 +1,9 @@
 """Cron schedules: the grammar that a person writes, and when a schedule is active.
 
-The grammar is that of robfig/cron v3 `ParseStandard` (CronJobs, Karpenter), with Sunday also as 7. croniter reads more
-than that (seconds, `L`, `W`, `#`, `H`, `R`, ranges that wrap) and reads some parts differently (`1-1` as `*`), so it
-gets only lists of numbers.
-
-A schedule is active in half-open windows of elapsed time after each hit, in its own zone. Hits are found on the local
-clock without its zone, and only then converted to UTC, so that Ebb defines both days of a clock change
-(docs/decisions/budgets.md): a hit inside the skipped hour happens at the first instant after it, a repeated hour hits
-once, the first time.
+The grammar is robfig/cron v3's `ParseStandard` (CronJobs, Karpenter), with Sunday also as 7. croniter reads more than
+that, and some parts differently (`1-1` as `*`), so it gets only lists of numbers. Hits are found on the local clock,
+and only then converted to UTC (docs/decisions/budgets.md): a hit inside the skipped hour happens at the first instant
+after it, a repeated hour hits once, the first time.
 """
 
 import re
@@ -75,18 +71,14 @@ class Cron:
     hours: frozenset[int]
     days: frozenset[int]
     months: frozenset[int]
-    weekdays: frozenset[int]
-    """0 = Sunday."""
+    weekdays: frozenset[int]  # 0 = Sunday.
     days_free: bool
     weekdays_free: bool
 
     @property
     def expression(self) -> str:
-        """The schedule in numbers only, so that croniter cannot read it otherwise.
-
-        Two restricted day fields are joined by OR, else by AND. A restricted field that names every day makes
-        every day match under OR; croniter would take it for `*` and join by AND.
-        """
+        """The schedule in numbers only, so that croniter cannot read it otherwise."""
+        # Restricted day fields are joined by OR; of one that names every day croniter would make `*`, and AND.
         every_day = self._either and (len(self.days) == _FIELDS[2].most or len(self.weekdays) == len(_DAYS))
         days = "*" if self.days_free or every_day else _numbers(self.days)
         weekdays = "*" if self.weekdays_free or every_day else _numbers(self.weekdays)
@@ -105,15 +97,14 @@ class Cron:
 
 @lru_cache(maxsize=512)
 def parse_cron(text: str) -> Cron:
-    """Read a cron schedule of five fields, or one of the macros @yearly … @hourly.
-
-    Raises:
-        BadInput: one sentence with what is wrong and what to write.
-    """
+    """Read a cron schedule of five fields, or one of the macros @yearly … @hourly; BadInput is one sentence."""
     fields = MACROS.get(text.strip(), text).split()
     if len(fields) != len(_FIELDS):
         raise BadInput(f"{_why_not_five(text, len(fields))}; write {EXAMPLE}")
-    minutes, hours, days, months, weekdays = (_values(field, part) for field, part in zip(_FIELDS, fields, strict=True))
+    items = ((field, part.split(",")) for field, part in zip(_FIELDS, fields, strict=True))
+    minutes, hours, days, months, weekdays = (
+        frozenset(value for item in parts for value in _read_item(field, item)) for field, parts in items
+    )
     sunday_as_0 = frozenset(value % len(_DAYS) for value in weekdays)
     cron = Cron(minutes, hours, days, months, sunday_as_0, _is_free(fields[2]), _is_free(fields[4]))
     if not cron.ever:
@@ -129,11 +120,7 @@ def _why_not_five(text: str, count: int) -> str:
     return f"a schedule has five fields, not {count}"
 
 
-def _values(field: _Field, text: str) -> frozenset[int]:
-    return frozenset(value for item in text.split(",") for value in _item(field, item))
-
-
-def _item(field: _Field, text: str) -> range:
+def _read_item(field: _Field, text: str) -> range:
     match = _PART.fullmatch(text)
     if match is None:
         raise BadInput(f"{text[:_MOST_ECHOED]!r} is no {field.name}; write {EXAMPLE}")
@@ -181,11 +168,7 @@ _SECOND: Final = timedelta(seconds=1)
 
 @lru_cache(maxsize=64)
 def zone_of(name: str) -> ZoneInfo:
-    """Return the time zone of that IANA name.
-
-    Raises:
-        BadInput: there is no such zone.
-    """
+    """Return the time zone of that IANA name, or raise BadInput."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -193,13 +176,8 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def active(schedule: Schedule, now: datetime) -> bool:
-    """Return whether now lies in [hit, hit + duration) of any hit; overlaps extend the window.
-
-    Raises:
-        BadInput: the schedule or its zone cannot be read. A parsed policy holds none such.
-
-    Source: Karpenter, `Budget.IsActive` (docs/decisions/budgets.md); docs/acceptance.md rows 67, 69.
-    """
+    """Return whether now lies in [hit, hit + duration) of any hit, as Karpenter's `Budget.IsActive`."""
+    # docs/acceptance.md rows 67, 69.
     hit = last_hit(schedule, now)
     return hit is not None and now - hit < schedule.duration
 
@@ -227,10 +205,8 @@ def hits(schedule: Schedule, after: datetime, until: datetime) -> Iterator[datet
 
 
 def instant(local: datetime, zone: ZoneInfo) -> datetime:
-    """Return when a local clock shows that time, in UTC.
-
-    A repeated time is its first showing; a skipped time is the first instant after the gap.
-    """
+    """Return when a local clock shows that time, in UTC: a repeated time is its first showing."""
+    # A skipped time is the first instant after the gap.
     first = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if first.astimezone(zone).replace(tzinfo=None, fold=0) == local:
         return first

@@ -1,39 +1,15 @@
 """The shapes of policy values: blocks, lists and maps of fields, and the kinds of single values."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
+from shared.core.policy import scalars
 from shared.core.policy.field import Fault, Field, Path, Shape, Wrong, unknown_field, wrong_value
-from shared.core.policy.scalars import (
-    DURATION_PATTERN,
-    LIMIT_PATTERN,
-    NEVER,
-    PERCENT_PATTERN,
-    TAINT_KEY_PATTERN,
-    WINDOW_PATTERN,
-    at,
-    at_least_zero,
-    duration,
-    duration_or_never,
-    flag,
-    limit,
-    moment,
-    percent,
-    positive_duration,
-    rate_period,
-    ratio,
-    schedule,
-    taint_key,
-    time_zone,
-    whole,
-    window_duration,
-    word_of,
-)
 from shared.core.policy.values import (
     DEFAULT_ZONE,
     KARPENTERS_REASONS,
@@ -62,13 +38,11 @@ class Single(Generic[T]):
         try:
             return self.reader(written)
         except ValueError as error:
-            quotes = ", without quotes" if self._is_quoted(written) else ""
+            # Text may be a value of the field without its quotes.
+            pattern = _UNQUOTED.get(self.schema.get("type", ""))
+            quoted = pattern and isinstance(written, str) and re.fullmatch(pattern, written, re.ASCII)
+            quotes = ", without quotes" if quoted else ""
             raise Wrong([wrong_value(path, written, f"{error}{quotes}")]) from error
-
-    def _is_quoted(self, value: Any) -> bool:
-        """Whether it is text that would be a value of the field without quotes."""
-        pattern = _UNQUOTED.get(self.schema.get("type", ""), "")
-        return bool(pattern) and isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +55,11 @@ class ListOf(Generic[T]):
             raise Wrong([wrong_value(path, written, "write a list")])
         if self.most is not None and len(written) > self.most:
             raise Wrong([wrong_value(path, written, f"write at most {self.most}")])
-        return tuple(_each(partial(self.item.read, item, (*path, place)) for place, item in enumerate(written)))
+        return tuple(_read_all(partial(self.item.read, item, (*path, place)) for place, item in enumerate(written)))
 
 
 @dataclass(frozen=True, slots=True)
 class SetOf(Generic[T]):
-    """A list without an order."""
-
     item: Shape[T]
     most: int | None = None
 
@@ -97,17 +69,15 @@ class SetOf(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ByName(Generic[T]):
-    """A mapping whose names are a person's own."""
-
     item: Shape[T]
 
     def read(self, written: Any, path: Path) -> dict[str, T]:
         if not isinstance(written, dict):
             raise Wrong([wrong_value(path, written, "write a mapping of names to settings")])
-        return dict(_each(partial(self._entry, name, item, path) for name, item in written.items()))
+        return dict(_read_all(partial(self._entry, name, item, path) for name, item in written.items()))
 
     def _entry(self, name: Any, written: Any, path: Path) -> tuple[str, T]:
-        first, second = _each((partial(_name, name, path), partial(self.item.read, written, (*path, name))))
+        first, second = _read_all((partial(_read_name, name, path), partial(self.item.read, written, (*path, name))))
         return first, second
 
 
@@ -149,14 +119,16 @@ def _known_values(fields: tuple[Field, ...], written: Any, path: Path) -> dict[s
         except Wrong as wrong:
             faults += wrong.faults
     names = [field.name for field in fields]
-    faults += (_unknown_fault(name, path, names) for name in written if name not in names)
+    others = [name for name in written if name not in names]
+    faults += (
+        unknown_field((*path, name), names) if isinstance(name, str) else _no_name(name, path) for name in others
+    )
     if faults:
         raise Wrong(faults)
     return known
 
 
-def _each(readers: Iterable[Callable[[], Any]]) -> list[Any]:
-    """Return what all of them read, or raise the faults of all."""
+def _read_all(readers: Iterable[Callable[[], Any]]) -> list[Any]:
     values: list[Any] = []
     faults: list[Fault] = []
     for read in readers:
@@ -169,14 +141,10 @@ def _each(readers: Iterable[Callable[[], Any]]) -> list[Any]:
     return values
 
 
-def _name(name: Any, path: Path) -> str:
+def _read_name(name: Any, path: Path) -> str:
     if not isinstance(name, str):
         raise Wrong([_no_name(name, path)])
     return name
-
-
-def _unknown_fault(name: Any, path: Path, known: Sequence[str]) -> Fault:
-    return unknown_field((*path, name), known) if isinstance(name, str) else _no_name(name, path)
 
 
 def _no_name(name: Any, path: Path) -> Fault:
@@ -191,7 +159,7 @@ def _text(reader: Callable[[Any], T], pattern: str, *examples: str) -> Single[T]
 
 
 def _choice(words: dict[str, T]) -> Single[T]:
-    return Single(word_of(words), {"enum": list(words)})
+    return Single(scalars.word_of(words), {"enum": list(words)})
 
 
 def one_of(kind: type[W], **also: W) -> Single[W]:
@@ -201,29 +169,31 @@ def one_of(kind: type[W], **also: W) -> Single[W]:
 
 _REASONS: Final = ("underutilized", "empty", "expired", *KARPENTERS_REASONS)
 
-FLAG: Final = Single(flag, {"type": "boolean"})
-DURATION: Final = _text(duration, f"{DURATION_PATTERN}|0", "20m", "1h30m", "30d")
-POSITIVE_DURATION: Final = _text(positive_duration, DURATION_PATTERN, "8m30s", "25m")
-DURATION_OR_NEVER: Final = _text(duration_or_never, f"{DURATION_PATTERN}|0|{NEVER}", "5m", NEVER)
-WINDOW_DURATION: Final = _text(window_duration, WINDOW_PATTERN, "8h", "1h30m")
-RATE_PERIOD: Final = _text(rate_period, WINDOW_PATTERN, "1h")
+FLAG: Final = Single(scalars.flag, {"type": "boolean"})
+DURATION: Final = _text(scalars.duration, f"{scalars.DURATION_PATTERN}|0", "20m", "1h30m", "30d")
+POSITIVE_DURATION: Final = _text(scalars.positive_duration, scalars.DURATION_PATTERN, "8m30s", "25m")
+DURATION_OR_NEVER: Final = _text(
+    scalars.duration_or_never, f"{scalars.DURATION_PATTERN}|0|{scalars.NEVER}", "5m", scalars.NEVER
+)
+WINDOW_DURATION: Final = _text(scalars.window_duration, scalars.WINDOW_PATTERN, "8h", "1h30m")
+RATE_PERIOD: Final = _text(scalars.rate_period, scalars.WINDOW_PATTERN, "1h")
 NODE_LIMIT: Final = Single(
-    limit,
+    scalars.limit,
     {
-        "anyOf": [{"minimum": 0, "type": "integer"}, {"pattern": f"^({LIMIT_PATTERN})$", "type": "string"}],
+        "anyOf": [{"minimum": 0, "type": "integer"}, {"pattern": f"^({scalars.LIMIT_PATTERN})$", "type": "string"}],
         "examples": ["10%", 5],
     },
 )
-PERCENT: Final = _text(percent, PERCENT_PATTERN, "10%")
-COUNT: Final = Single(whole(0), {"type": "integer", "minimum": 0})
-SEVERAL: Final = Single(whole(1), {"type": "integer", "minimum": 1})
-RATIO: Final = Single(ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
-THRESHOLD: Final = Single(at_least_zero("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
-DOLLARS: Final = Single(at_least_zero("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
-CRON: Final = Single(schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
-ZONE: Final = Single(time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
-MOMENT: Final = Single(moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
-TAINT_KEY: Final = _text(taint_key, TAINT_KEY_PATTERN, "example.com/dedicated")
+PERCENT: Final = _text(scalars.percent, scalars.PERCENT_PATTERN, "10%")
+COUNT: Final = Single(scalars.whole(0), {"type": "integer", "minimum": 0})
+SEVERAL: Final = Single(scalars.whole(1), {"type": "integer", "minimum": 1})
+RATIO: Final = Single(scalars.ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
+THRESHOLD: Final = Single(scalars.decimal_of("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
+DOLLARS: Final = Single(scalars.decimal_of("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
+CRON: Final = Single(scalars.schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
+ZONE: Final = Single(scalars.time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
+MOMENT: Final = Single(scalars.moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
+TAINT_KEY: Final = _text(scalars.taint_key, scalars.TAINT_KEY_PATTERN, "example.com/dedicated")
 REASON: Final = _choice({spelling(word): word for spelling in (str, str.capitalize) for word in _REASONS})
 IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates")})
 
@@ -231,8 +201,7 @@ IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates
 Known = Mapping[str, Any]
 _SHORTEST_WAVE: Final = timedelta(minutes=6)
 """Passes are five minutes apart. A wave that the next one does not find alive leaves timeGap without effect."""
-MOST_BUDGETS: Final = 50
-"""As in Karpenter's v1 API."""
+MOST_BUDGETS: Final = 50  # As in Karpenter's v1 API.
 _PERIOD: Final = Field("per", RATE_PERIOD, "The period; minutes or more, at most 7d.")
 _ZONE: Final = Field(
     "timeZone", ZONE, "IANA time zone of the schedule. Default {default}, as in Karpenter.", DEFAULT_ZONE
@@ -245,7 +214,9 @@ def _both_or_neither(duration: object, known: Known) -> None:
 
 
 def _after_start(end: datetime, known: Known) -> None:
-    if {"from", "timeZone"} <= known.keys() and at(end, known["timeZone"]) <= at(known["from"], known["timeZone"]):
+    if {"from", "timeZone"} <= known.keys() and scalars.at(end, known["timeZone"]) <= scalars.at(
+        known["from"], known["timeZone"]
+    ):
         raise ValueError("it does not lie after from; write a later date or time")
 
 
@@ -269,7 +240,7 @@ def _budget(known: Known) -> Budget:
 
 def _freeze(known: Known) -> Freeze:
     zone = known["timeZone"]
-    return Freeze(at(known["from"], zone), at(known["to"], zone))
+    return Freeze(scalars.at(known["from"], zone), scalars.at(known["to"], zone))
 
 
 SCHEDULE: Final = Block(

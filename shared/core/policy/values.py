@@ -24,17 +24,14 @@ class KubeSystemPods(StrEnum):
 
 
 class LocalStorage(StrEnum):
-    BLOCK = "block"
-    """emptyDir and hostPath keep a node, as in estafette; safe-to-evict overrides that per pod."""
+    BLOCK = "block"  # emptyDir and hostPath keep a node, as in estafette; safe-to-evict overrides that per pod.
     EVICT = "evict"
 
 
 class SingleReplicas(StrEnum):
     MOVE = "move"
-    AVOID = "avoid"
-    """The node goes after all others."""
-    SURGE = "surge"
-    """Its Deployment starts another pod first; where that is not possible the pod stays."""
+    AVOID = "avoid"  # The node goes after all others.
+    SURGE = "surge"  # Its Deployment starts another pod first; where that is not possible the pod stays.
     NEVER = "never"
 
 
@@ -48,23 +45,16 @@ class Jobs(StrEnum):
 class LongGrace(StrEnum):
     """What happens to a pod with a longer grace period than `drain.maxGracePeriod`."""
 
-    KEEP = "keep"
-    """Its node is kept: a pod with an hour of grace has work to end."""
-    CUT = "cut"
-    """It is evicted with maxGracePeriod, as node-refiner does."""
+    KEEP = "keep"  # Its node is kept: a pod with an hour of grace has work to end.
+    CUT = "cut"  # It is evicted with maxGracePeriod, as node-refiner does.
 
 
 class BudgetUntil(StrEnum):
-    """When a drained node stops counting in the budgets."""
-
     DELETED = "deleted"
-    REPLACED = "replaced"
-    """All that was moved runs again: the node only waits for the autoscaler."""
+    REPLACED = "replaced"  # All that was moved runs again: the node only waits for the autoscaler.
 
 
 class Preference(StrEnum):
-    """Which nodes go before others that could go as well."""
-
     EXPENSIVE = "expensive"
     ON_DEMAND = "onDemand"
     SPOT = "spot"
@@ -153,8 +143,7 @@ class Capacity:
     gib: Fraction = Fraction(0)
 
 
-FLEXIBLE: Final = "flexible"
-"""In place of a family: of a commitment that is for machines of any."""
+FLEXIBLE: Final = "flexible"  # In place of a family: of a commitment that is for machines of any.
 
 
 def end_order(until: datetime | None) -> tuple[bool, float]:
@@ -168,10 +157,8 @@ class Commitment:
 
     family: str
     size: Capacity
-    until: datetime | None = None
-    """None where its end is not known."""
-    discount: Fraction = Fraction(0)
-    """The share off the list price at which it is paid."""
+    until: datetime | None = None  # None where its end is not known.
+    discount: Fraction = Fraction(0)  # The share off the list price at which it is paid.
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +166,7 @@ class FlexibleCommitment:
     """Dollars an hour that are paid until a time, for machines on demand of any family."""
 
     per_hour: Fraction
-    discount: Fraction
-    """The share off the list price of what it covers."""
+    discount: Fraction  # The share off the list price of what it covers.
     until: datetime | None = None
 
 
@@ -192,10 +178,8 @@ class Commitments:
     flexible: FlexibleCommitment | None = None
     elsewhere: Mapping[str, Capacity] | None = None
     """By family; a family that is not named is not used elsewhere."""
-    shared_by: tuple[str, ...] = ()
-    """Clusters that use the same commitments."""
-    read: bool = False
-    """Whether the planner reads the families from Google once an hour."""
+    shared_by: tuple[str, ...] = ()  # Clusters that use the same commitments.
+    read: bool = False  # Whether the planner reads the families from Google once an hour.
 
     def __bool__(self) -> bool:
         return bool(self.families or self.flexible)
@@ -208,7 +192,6 @@ class Commitments:
         return tuple((family, until) for family, until in rows if until is not None)
 
     def in_force(self, now: datetime) -> "Commitments":
-        """Leave out what has ended."""
         flexible = self.flexible
         return replace(
             self,
@@ -221,10 +204,9 @@ NO_COMMITMENTS: Final = Commitments()
 
 
 class PodRules(msgspec.Struct, frozen=True, kw_only=True):
-    """A pool's settings about pods; kept in a drain's record, so that a running drain ends as it was begun.
+    """A pool's settings about pods; kept in a drain's record, so that a running drain ends as it was begun."""
 
-    The defaults apply to a drain whose record has no value: nothing keeps a pod.
-    """
+    # The defaults apply to a drain whose record has no value: nothing keeps a pod.
 
     kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
     local_storage: LocalStorage = LocalStorage.EVICT

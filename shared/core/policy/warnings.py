@@ -1,7 +1,6 @@
 """Settings that are valid and probably unintended: sentences for `policy check`.
 
-One of them is a window in which no node can go, because a budget of 0 is active for as long as it is open. To find it,
-the openings of one year are read, clock changes included; no clock is read.
+A window in which no node can go is found by the openings of one year, clock changes included; no clock is read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -131,10 +130,8 @@ _POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (
 NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
 _YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _LONG: Final = timedelta(days=366)
-_MOST_OPENINGS: Final = 500
-"""More than one a day; a window that opens more often is not checked."""
-_MOST_BLOCKS: Final = 50
-"""One after the other; a window that takes more to be shut is not reported."""
+_MOST_OPENINGS: Final = 500  # More than one a day; a window that opens more often is not checked.
+_MOST_BLOCKS: Final = 50  # One after the other; a window that takes more to be shut is not reported.
 
 
 def shut_windows(windows: Sequence[Schedule], budgets: Sequence[Budget]) -> tuple[int, ...]:
@@ -154,16 +151,11 @@ def _is_covered(start: datetime, end: datetime, blocks: Sequence[Schedule]) -> b
     """Whether at every instant from start until before end one of the blocks is active."""
     covered = start
     for _ in range(_MOST_BLOCKS):
-        until = max(_active_until(block, covered) for block in blocks)
+        last = ((block, last_hit(block, covered)) for block in blocks)
+        until = max((hit + block.duration for block, hit in last if hit is not None), default=covered)
         if until <= covered:
             return False
         covered = until
         if covered >= end:
             return True
     return False
-
-
-def _active_until(block: Schedule, now: datetime) -> datetime:
-    """Return when the block's last hit ends; now or earlier where it is not active."""
-    hit = last_hit(block, now)
-    return now if hit is None else hit + block.duration

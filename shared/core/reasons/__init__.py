@@ -1,7 +1,5 @@
-"""Everything that happens to a pod, a node, an order or a drain has a word: one row, the same in code, log and pages.
-
-`nodes` and `pods` hold why they stay, `endings` how orders and drains end. To add one, write its row there.
-"""
+"""Everything that happens to a pod, a node, an order or a drain has a word."""
+# One row, the same in code, log and pages.
 
 from shared.core.reasons.endings import Outcome as Outcome
 from shared.core.reasons.endings import Refusal as Refusal

@@ -39,8 +39,6 @@ class Refusal(Reason):
 
 
 class Outcome(Reason):
-    """How a drain ended."""
-
     # fmt: off
     REMOVED = Row("removed", "The node is gone.")
     GIVEN_BACK = Row("given_back", "The node was uncordoned and untainted; the reason shows why.")

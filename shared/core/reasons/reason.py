@@ -10,65 +10,41 @@ NOTHING_TO_DO: Final = "Nothing to do: this passes by itself."
 
 
 class ReasonGroup(StrEnum):
-    """What has to change before a node may go: seven words for a chart.
+    """What has to change before a node may go: seven words for a chart; the exact reason stands in `node_decision`."""
 
-    A chart with a line for each of some sixty reasons is unreadable, and a log-based metric has a fixed list of
-    series. The exact reason stands in `node_decision`.
-    """
-
-    FULL = "full"
-    """It is used too much."""
-    PODS = "pods"
-    """A pod on it may not be moved."""
-    ROOM = "room"
-    """The others have no room for its pods."""
-    LIMITS = "limits"
-    """Budgets, rates and minimums."""
-    TIME = "time"
-    """It is a matter of time: ages, marks, gaps, windows."""
-    OFF = "off"
-    """Somebody switched it off, or GKE would not delete it."""
-    TROUBLE = "trouble"
-    """Something is wrong or under way with the node or its pool."""
+    FULL = "full"  # It is used too much.
+    PODS = "pods"  # A pod on it may not be moved.
+    ROOM = "room"  # The others have no room for its pods.
+    LIMITS = "limits"  # Budgets, rates and minimums.
+    TIME = "time"  # It is a matter of time: ages, marks, gaps, windows.
+    OFF = "off"  # Somebody switched it off, or GKE would not delete it.
+    TROUBLE = "trouble"  # Something is wrong or under way with the node or its pool.
 
 
 class After(Enum):
-    """What a give-back means for its node."""
-
-    BACK_OFF = auto()
-    """The node is left alone for a while, longer after each failure."""
+    BACK_OFF = auto()  # The node is left alone for a while, longer after each failure.
     FAILURE = auto()
     """The same, and it counts for the breaker of the pool: draining does not work there just now."""
-    NOTHING = auto()
-    """The node may go again at once."""
-    A_DAY = auto()
-    """A person decided: the node is left alone for a day."""
+    NOTHING = auto()  # The node may go again at once.
+    A_DAY = auto()  # A person decided: the node is left alone for a day.
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonRow:
-    """All that is declared of a reason."""
-
     word: str
-    sentence: str
-    """What it means."""
-    remedy: str = ""
-    """What a person can do about it; empty where nothing keeps a node or went wrong."""
-    group: ReasonGroup = ReasonGroup.TROUBLE
-    """Of what keeps a node."""
+    sentence: str  # What it means.
+    remedy: str = ""  # What a person can do about it; empty where nothing keeps a node or went wrong.
+    group: ReasonGroup = ReasonGroup.TROUBLE  # Of what keeps a node.
     message_id: str = ""
     """The cluster autoscaler's own name for it, by which Google's documentation and the autoscaler's log name it
     (docs/decisions/autoscaler.md); empty where it has none."""
-    passes: bool = False
-    """Whether it passes by itself, as drains end and time passes: come again later."""
+    passes: bool = False  # Whether it passes by itself, as drains end and time passes: come again later.
     delays: bool = False
     """Whether it only delays an eviction once the drain has begun, at most until its deadline."""
     keeps_mark: bool = False
     """Whether the node keeps its mark: it is underutilized all the same (estafette: pods block the pick)."""
-    underused: bool = True
-    """Whether the node can still count as underutilized."""
-    after: After = After.BACK_OFF
-    """Of a give-back."""
+    underused: bool = True  # Whether the node can still count as underutilized.
+    after: After = After.BACK_OFF  # Of a give-back.
 
 
 class Reason(StrEnum):
@@ -109,7 +85,7 @@ FORMER: Final[Mapping[str, str]] = {
 def reason_of_word(word: str, *kinds: type[Reason]) -> Reason | None:
     """Return the reason of that word among some kinds; None for a word that none of them has, of a newer version."""
     now = FORMER.get(word, word)
-    return next((each for kind in kinds for each in kind if each.value == now), None)
+    return next((reason for kind in kinds for reason in kind if reason.value == now), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +98,8 @@ class Blocker:
 
     @property
     def sentence(self) -> str:
-        about = (
-            f" ({', '.join(part for part in (self.object, self.detail) if part)})" if self.object or self.detail else ""
-        )
-        return f"{self.reason.sentence}{about}"
+        about = ", ".join(filter(None, (self.object, self.detail)))
+        return f"{self.reason.sentence} ({about})" if about else self.reason.sentence
 
 
 class DrainReason(Reason):

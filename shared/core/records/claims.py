@@ -1,8 +1,7 @@
 """The claim's arithmetic on the cluster's document: publish, grant, settle, back off, count what was saved.
 
-One compare-and-set writes each. A published order is kept as the claim that it asks for, until it is claimed, refused
-or expired. So the planner orders no node twice and gives no room twice; the drainer does not count it.
-A removed node counts as saved until a node is added to its pool, and at most a day: an estimate on the low side.
+A published order is kept as the claim that it asks for until it is claimed, refused or expired: the planner orders no
+node twice and gives no room twice. A removed node counts as saved until a node is added to its pool, at most a day.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -28,19 +27,8 @@ KEEP_EXPIRED: Final = timedelta(days=1)
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-def claim_for(
-    order: Order,
-    node: Node,
-    policy: Policy,
-    scale_down: ScaleDownRule,
-    now: datetime,
-    *,
-    cost_per_hour: int = 0,
-) -> Claim:
-    """Return the claim that an order asks for, with the settings the drain will end with.
-
-    `scale_down` has how long the autoscaler may take; `cost_per_hour` is what the node saves, in micro-dollars.
-    """
+def claim_for(order: Order, node: Node, policy: Policy, scale_down: ScaleDownRule, now: datetime) -> Claim:
+    """Return the claim that an order asks for, with the settings the drain will end with."""
     return Claim(
         order_id=order.order_id,
         node=node.name,
@@ -53,32 +41,28 @@ def claim_for(
         settings=policy.drain_for(scale_down.profile, scale_down.delay, only_empty=scale_down.only_empty),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
-        cost_per_hour=cost_per_hour,
     )
 
 
 def grant(
     state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] = NO_PODS
 ) -> ClusterState:
-    """Return the document with the claim, its order no longer on its way; starts older than any rate are forgotten.
-
-    `pods` are those that the drain moves, by namespace, where the policy counts them.
-    """
+    """Return the document with the claim and without its order."""
+    # `pods` are those that it moves, by namespace if counted.
+    # Starts that are older than any rate are forgotten.
     recent = tuple(start for start in state.starts if start.at > claim.since - keep_starts)
     return replace(
         state,
         claims={**state.claims, uid: claim},
-        published={key: each for key, each in state.published.items() if key != uid},
+        published={key: order for key, order in state.published.items() if key != uid},
         last_scale_down=claim.since,
         starts=(*recent, Start(claim.since, claim.pool, dict(pods))),
     )
 
 
 def mark_drained(state: ClusterState, uid: str, order_id: str, replaced: datetime | None = None) -> ClusterState:
-    """Return the document in which that order's claim is drained and moves no pods any more.
-
-    `replaced` is when all that it moved ran again, if that is known; the first such moment stays.
-    """
+    """Return the document in which that order's claim is drained."""
+    # `replaced` is when all that it moved ran again, if known.
     claim = state.claims.get(uid)
     if claim is None or claim.order_id != order_id:
         return state
@@ -90,13 +74,10 @@ def mark_drained(state: ClusterState, uid: str, order_id: str, replaced: datetim
 def settle(
     state: ClusterState, uid: str, why: ReturnReason | None, now: datetime, gave_way_for: Iterable[str] = ()
 ) -> ClusterState:
-    """Return the document without the node's claim, and with its back-off if the drain failed.
-
-    Without a reason (`why` is None) the node is gone, and counts as reclaimed. `gave_way_for` are the keys of the
-    waiting replacements for which it is returned.
-    """
+    """Return the document without the node's claim, and with its back-off if the drain failed."""
+    # Without a reason (`why` is None) the node is gone, and counts as reclaimed.
     claim = state.claims.get(uid)
-    ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
+    ended = replace(state, claims={key: held for key, held in state.claims.items() if key != uid})
     if claim is not None and why is None:
         return replace(ended, reclaimed=with_removed(state.reclaimed, claim, now))
     if claim is None or why is None or why.row.after is After.NOTHING:
@@ -114,10 +95,8 @@ def settle_gone(state: ClusterState, orders: Mapping[str, str], now: datetime) -
 
 
 def left_to_person(state: ClusterState, uid: str, node: str, why: ReturnReason, now: datetime) -> ClusterState | None:
-    """Return the document in which a node that no claim holds is left to a person who wants it; None where it is so.
-
-    Its claim was lost with the state; what the person did counts all the same, once.
-    """
+    """Return the document in which a node that no claim holds is left to a person who wants it; None where it is so."""
+    # Its claim was lost with the state; what the person did counts all the same, once.
     known = state.backoffs.get(uid)
     is_said = known is not None and known.why == why.value and now < known.until
     if why.row.after is not After.A_DAY or uid in state.claims or is_said:
@@ -143,13 +122,9 @@ def back_off(
 
 
 def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> ClusterState:
-    """Return the document without back-offs of nodes that are gone or long past, and without breakers that closed.
-
-    `alive` are the UIDs of the nodes that there are.
-    """
-    kept = {
-        uid: backoff for uid, backoff in state.backoffs.items() if uid in alive and now - backoff.until < KEEP_EXPIRED
-    }
+    """Return the document without back-offs of nodes that are gone or long past, and without breakers that closed."""
+    rows = state.backoffs.items()
+    kept = {uid: backoff for uid, backoff in rows if uid in alive and now - backoff.until < KEEP_EXPIRED}
     return replace(state, backoffs=kept, breakers=open_breakers(state, now))
 
 
@@ -159,7 +134,6 @@ def with_breakers(state: ClusterState, opened: Mapping[str, Breaker], now: datet
 
 
 def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
-    """Return the breakers that hold their pools now."""
     return {pool: breaker for pool, breaker in state.breakers.items() if now < breaker.until}
 
 
@@ -172,7 +146,6 @@ def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterSta
 
 
 def longest_rate(policy: Policy) -> timedelta:
-    """Return the longest period over which any rate counts starts or their pods."""
     own = (pool.rate for pool in (*policy.pools.values(), policy.other_pools))
     rates = (policy.rate, policy.evictions_per_namespace, *own)
     return max((rate.per for rate in rates if rate), default=timedelta(0))
@@ -184,21 +157,17 @@ def with_published(state: ClusterState, orders: Mapping[str, Published]) -> Clus
 
 
 def without_order(state: ClusterState, order_id: str) -> ClusterState:
-    """Return the document without an order that was claimed or refused."""
-    kept = {uid: each for uid, each in state.published.items() if each.claim.order_id != order_id}
+    kept = {uid: order for uid, order in state.published.items() if order.claim.order_id != order_id}
     return state if len(kept) == len(state.published) else replace(state, published=kept)
 
 
 def without_void(state: ClusterState, is_alive: Callable[[str], bool], begun: datetime, now: datetime) -> ClusterState:
-    """Return the document without what no longer counts; the last thing that a pass that began at `begun` asks for.
-
-    Orders of a pass that was not completed go: whether they were published nobody knows, and the next pass, this one,
-    may have ordered their nodes again.
-    """
+    """Return the document without what no longer counts; the last thing that a pass that began at `begun` asks for."""
+    # Nobody knows whether a pass that was not completed published them; this one may have ordered again.
     kept = {
-        uid: each
-        for uid, each in state.published.items()
-        if is_alive(uid) and now < each.expires_at and (_is_completed(each, state) or each.claim.since >= begun)
+        uid: order
+        for uid, order in state.published.items()
+        if is_alive(uid) and now < order.expires_at and (_is_completed(order, state) or order.claim.since >= begun)
     }
     return state if len(kept) == len(state.published) else replace(state, published=kept)
 
@@ -206,9 +175,9 @@ def without_void(state: ClusterState, is_alive: Callable[[str], bool], begun: da
 def on_their_way(state: ClusterState, now: datetime) -> Mapping[str, Published]:
     """Return the orders that count, by node UID: of a pass that was completed, not expired, on an unclaimed node."""
     return {
-        uid: each
-        for uid, each in state.published.items()
-        if uid not in state.claims and now < each.expires_at and _is_completed(each, state)
+        uid: order
+        for uid, order in state.published.items()
+        if uid not in state.claims and now < order.expires_at and _is_completed(order, state)
     }
 
 
@@ -240,31 +209,26 @@ LONGEST_GAP: Final = timedelta(hours=1)
 def with_removed(reclaimed: tuple[Reclaimed, ...], claim: Claim, now: datetime) -> tuple[Reclaimed, ...]:
     """Return what is reclaimed once the claim's node is gone, in one entry for each pool and hour."""
     hour = now.replace(minute=0, second=0, microsecond=0)
-    same = next((each for each in reclaimed if (each.pool, each.hour) == (claim.pool, hour)), None)
+    same = next((entry for entry in reclaimed if (entry.pool, entry.hour) == (claim.pool, hour)), None)
     before = same or Reclaimed(claim.pool, hour, 0, 0)
     grown = replace(before, nodes=before.nodes + 1, cost_per_hour=before.cost_per_hour + claim.cost_per_hour)
-    return (*(each for each in reclaimed if each is not same), grown)
+    return (*(entry for entry in reclaimed if entry is not same), grown)
 
 
 def still_saved(
     reclaimed: tuple[Reclaimed, ...], nodes: Iterable[Node], since: datetime | None, now: datetime
 ) -> tuple[Reclaimed, ...]:
     """Return what is still saved: without what is a day old, and without a node for each added since the last pass."""
-    young = [each for each in reclaimed if now - each.hour < COUNTS_FOR]
+    young = [entry for entry in reclaimed if now - entry.hour < COUNTS_FOR]
     added = [node.pool for node in nodes if since is not None and node.created > since]
     left: list[Reclaimed] = []
     for entry in young:
         back = min(entry.nodes, added.count(entry.pool))
         for _ in range(back):
             added.remove(entry.pool)
-        if entry.nodes > back:
-            left.append(_without_nodes(entry, back))
+        if (kept := entry.nodes - back) > 0:
+            left.append(replace(entry, nodes=kept, cost_per_hour=entry.cost_per_hour * kept // entry.nodes))
     return tuple(left)
-
-
-def _without_nodes(entry: Reclaimed, nodes: int) -> Reclaimed:
-    kept = entry.nodes - nodes
-    return replace(entry, nodes=kept, cost_per_hour=entry.cost_per_hour * kept // entry.nodes)
 
 
 def hours_since(last_pass: datetime | None, now: datetime) -> float:

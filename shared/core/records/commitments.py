@@ -56,21 +56,18 @@ class ListedResource(msgspec.Struct, frozen=True):
 
 
 class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One commitment, under the API's names."""
-
     name: str
     status: str
     plan: str
     type: str = ""
-    region: str = ""
-    """The URL of the region, or its name."""
+    region: str = ""  # The URL of the region, or its name.
     category: str = "MACHINE"
     end_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     auto_renew: bool = False
     resources: tuple[ListedResource, ...] = ()
 
     def amount(self, resource: str) -> int:
-        return sum(each.amount for each in self.resources if each.type == resource)
+        return sum(row.amount for row in self.resources if row.type == resource)
 
 
 @dataclass(frozen=True)
@@ -78,10 +75,8 @@ class CountedCommitments:
     """The commitments that count, and what each other one is, with its name."""
 
     families: tuple[Commitment, ...]
-    left_out: Mapping[str, tuple[str, ...]]
-    """By why it does not count: the names."""
-    unknown: tuple[str, ...]
-    """Types of commitments for which no machine family is known."""
+    left_out: Mapping[str, tuple[str, ...]]  # By why it does not count: the names.
+    unknown: tuple[str, ...]  # Types of commitments for which no machine family is known.
 
 
 def count_commitments(rows: Iterable[ListedCommitment], region: str) -> CountedCommitments:
@@ -128,10 +123,8 @@ def _commitment(row: ListedCommitment) -> Commitment:
     )
 
 
-READ_AGAIN: Final = timedelta(hours=1)
-"""How old a list is when the planner reads it again."""
-RETRIED: Final = timedelta(minutes=15)
-"""How long after a failure it is read again."""
+READ_AGAIN: Final = timedelta(hours=1)  # How old a list is when the planner reads it again.
+RETRIED: Final = timedelta(minutes=15)  # How long after a failure it is read again.
 KEPT: Final = timedelta(hours=24)
 """How old a list may be that plans still use; a commitment begins or ends on a day."""
 
@@ -140,24 +133,20 @@ class CommitmentBasis(StrEnum):
     """What the figures of a pass rest on where the policy has `cluster.commitments.read`."""
 
     READ = "read"
-    STALE = "stale"
-    """The last list, for reading it failed since."""
-    LIST_PRICES = "list_prices"
-    """No list is young enough: each node counts at its list price."""
+    STALE = "stale"  # The last list, for reading it failed since.
+    LIST_PRICES = "list_prices"  # No list is young enough: each node counts at its list price.
 
 
 class CommitmentReading(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/commitments/current`: the last list, and the last attempt to read one."""
 
     rows: tuple[ListedCommitment, ...] = ()
-    read_at: datetime | None = None
-    """None where none was ever read."""
+    read_at: datetime | None = None  # None where none was ever read.
     tried_at: datetime | None = None
-    fault: str = ""
-    """Why the last attempt failed; empty if it did not."""
+    fault: str = ""  # Why the last attempt failed; empty if it did not.
 
     def is_due(self, now: datetime) -> bool:
-        """Return whether the planner should read the list again."""
+        # A failed reading is tried again sooner.
         return self.tried_at is None or now - self.tried_at >= (RETRIED if self.fault else READ_AGAIN)
 
     def basis(self, now: datetime) -> CommitmentBasis:

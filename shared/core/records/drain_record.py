@@ -1,7 +1,6 @@
 """What one drain remembers from step to step: the document `clusters/{key}/drains/{order id}`.
 
-It holds the eviction API's answer for each pod. Those words are stored and logged, so they do not change. A record of
-a newer version may hold an unknown word: it belongs to no group.
+The eviction API's answers are stored and logged as words that do not change; an unknown word is of a newer version.
 """
 
 from datetime import datetime, timedelta
@@ -30,19 +29,16 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     """The eviction API's last answer for one pod."""
 
     uid: str
-    answer: str
-    """A word of `EvictionAnswer`, or of a newer version."""
+    answer: str  # A word of `EvictionAnswer`, or of a newer version.
     detail: str = ""
     refused: bool = False
     """Of `later`: the API server was too busy to begin; otherwise, and in older records, the answer was lost."""
-    owner: str = ""
-    """`namespace/kind/name` of its controller: whose replacement is watched."""
+    owner: str = ""  # `namespace/kind/name` of its controller: whose replacement is watched.
     attempts: int = 1
     at: datetime
 
     @property
     def moved(self) -> bool:
-        """Whether the pod is on its way out, or gone."""
         return self.answer in LET_GO
 
     @property
@@ -68,22 +64,18 @@ class Surge(msgspec.Struct, frozen=True, kw_only=True):
     """A Deployment that is restarted for the drain, as it stood before."""
 
     uid: str
-    before: str = ""
-    """The stamp that its template had: of an earlier drain, or none."""
+    before: str = ""  # The stamp that its template had: of an earlier drain, or none.
     template: str = ""
     """The digest of its template, by which it is known whether somebody else has changed it since."""
-    at: datetime
-    """When the restart was asked for, and then when it was written."""
+    at: datetime  # When the restart was asked for, and then when it was written.
     written: bool = False
     """Whether it is known to stand there; otherwise it is about to be asked for, or the answer was lost."""
     generation: int = 0
     """The Deployment's generation when the restart was asked for; 0 in records of older versions."""
     looked_at: int | None = None
     """The generation at which nothing of ours was left to undo: until it changes, nothing is."""
-    refused: int = 0
-    """How many releases after the drain's end were refused to undo it for good."""
-    stuck: bool = False
-    """Whether the last look was refused to undo it: a person has to."""
+    refused: int = 0  # How many releases after the drain's end were refused to undo it for good.
+    stuck: bool = False  # Whether the last look was refused to undo it: a person has to.
 
 
 class Objection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -116,8 +108,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     claims_held_at: datetime | None = None
     """When a look last saw a replacement wait for a claim for one pod at a time whose pod had not ended."""
     drained_at: datetime | None = None
-    pods: dict[str, PodProgress] = {}
-    """By namespace/name."""
+    pods: dict[str, PodProgress] = {}  # By namespace/name.
     before: dict[str, Replicas | None] = {}
     """By controller (`PodClass.workload`), how each workload stood before its first eviction, written before that is
     asked for: what may have been moved is known even if the answer was lost. None: nobody counts its replicas."""
@@ -128,18 +119,14 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     """By namespace/name, for how many chunks of each capacity buffer there was room before the first eviction, by the
     autoscaler's own count."""
     outcome: str = ""
-    why: str = ""
-    """The reason's word, for a refusal or a return."""
+    why: str = ""  # The reason's word, for a refusal or a return.
     detail: str = ""
-    gave_way_for: tuple[str, ...] = ()
-    """Keys of the waiting replacements for which the node is returned."""
+    gave_way_for: tuple[str, ...] = ()  # Keys of the waiting replacements for which the node is returned.
     objections: tuple[Objection, ...] = ()
     """All that stood in the way of an order that was refused; `why` is the first of them."""
-    remark: str = ""
-    """What else the sender of the order should know."""
+    remark: str = ""  # What else the sender of the order should know.
     updated_at: datetime | None = None
-    expire_at: datetime | None = None
-    """The store deletes the record some time after this (TTL, 30 days)."""
+    expire_at: datetime | None = None  # The store deletes the record some time after this (TTL, 30 days).
 
     @property
     def cordon_set_at(self) -> datetime | None:
@@ -147,7 +134,6 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.cordoned_again_at or self.cordoned_at
 
     def is_leased(self, now: datetime) -> bool:
-        """Whether a step is at work."""
         return self.lease is not None and self.lease.is_held(now)
 
     def is_silent(self, now: datetime, for_at_least: timedelta) -> bool:
@@ -157,8 +143,6 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EvictionAnswer(StrEnum):
-    """The eviction API's answer."""
-
     GRANTED = "granted"
     GONE = "gone"  # 404, or another pod has the name
     BUDGET = "budget"  # 429 with a DisruptionBudget cause: try again later

@@ -1,7 +1,6 @@
 """The order that asks for one drain or one release, and the result that reports how a drain ended.
 
-Both formats are outside contracts (docs/orders.md). A person may send `{"node": "gke-…"}` and nothing more; a result
-always has all keys. Decoding names every fault in one sentence.
+Both are outside contracts (docs/orders.md). A person may send `{"node": "gke-…"}`; a result always has all keys.
 """
 
 import hashlib
@@ -41,10 +40,8 @@ _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 class OrderKind(StrEnum):
     DRAIN = "drain"
     RELEASE = "release"
-    HOLD = "hold"
-    """Write the soft taint of the wave that lives on each of `nodes` that it names."""
-    LET_GO = "let_go"
-    """Remove that taint from each of `nodes` that no living wave names."""
+    HOLD = "hold"  # Write the soft taint of the wave that lives on each of `nodes` that it names.
+    LET_GO = "let_go"  # Remove that taint from each of `nodes` that no living wave names.
 
 
 class Origin(StrEnum):
@@ -66,16 +63,14 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     issued_at: datetime
     expires_at: datetime
     picture_at: datetime | None = None
-    not_before: datetime | None = None
-    """Of a release: what it waits for may end by then."""
+    not_before: datetime | None = None  # Of a release: what it waits for may end by then.
     generation: Annotated[int, msgspec.Meta(ge=0, le=MOST_GENERATION)] = 0
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
     why: str = ""
     """For a release by the planner: the reason it found, which the drainer looks for again before it acts."""
-    pod: str = ""
-    """For a release with `not_before`: the pod that waits, as namespace/name."""
+    pod: str = ""  # For a release with `not_before`: the pod that waits, as namespace/name.
     nodes: Annotated[dict[str, str], msgspec.Meta(max_length=MOST_HELD)] = {}
     """Of hold and let_go: node names by UID; `node` is empty then."""
 
@@ -86,7 +81,6 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parts(rows: Sequence[T], most: int) -> Iterator[Sequence[T]]:
-    """Yield the rows in parts of at most so many: one order each."""
     for begin in range(0, len(rows), most):
         yield rows[begin : begin + most]
 
@@ -97,25 +91,17 @@ def order_id(run_id: str, node_uid: str) -> str:
 
 
 def continuation(order: Order, generation: int) -> Order:
-    """Return the order that goes on after that generation.
-
-    The last one that there may be goes on as itself: a drain that an order was accepted for can always be continued,
-    and what keeps two of its steps apart is the lease as well.
-    """
+    """Return the order that goes on after that generation."""
+    # The last that there may be goes on as itself: the lease keeps two steps apart as well.
     return replace(order, generation=min(generation + 1, MOST_GENERATION))
 
 
 def encode(order: Order) -> bytes:
-    """Return the message data."""
     return msgspec.json.encode(order)
 
 
 def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -> Order:
-    """Read message data; what a person left out is filled in from the message itself.
-
-    Raises:
-        BadOrder: the data is no order of schema 1, or lacks a node; the sentence names what to change.
-    """
+    """Read message data, with what a person left out filled in from the message; BadOrder names what to change."""
     fields = _object(data)
     if fields.get("schema", SCHEMA) != SCHEMA:
         raise BadOrder(f"schema: {quoted_value(fields['schema'])} is not known; this version reads schema {SCHEMA}.")
@@ -239,7 +225,6 @@ def outcome_of(why: ReturnReason) -> Outcome:
 
 
 def result_of(order: Order, outcome: Outcome, why: Reason | None = None, detail: str = "") -> DrainResult:
-    """Return the result of the drain that an order began, or that a release ended."""
     return DrainResult(
         order_id=order.order_id,
         cluster=order.cluster,

@@ -64,8 +64,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     claim: Claim
     expires_at: datetime
-    pods: dict[str, int] = {}
-    """As in `Start`."""
+    pods: dict[str, int] = {}  # As in `Start`.
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,10 +99,9 @@ class Breaker(msgspec.Struct, frozen=True):
 
 
 class Reclaimed(msgspec.Struct, frozen=True):
-    """Nodes of one pool that drains removed within one hour (by its start) and that have not come back since.
+    """Nodes of one pool that drains removed within an hour and that have not come back."""
 
-    `cost_per_hour` is theirs together, in micro-dollars. Only what is reported of savings rests on it.
-    """
+    # Their cost is in micro-dollars.
 
     pool: str
     hour: datetime
@@ -112,15 +110,11 @@ class Reclaimed(msgspec.Struct, frozen=True):
 
 
 class Advised(msgspec.Struct, frozen=True):
-    """When a pass last warned about which policy."""
-
     policy_hash: str
     at: datetime
 
 
 class WaveNode(msgspec.Struct, frozen=True):
-    """A node of a wave."""
-
     uid: str
     name: str
 
@@ -129,43 +123,31 @@ class Wave(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/waves/current`: one fixed set of nodes and its deadline (`planning.waves`)."""
 
     id: str
-    nodes: tuple[WaveNode, ...]
-    """In the order in which they go."""
+    nodes: tuple[WaveNode, ...]  # In the order in which they go.
     policy_hash: str
     began: datetime
     deadline: datetime
 
 
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
-    """The document `clusters/{key}`."""
-
-    claims: dict[str, Claim] = {}
-    """By node UID."""
-    published: dict[str, Published] = {}
-    """Orders that nobody has claimed yet, by node UID (`published`)."""
+    claims: dict[str, Claim] = {}  # By node UID.
+    published: dict[str, Published] = {}  # Orders that nobody has claimed yet, by node UID (`published`).
     last_scale_down: datetime | None = None
     starts: tuple[Start, ...] = ()
-    backoffs: dict[str, Backoff] = {}
-    """By node UID."""
-    breakers: dict[str, Breaker] = {}
-    """By pool."""
-    reclaimed: tuple[Reclaimed, ...] = ()
-    """What stays saved, oldest first."""
+    backoffs: dict[str, Backoff] = {}  # By node UID.
+    breakers: dict[str, Breaker] = {}  # By pool.
+    reclaimed: tuple[Reclaimed, ...] = ()  # What stays saved, oldest first.
     paused: bool = False
-    pause_reason: str = ""
-    """What the person who paused it wrote, for the explanation."""
+    pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None
     last_pass: datetime | None = None
     advised: Advised | None = None
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
-        """Return the node UID and claim that an order holds."""
         return next(((uid, claim) for uid, claim in self.claims.items() if claim.order_id == order_id), None)
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Since when a node could go."""
-
     name: str
     since: datetime
 

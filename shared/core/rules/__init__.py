@@ -1,4 +1,1 @@
-"""May it go? Rules for pods, workloads, nodes, pools and the cluster: ordered tuples of small functions.
-
-The same rules bind plan and claim.
-"""
+"""May it go? Rules for pods, workloads, nodes, pools and the cluster, which bind plan and claim alike."""

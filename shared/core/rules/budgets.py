@@ -1,9 +1,4 @@
-"""What the budgets, rates, windows and freezes of the policy allow at one moment.
-
-Numbers in, numbers out: who is in use and how many nodes count is `counts`', what follows from an exhausted limit
-is `gates`'. A schedule that cannot be read allows nothing (it fails closed); a parsed policy holds none such.
-Source: Karpenter's v1 budgets (docs/decisions/budgets.md).
-"""
+"""What the budgets, rates, windows and freezes of the policy allow at one moment (docs/decisions/budgets.md)."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -35,23 +30,19 @@ class Calendar:
 
 
 def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calendar: Calendar) -> int | None:
-    """Return how many of `nodes` nodes may be in disruption at once for that reason; None = no limit.
-
-    The most restrictive active budget wins (docs/acceptance.md row 70). One schedule that cannot be read makes it 0
-    for every reason (docs/acceptance.md row 66).
-    """
+    """Return how many of `nodes` nodes may be in disruption at once for that reason; None = no limit."""
+    # The most restrictive active budget wins (docs/acceptance.md row 70). One schedule that cannot be read makes it 0
+    # for every reason (row 66): it fails closed.
     rows = [(budget, calendar.active(budget.schedule)) for budget in budgets]
     if any(is_active is None for _, is_active in rows):
         return 0
-    holding = (each for each, is_active in rows if is_active and applies(each, reason))
-    return min((each.nodes.of(nodes) for each in holding), default=None)
+    holding = (budget for budget, is_active in rows if is_active and applies(budget, reason))
+    return min((budget.nodes.of(nodes) for budget in holding), default=None)
 
 
 def applies(budget: Budget, reason: DrainReason) -> bool:
-    """Return whether a budget binds drains of that reason; one of a person is bound by all.
-
-    See docs/decisions/people.md.
-    """
+    """Return whether a budget binds drains of that reason."""
+    # One of a person is bound by all (docs/decisions/people.md).
     known = budget.reasons.difference(KARPENTERS_REASONS)
     if budget.reasons and not known:
         return False

@@ -40,19 +40,15 @@ class PoolCounts:
     """One pool. `left` counts nodes that stay once all that is leaving has left."""
 
     name: str
-    nodes: int = 0
-    """The denominator of budgets and rates."""
-    in_flight: frozenset[str] = frozenset()
-    """UIDs of claims and of nodes with our taint."""
+    nodes: int = 0  # The denominator of budgets and rates.
+    in_flight: frozenset[str] = frozenset()  # UIDs of claims and of nodes with our taint.
     in_use: frozenset[str] = frozenset()
     """UIDs in flight, and of nodes that are not Ready; without claims whose budget has ended."""
     left: int = 0
     left_by_zone: Mapping[str, int] = field(default_factory=lambda: NO_ZONES)
-    newest: datetime | None = None
-    """The latest creation of a node."""
+    newest: datetime | None = None  # The latest creation of a node.
     limits: NodePool | None = None
-    taken: int = 0
-    """Nodes taken in this pass."""
+    taken: int = 0  # Nodes taken in this pass.
     measure: PoolMeasure | None = None
 
 
@@ -64,13 +60,10 @@ class NodeCounts:
     state: ClusterState
     now: datetime
     pools: Mapping[str, PoolCounts]
-    left: int
-    """Nodes that are Ready and stay once all that is leaving has left."""
+    left: int  # Nodes that are Ready and stay once all that is leaving has left.
     left_non_tainted: int
-    left_resources: Resources
-    """What all nodes offer that stay."""
-    minimum: Resources
-    """What the autoscaler keeps of that in the cluster."""
+    left_resources: Resources  # What all nodes offer that stay.
+    minimum: Resources  # What the autoscaler keeps of that in the cluster.
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
     moved_pods: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -78,22 +71,18 @@ class NodeCounts:
 
     @property
     def nodes(self) -> int:
-        """The denominator of the cluster-wide budgets and rate."""
         return sum(pool.nodes for pool in self.pools.values())
 
     @property
     def in_use(self) -> int:
-        """Nodes in use in all pools."""
         return sum(len(pool.in_use) for pool in self.pools.values())
 
     @property
     def in_flight(self) -> int:
-        """Claims and nodes with our taint in all pools."""
         return sum(len(pool.in_flight) for pool in self.pools.values())
 
     @property
     def newest(self) -> datetime | None:
-        """The latest creation of any node."""
         return max((pool.newest for pool in self.pools.values() if pool.newest), default=None)
 
     @cached_property
@@ -110,12 +99,10 @@ class NodeCounts:
         return self.pools.get(name) or PoolCounts(name)
 
     def with_measures(self, measures: Mapping[str, PoolMeasure]) -> "NodeCounts":
-        """Return the counts with the measures of a whole snapshot."""
         pools = {name: replace(self.pool(name), measure=measure) for name, measure in measures.items()}
         return replace(self, pools={**self.pools, **pools})
 
     def with_moved_pods(self, moved_pods: Mapping[str, Mapping[str, int]]) -> "NodeCounts":
-        """Return the counts that know what each node's drain would move."""
         return replace(self, moved_pods=moved_pods)
 
     def with_claim(self, node: Node) -> "NodeCounts":
@@ -143,23 +130,14 @@ def count_nodes(
     now: datetime,
     minimum: Resources = NOTHING,
 ) -> NodeCounts:
-    """Count the nodes of the cluster.
-
-    Args:
-        nodes: all nodes of the cluster, as of one reading; those that stand by or that Google manages count nowhere.
-        pools: the pools' autoscaling limits by name.
-        state: the cluster's document.
-        policy: the policy in force.
-        now: the state's time.
-        minimum: the CPU and memory that the autoscaler keeps in the cluster.
-    """
+    """Count all nodes of the cluster; those that stand by or that Google manages count nowhere."""
     rows = tuple(node for node in nodes if not node.outside or node.drain_taint is not None)
     by_pool: dict[str, list[Node]] = {claim.pool: [] for claim in state.claims.values()}
     for node in rows:
         by_pool.setdefault(node.pool, []).append(node)
     counts = {
-        name: _count(name, each, state.claims, pools.get(name), policy.budget_until)
-        for name, each in sorted(by_pool.items())
+        name: _count_pool(name, own, state.claims, pools.get(name), policy.budget_until)
+        for name, own in sorted(by_pool.items())
     }
     staying = [node for node in rows if not is_leaving(node, state.claims)]
     return NodeCounts(
@@ -169,7 +147,7 @@ def count_nodes(
         pools=counts,
         left=sum(node.ready for node in staying),
         left_non_tainted=sum(counts_as_non_tainted(node, policy) for node in staying),
-        left_resources=total(node.allocatable for node in staying),
+        left_resources=total([node.allocatable for node in staying]),
         minimum=minimum,
         starts=state.starts,
         calendar=Calendar(now),
@@ -177,21 +155,15 @@ def count_nodes(
 
 
 def count_moved_pods(snapshot: Snapshot, nodes: Iterable[Node], policy: Policy) -> Mapping[str, Mapping[str, int]]:
-    """Return by node UID and namespace how many pods a drain would move; counted at plan and at claim alike.
-
-    Empty while the policy sets no `evictionsPerNamespace`, so that the state's document stays small.
-    """
+    """Return by node UID and namespace how many pods a drain would move; counted at plan and at claim alike."""
+    # Empty while the policy sets no `evictionsPerNamespace`, so that the state's document stays small.
     if policy.evictions_per_namespace is None:
         return {}
-    return {node.uid: _by_namespace(snapshot, node) for node in nodes}
+    moving = ((node.uid, movable(snapshot.pods_by_node.get(node.name, ()), snapshot.taken_at)) for node in nodes)
+    return {uid: dict(sorted(Counter(pod.spec.namespace for pod in pods).items())) for uid, pods in moving}
 
 
-def _by_namespace(snapshot: Snapshot, node: Node) -> Mapping[str, int]:
-    pods = movable(snapshot.pods_by_node.get(node.name, ()), snapshot.taken_at)
-    return dict(sorted(Counter(pod.spec.namespace for pod in pods).items()))
-
-
-def _count(
+def _count_pool(
     name: str, nodes: Sequence[Node], claims: Mapping[str, Claim], limits: NodePool | None, until: BudgetUntil
 ) -> PoolCounts:
     own = {uid: claim for uid, claim in claims.items() if claim.pool == name}
@@ -209,7 +181,7 @@ def _count(
 
 
 def _one_more(pool: PoolCounts, node: Node, gone: int) -> PoolCounts:
-    zones = {**pool.left_by_zone, node.zone: pool.left_by_zone.get(node.zone, 0) - gone}
+    measure, zones = pool.measure, {**pool.left_by_zone, node.zone: pool.left_by_zone.get(node.zone, 0) - gone}
     return replace(
         pool,
         in_flight=pool.in_flight | {node.uid},
@@ -217,15 +189,9 @@ def _one_more(pool: PoolCounts, node: Node, gone: int) -> PoolCounts:
         left=pool.left - gone,
         left_by_zone=zones,
         taken=pool.taken + 1,
-        measure=_less(pool.measure, node),
+        # The node's room is gone, its pods' requests are on the others.
+        measure=measure and PoolMeasure(measure.underutilized - 1, measure.spare - node.allocatable),
     )
-
-
-def _less(measure: PoolMeasure | None, node: Node) -> PoolMeasure | None:
-    """The node's room is gone, its pods' requests are on the others."""
-    if measure is None:
-        return None
-    return PoolMeasure(measure.underutilized - 1, measure.spare - node.allocatable)
 
 
 def is_leaving(node: Node, claimed: Iterable[str]) -> bool:
@@ -240,11 +206,8 @@ def counts_as_non_tainted(node: Node, policy: Policy) -> bool:
 
 
 def counts_in_budgets(node: Node) -> bool:
-    """Whether the node is part of a budget's denominator (docs/decisions/budgets.md).
-
-    Registered and once Ready, NotReady ones included, without those that the autoscaler is already deleting and those
-    that are no part of what is consolidated: a suspended node is not Ready for as long as nobody needs it.
-    """
+    """Whether the node is part of a budget's denominator (docs/decisions/budgets.md)."""
+    # NotReady nodes count; those that the autoscaler is deleting do not, nor a suspended one that nobody needs.
     return node.once_ready and not node.outside and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
 
 
@@ -254,20 +217,14 @@ def denominator(nodes: Iterable[Node]) -> int:
 
 
 def in_flight(nodes: Iterable[Node], claims: Iterable[str]) -> frozenset[str]:
-    """Return the UIDs of claims and of nodes with our taint.
-
-    A claim counts until it is settled, also while its node is already gone.
-    """
+    """Return the UIDs of claims, whose node may be gone already, and of nodes with our taint."""
     return frozenset((*claims, *(node.uid for node in nodes if node.drain_taint is not None)))
 
 
 def in_use(nodes: Sequence[Node], claims: Mapping[str, Claim], until: BudgetUntil) -> frozenset[str]:
-    """Return the UIDs that use up a budget: those in flight and the NotReady nodes that count in it.
-
-    With `until` replaced a claim whose pods run again uses none (docs/decisions/budgets.md). A person's cordon does
-    not count (docs/acceptance.md row 72). A node that was never Ready is still joining; like Karpenter's uninitialised
-    nodes it is on neither side.
-    """
+    """Return the UIDs that use up a budget: those in flight and the NotReady nodes that count in it."""
+    # With `until` replaced a claim whose pods run again uses none (docs/decisions/budgets.md). A person's cordon does
+    # not count (docs/acceptance.md row 72). A node that was never Ready is still joining, on neither side.
     broken = frozenset(node.uid for node in nodes if not node.ready and counts_in_budgets(node))
     ended = (uid for uid, claim in claims.items() if claim.replaced) if until is BudgetUntil.REPLACED else ()
     return (in_flight(nodes, claims) | broken).difference(ended)

@@ -36,12 +36,9 @@ def go_duration(text: str) -> timedelta | None:
 
 
 def opt_out_key(annotations: Labels, keys: Iterable[str], started: datetime | None, now: datetime) -> str | None:
-    """Return the key of the annotation that protects a pod now, or None.
-
-    `true` (or the bare key) protects for good; a positive Go duration protects until that long after the pod's
-    start, and for good while the start is unknown. Anything else is no protection. Source: Karpenter's
-    `karpenter.sh/do-not-disrupt` (docs/decisions/people.md).
-    """
+    """Return the key of the annotation that protects a pod now, or None (Karpenter; docs/decisions/people.md)."""
+    # `true` (or the bare key) protects for good; a Go duration until that long after the pod's start, and for good
+    # while the start is unknown. Anything else is no protection.
     return next((key for key in keys if key in annotations and _protects(annotations[key], started, now)), None)
 
 
@@ -69,10 +66,8 @@ def pod_opt_out(annotations: Labels, labels: Labels, started: datetime | None, n
 
 
 def node_opt_outs(annotations: Labels, labels: Labels, now: datetime) -> tuple[str, ...]:
-    """Return all annotations and labels, as `key=value`, by which a node is left alone now.
-
-    On nodes only the exact word `true` counts, as for Karpenter and for the cluster autoscaler.
-    """
+    """Return all annotations and labels, as `key=value`, by which a node is left alone now."""
+    # On nodes only the exact word `true` counts, as for Karpenter and for the cluster autoscaler.
     keys = [key for key in names.NODE_OPT_OUTS if "true" in {annotations.get(key), labels.get(key)}]
     until = _until(annotations, labels, now)
     return (*(f"{key}=true" for key in keys), *((until,) if until else ()))

@@ -1,7 +1,7 @@
 """What the rules about pods know besides the pod, with an index of the PodDisruptionBudgets that match it.
 
-Almost every budget selects by labels that its pods carry. The index finds a budget by one of them, because comparing
-each pod with each budget is most of a plan's time.
+Almost every budget selects by labels that its pods carry; comparing each pod with each budget is most of a plan's
+time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,8 @@ class BudgetIndex:
 
     def matching(self, spec: PodClass) -> tuple[PodDisruptionBudget, ...]:
         """Return the budgets that match a pod, in the order in which they were given."""
-        near = (row for key in _keys_of(spec) for row in self._rows.get(key, ()))
+        keys = ((_ANY, _ANY), *spec.labels.items())
+        near = (row for label in keys for row in self._rows.get((spec.namespace, *label), ()))
         found = {number: budget for number, budget in near if budget.matches(spec)}
         return tuple(found[number] for number in sorted(found))
 
@@ -47,17 +48,11 @@ def _keys(budget: PodDisruptionBudget) -> Iterator[_Key]:
         yield from ((budget.namespace, label.key, value) for value in dict.fromkeys(label.values))
 
 
-def _keys_of(spec: PodClass) -> Iterator[_Key]:
-    yield spec.namespace, _ANY, _ANY
-    yield from ((spec.namespace, key, value) for key, value in spec.labels.items())
-
-
 @dataclass(frozen=True)
 class DrainContext:
-    """The PDBs, the settings of the node's pool, the time and the workloads.
+    """The PDBs, the settings of the node's pool, the time and the workloads."""
 
-    Answers that only depend on a pod's class are remembered, so keep one context for a pool and a pass.
-    """
+    # Keep one for a pool and a pass: it remembers.
 
     disruption_budgets: tuple[PodDisruptionBudget, ...]
     policy: PoolPolicy | PodRules
@@ -71,10 +66,10 @@ class DrainContext:
     """What stands behind the pods' volumes; None in a step of a drain, which was admitted on them."""
     class_findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What `pods` has found to block all pods of a class."""
-    away: dict[tuple[PodClass, bool, bool, bool], tuple[Finding, ...]] = field(
+    shortages: dict[tuple[PodClass, bool, bool, bool], tuple[Finding, ...]] = field(
         default_factory=dict, repr=False, compare=False
     )
-    """What `pods.away_too_many` has found, by class and by whether a pod is Ready, pends and is not being deleted."""
+    """What `pods.lacks_replicas` has found, by class and by whether a pod is Ready, pends and is not being deleted."""
     surged: dict[PodClass, bool] = field(default_factory=dict, repr=False, compare=False)
     """What `surges.is_surged` has found."""
     _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)
@@ -84,15 +79,9 @@ class DrainContext:
         return BudgetIndex(self.disruption_budgets)
 
     def budgets_of(self, spec: PodClass) -> tuple[PodDisruptionBudget, ...]:
-        """Return the PDBs that match a pod."""
         if spec not in self._budgets:
             self._budgets[spec] = self._index.matching(spec)
         return self._budgets[spec]
 
-    def is_protected(self, spec: PodClass) -> bool:
-        """Whether a PodDisruptionBudget speaks for the pods."""
-        return bool(self.budgets_of(spec))
-
     def workload_of(self, spec: PodClass) -> Workload:
-        """Return what stands behind the pods; UNKNOWN where it was not read."""
         return self.workloads.get(spec.workload, UNKNOWN)

@@ -1,10 +1,8 @@
 """How long a drain must take at least, and takes at most, because its pods may only go in turns.
 
-A PodDisruptionBudget that allows one disruption lets three pods go in three rounds, and all drains share it. A round
-lasts until the pod has ended and another is Ready, which takes as long as the fastest of its kind in this snapshot.
-Where pods go in turns, a disk adds the time that a driver takes to detach and attach it, 30 to 90 seconds as a rule.
-The six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
-An estimate: `planning.selection` decides.
+A PDB that allows one disruption lets three pods go in three rounds, and all drains share it. A round lasts until the
+pod has ended and another is Ready: as long as the fastest of its kind took. A disk adds 30 to 90 seconds as a rule;
+the six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
 """
 
 from collections import Counter
@@ -26,34 +24,27 @@ MIN_WATCHDOG: Final = timedelta(seconds=30)
 """How long a drained node is looked at whatever the counts are: a controller that is late (it has just become the
 leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 NO_TIME: Final = timedelta(0)
-NO_LIMIT: Final = ""
-"""What stands for the limit of pods that may all go at once."""
+NO_LIMIT: Final = ""  # What stands for the limit of pods that may all go at once.
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
     """The pods of one node that share a limit: a PDB's, or that of a workload without one."""
 
-    limit: str
-    """The PDB as `namespace/name`, or the workload."""
+    limit: str  # The PDB as `namespace/name`, or the workload.
     pods: int
     at_once: int
-    least: timedelta
-    """What a round of them lasts where they end at once."""
-    most: timedelta
-    """And where they take all of their grace, and their disks the time that disks need."""
+    least: timedelta  # What a round of them lasts where they end at once.
+    most: timedelta  # And where they take all of their grace, and their disks the time that disks need.
 
 
 @dataclass(frozen=True, slots=True)
 class DrainTime:
-    """How long one drain takes; the limit and its rounds are those that take longest at least."""
-
     least: timedelta = NO_TIME
     most: timedelta = NO_TIME
     rounds: int = 0
     limit: str = NO_LIMIT
-    deadline: timedelta = NO_TIME
-    """After which the drain fails."""
+    deadline: timedelta = NO_TIME  # After which the drain fails.
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,6 @@ class DrainEstimate:
 
     @cached_property
     def alone(self) -> DrainTime:
-        """How long it takes without other drains."""
         return self._time({})
 
     def beside(self, others: Mapping[str, int]) -> DrainTime:
@@ -80,12 +70,10 @@ class DrainEstimate:
 
     @property
     def may_be_late(self) -> bool:
-        """Whether it could miss its deadline even without other drains."""
         return self.alone.most > self.deadline
 
     @property
     def waiting(self) -> Counter[str]:
-        """How many pods it adds to the turns of each limit."""
         return Counter({turn.limit: turn.pods for turn in self.turns if turn.limit != NO_LIMIT})
 
 
@@ -94,10 +82,7 @@ NO_ESTIMATE: Final = DrainEstimate()
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    """What pods of one kind wait for, and how long each of them takes."""
-
-    limits: tuple[tuple[str, int], ...]
-    """By name, and how many may go at once."""
+    limits: tuple[tuple[str, int], ...]  # By name, and how many may go at once.
     least: timedelta
     most: timedelta
     deadline: timedelta
@@ -138,7 +123,11 @@ def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:
         return ((NO_LIMIT, 0),)
     if budgets:
         return tuple((budget.key, max(budget.disruptions_allowed, 1)) for budget in budgets)
-    most = 1 if workload.away is None else workload.may_be_away(context.policy.unprotected) - workload.away
+    most = (
+        1
+        if workload.replicas_away is None
+        else workload.may_be_away(context.policy.unprotected) - workload.replicas_away
+    )
     return ((workload.name or pod.spec.workload, max(most, 1)),)
 
 

@@ -1,7 +1,4 @@
-"""The rule of each gate: what must hold before one more node may go, and what of the policy or state it reads.
-
-`gates` has them as rows, with what each closes and which clock opens it.
-"""
+"""The rule of each gate: what must hold before one more node may go, and what of the policy or state it reads."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +8,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.policy import Budget, BudgetUntil, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import ClusterState, Start
+from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import frozen_until, limit_now, moved_lately, starts_left, window_open
 from shared.core.rules.counts import NodeCounts, PoolCounts, counts_as_non_tainted
 from shared.core.rules.utilization import excess
@@ -47,12 +44,10 @@ class ProposedDrain:
 
     @property
     def used_in_pool(self) -> int:
-        """How many other nodes of the pool use its budgets."""
         return len(self.pool.in_use - {self.node.uid})
 
     @property
     def used_in_cluster(self) -> int:
-        """How many other nodes use the budgets of the cluster."""
         return self.counts.in_use - (self.node.uid in self.pool.in_use)
 
 
@@ -131,14 +126,9 @@ def awaiting_deletion(proposed: ProposedDrain) -> Blocker | None:
     if proposed.policy.budget_until is BudgetUntil.DELETED:
         return None
     limit, counts, pool, own = proposed.policy.awaiting_deletion, proposed.counts, proposed.pool, proposed.node.uid
-    rows = (
-        (proposed.node.pool, pool.nodes, len(pool.in_flight - {own})),
-        ("", counts.nodes, counts.in_flight - (own in pool.in_flight)),
-    )
-    found = (
-        _budget_blocker(Unremovable.AWAITING_DELETION, about, limit.of(nodes), held) for about, nodes, held in rows
-    )
-    return next(filter(None, found), None)
+    word, held_in_pool = Unremovable.AWAITING_DELETION, len(pool.in_flight - {own})
+    of_pool = _budget_blocker(word, proposed.node.pool, limit.of(pool.nodes), held_in_pool)
+    return of_pool or _budget_blocker(word, "", limit.of(counts.nodes), counts.in_flight - (own in pool.in_flight))
 
 
 def _budget_blocker(word: Unremovable, about: str, allowed: int | None, used: int) -> Blocker | None:
@@ -148,27 +138,23 @@ def _budget_blocker(word: Unremovable, about: str, allowed: int | None, used: in
 
 
 def schedules(budgets: Iterable[Budget]) -> Iterator[Schedule]:
-    return (each.schedule for each in budgets if each.schedule is not None)
+    return (budget.schedule for budget in budgets if budget.schedule is not None)
 
 
-def rate(proposed: ProposedDrain) -> Blocker | None:
+def rate_limit(proposed: ProposedDrain) -> Blocker | None:
     pool = proposed.pool
     own = [start for start in proposed.counts.starts if start.pool == proposed.node.pool]
     rows = (
         (proposed.policy.rate, proposed.counts.starts, proposed.counts.nodes, ""),
         (proposed.pool_policy.rate, own, pool.nodes, proposed.node.pool),
     )
-    spent = (about for rate, starts, nodes, about in rows if _spent(rate, starts, nodes, proposed.now))
-    about = next(spent, None)
-    return None if about is None else Blocker(Unremovable.RATE, about)
-
-
-def _spent(rate: Rate | None, starts: Iterable[Start], nodes: int, now: datetime) -> bool:
-    return rate is not None and starts_left(rate, starts, nodes, now) == 0
+    for rate, starts, nodes, about in rows:
+        if rate is not None and starts_left(rate, starts, nodes, proposed.now) == 0:
+            return Blocker(Unremovable.RATE, about)
+    return None
 
 
 def period_ends(proposed: ProposedDrain, *rates: Rate | NamespaceRate | None) -> Iterator[datetime]:
-    """Yield when each start leaves the period of each rate."""
     return (start.at + rate.per for rate in rates if rate is not None for start in proposed.counts.starts)
 
 
@@ -203,10 +189,8 @@ def _own_additions(proposed: ProposedDrain) -> bool:
 
 
 def time_gap(proposed: ProposedDrain) -> Blocker | None:
-    """The orders of one pass are one drain for the gap, so what this pass took does not count.
-
-    See docs/acceptance.md row 50.
-    """
+    """The orders of one pass are one drain for the gap, so what this pass took does not count."""
+    # docs/acceptance.md row 50.
     return _closed_until(Unremovable.TIME_GAP, proposed, next(gap_ends(proposed), None))
 
 
@@ -216,10 +200,9 @@ def gap_ends(proposed: ProposedDrain) -> Iterator[datetime]:
 
 
 def required_count(proposed: ProposedDrain) -> Blocker | None:
-    """Ask for the required count plus the drains in flight, which are not counted themselves.
-
-    A drain whose use of the budgets has ended needs no room any more. See docs/acceptance.md rows 34, 35.
-    """
+    """Ask for the required count plus the drains in flight, which are not counted themselves."""
+    # docs/acceptance.md rows 34, 35.
+    # A drain whose use of the budgets has ended needs no room any more.
     pool = proposed.pool
     if pool.measure is None or proposed.reason is not DrainReason.UNDERUTILIZED:
         return None
@@ -255,32 +238,27 @@ def nodes_per_pass(proposed: ProposedDrain) -> Blocker | None:
 
 
 def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
-    """Keep what the cluster autoscaler would keep: it deletes no node of a pool at its minimum.
-
-    See docs/acceptance.md row 54.
-    """
+    """Keep what the autoscaler would keep: it deletes no node of a pool at its minimum (docs/acceptance.md row 54)."""
     pool = proposed.pool
     if pool.limits is None:
         return None
-    in_zone = pool.left_by_zone.get(proposed.node.zone, 0)
-    if in_zone - 1 < pool.limits.min_per_zone:
-        detail = f"{in_zone} nodes left in {proposed.node.zone}, minimum {pool.limits.min_per_zone}"
-        return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, detail)
-    if pool.left - 1 < pool.limits.min_total:
-        detail = f"{pool.left} nodes left, minimum {pool.limits.min_total}"
-        return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, detail)
+    zone, limits = proposed.node.zone, pool.limits
+    rows = (
+        (pool.left_by_zone.get(zone, 0), limits.min_per_zone, f" in {zone}"),
+        (pool.left, limits.min_total, ""),
+    )
+    for left, minimum, where in rows:
+        if left - 1 < minimum:
+            detail = f"{left} nodes left{where}, minimum {minimum}"
+            return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, detail)
     return None
 
 
 def resource_minimum(proposed: ProposedDrain) -> Blocker | None:
-    """Keep the CPU and memory that node auto-provisioning keeps in the whole cluster.
-
-    The autoscaler counts what the machines have; we count allocatable, which is less and so keeps a
-    node too many rather than one too few.
-    """
+    # The autoscaler counts what machines have; allocatable is less, and so keeps a node too many at most.
     counts, offered = proposed.counts, proposed.node.allocatable
     for name, unit, word in ((CPU, 1000, "cores"), (MEMORY, 2**30, "GiB")):
-        left, here, minimum = (each.get(name) for each in (counts.left_resources, offered, counts.minimum))
+        left, here, minimum = (amounts.get(name) for amounts in (counts.left_resources, offered, counts.minimum))
         if minimum and left - here < minimum:
             detail = f"{left / unit:.1f} {word} left, {here / unit:.1f} here, minimum {minimum / unit:g}"
             return Blocker(Unremovable.RESOURCE_MINIMUM, detail=detail)

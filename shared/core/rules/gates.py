@@ -1,8 +1,7 @@
 """What must hold before one more node may go: each gate as a row, and the order in which gates are asked.
 
-The planner asks for all of them; the drainer's claim asks for CLAIM_GATES again on fresh counts. A closed gate stops
-orders, never marks, and never healing. The autoscaler's own minimums are gates too: it deletes no node below them,
-so a drain would empty one for nothing.
+The planner asks for all; the drainer's claim asks for CLAIM_GATES again on fresh counts. A closed gate stops orders,
+never marks or healing. The autoscaler's minimums are gates too: a drain below them would empty a node for nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,21 +31,15 @@ class Closes(Enum):
 NODE, POOL, CLUSTER = Closes
 
 
-def _no_clock(_: ProposedDrain) -> tuple[()]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Gate:
     """One limit with all its facts. Those whose reason `passes` open as drains end, too."""
 
     reason: Unremovable
     rule: Callable[[ProposedDrain], Blocker | None]
-    reads: str
-    """Of the policy, for the page of settings."""
+    reads: str  # Of the policy, for the page of settings.
     closes: Closes = NODE
-    clock: GateClock = _no_clock
-    """The times and schedules at which time alone may open it."""
+    clock: GateClock = lambda _: ()  # The times and schedules at which time alone may open it.
     ignored_as: str = ""
     """The word by which a person's order may leave it out, where the policy's `manual.mayIgnore` allows that.
 
@@ -86,7 +79,7 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
     Gate(Unremovable.AWAITING_DELETION, rules.awaiting_deletion,
          "`cluster.disruption.awaitingDeletion` of the pool and the cluster, with `drain.budgetUntil: replaced`", POOL,
          ignored_as="budgets"),
-    Gate(Unremovable.RATE, rules.rate, "`cluster.rate`, then `rate` of the pool", POOL,
+    Gate(Unremovable.RATE, rules.rate_limit, "`cluster.rate`, then `rate` of the pool", POOL,
          lambda drain: rules.period_ends(drain, drain.policy.rate, drain.pool_policy.rate), "budgets"),
     Gate(Unremovable.NAMESPACE_RATE, rules.namespace_rate,
          "`cluster.evictionsPerNamespace`, for each namespace of the node's pods", NODE,
@@ -105,8 +98,7 @@ PASS_GATES: Final[tuple[Gate, ...]] = (
 """What the planner alone asks; a person's drain is not asked."""
 # fmt: on
 GATES: Final = (*CLAIM_GATES, *PASS_GATES)
-WAVE_GATES: Final = tuple(gate for gate in GATES if gate.binds_waves)
-"""What binds the nodes of a wave."""
+WAVE_GATES: Final = tuple(gate for gate in GATES if gate.binds_waves)  # What binds the nodes of a wave.
 IGNORABLE: Final = frozenset(gate.ignored_as for gate in GATES if gate.ignored_as)
 NO_WORDS: Final[frozenset[str]] = frozenset()
 
@@ -114,14 +106,8 @@ NO_WORDS: Final[frozenset[str]] = frozenset()
 def claim_blockers(
     counts: NodeCounts, node: Node, reason: DrainReason, ignore: frozenset[str] = NO_WORDS
 ) -> tuple[Blocker, ...]:
-    """Return every closed gate that a claim must respect, in order; empty = the claim may be granted.
-
-    Args:
-        counts: those without this node's claim.
-        node: the node to be taken.
-        reason: why; a person's drain is bound by every active budget whatever its reasons.
-        ignore: the order's words; they count for a person's drain and where the policy allows them.
-    """
+    """Return every closed gate that a claim must respect, in order; `counts` are those without this node's claim."""
+    # Words of `ignore` count for a person's drain alone, and only where the policy allows them.
     skipped = ignore & counts.policy.manual_may_ignore if reason is DrainReason.MANUAL else NO_WORDS
     asked = (gate for gate in CLAIM_GATES if gate.ignored_as not in skipped)
     return _closed_gates(asked, ProposedDrain(counts, node, reason))
@@ -133,23 +119,13 @@ def pass_blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[
 
 
 def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
-    """Return every closed gate for a candidate of a pass, those of the claim first."""
     return (*claim_blockers(counts, node, reason), *pass_blockers(counts, node, reason))
 
 
-def is_only_paced(counts: NodeCounts, node: Node, reason: DrainReason) -> bool:
-    """Whether nothing keeps the node from going in the end, of what the gates know now."""
-    return _goes_in_the_end(ProposedDrain(counts, node, reason))
-
-
-def is_paced_or_shut(counts: NodeCounts, node: Node, reason: DrainReason) -> bool:
-    """The same, when the next window opens."""
-    return _goes_in_the_end(ProposedDrain(counts, node, reason), Unremovable.OUTSIDE_WINDOWS)
-
-
-def _goes_in_the_end(proposed: ProposedDrain, but_for: Unremovable | None = None) -> bool:
-    """Ask gates that pass as if nothing were under way: what is closed even then allows nothing at all."""
-    later = ProposedDrain(proposed.counts.idle, proposed.node, proposed.reason)
+def is_only_paced(counts: NodeCounts, node: Node, reason: DrainReason, but_for: Unremovable | None = None) -> bool:
+    """Whether nothing keeps the node from going in the end, of what the gates know now, one of them left out."""
+    # Gates that pass are asked as if nothing were under way: what is closed even then allows nothing at all.
+    proposed, later = ProposedDrain(counts, node, reason), ProposedDrain(counts.idle, node, reason)
     asked = (gate for gate in GATES if gate.reason is not but_for)
     return all(gate.rule(later if gate.reason.row.passes else proposed) is None for gate in asked)
 

@@ -1,8 +1,8 @@
 """May this node be considered at all? Ordered rules; all reasons are kept, the first names the verdict.
 
-A node with our taint is in flight; the planner sets it aside before asking, so our taint is no reason here.
-Nodes that the autoscaler removes only as a group stay, because draining one of them saves nothing: multi-host TPU
-slices, queued provisioning and compact placement (cluster-autoscaler, atomic node groups).
+A node with our taint is in flight; the planner sets it aside before asking, so our taint is no reason here. Nodes that
+the autoscaler removes only as a group stay: draining one of them saves nothing (cluster-autoscaler, atomic node
+groups).
 """
 
 import re
@@ -14,8 +14,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool, holding_order
 from shared.core.cluster.resources import TPU
-from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
+from shared.core.policy import ConsolidationPolicy, PoolPolicy
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.core.rules.do_not_disrupt import node_opt_outs
 from shared.core.rules.pods import blockers
@@ -28,9 +27,21 @@ OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *nam
 NodeRule = Callable[[Node, Situation], Iterable[Blocker]]
 
 
-def _no_pool(node: Node, _: Situation) -> Iterable[Blocker]:
-    if not node.pool:
-        yield Blocker(Unremovable.NO_POOL)
+def _stays_where(reason: Unremovable, holds: Callable[[Node], bool]) -> NodeRule:
+    return lambda node, _: (Blocker(reason),) if holds(node) else ()
+
+
+_no_pool = _stays_where(Unremovable.NO_POOL, lambda node: not node.pool)
+_stands_by = _stays_where(Unremovable.STANDBY_NODE, lambda node: node.stands_by)
+_managed_node = _stays_where(Unremovable.MANAGED_NODE, lambda node: node.managed or node.virtual)
+_not_ready = _stays_where(Unremovable.NOT_READY, lambda node: not node.ready and not node.stands_by)
+_no_allocatable = _stays_where(
+    Unremovable.NO_ALLOCATABLE, lambda node: node.allocatable.cpu <= 0 or node.allocatable.memory <= 0
+)
+_cordoned_by_other = _stays_where(
+    Unremovable.CORDONED_BY_OTHER,
+    lambda node: node.unschedulable and node.drain_taint is None and not node.stands_by,
+)
 
 
 def _pool_disabled(node: Node, situation: Situation) -> Iterable[Blocker]:
@@ -39,10 +50,8 @@ def _pool_disabled(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 
 def _not_autoscaled(node: Node, situation: Situation) -> Iterable[Blocker]:
-    """Refuse what the cluster autoscaler would not delete, and pools that GKE does not report.
-
-    See docs/acceptance.md row 110.
-    """
+    """Refuse what the cluster autoscaler would not delete, and pools that GKE does not report."""
+    # docs/acceptance.md row 110.
     pool = situation.snapshot.pools.get(node.pool)
     if not node.pool:
         return
@@ -55,51 +64,21 @@ def _not_autoscaled(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 def _atomic(node: Node, situation: Situation) -> Iterable[Blocker]:
     group = atomic_group(node, situation.snapshot.pools.get(node.pool))
-    if group:
-        yield Blocker(Unremovable.ATOMIC_POOL, node.pool, group)
+    return (Blocker(Unremovable.ATOMIC_POOL, node.pool, group),) if group else ()
 
 
 def _upgrading(node: Node, situation: Situation) -> Iterable[Blocker]:
     pool = situation.snapshot.pools.get(node.pool)
-    if pool is not None and pool.upgrading:
-        yield Blocker(Unremovable.POOL_UPGRADING, node.pool)
-
-
-def _stands_by(node: Node, _: Situation) -> Iterable[Blocker]:
-    if node.stands_by:
-        yield Blocker(Unremovable.STANDBY_NODE)
-
-
-def _managed_node(node: Node, _: Situation) -> Iterable[Blocker]:
-    if node.managed or node.virtual:
-        yield Blocker(Unremovable.MANAGED_NODE)
+    return (Blocker(Unremovable.POOL_UPGRADING, node.pool),) if pool is not None and pool.upgrading else ()
 
 
 def _being_maintained(node: Node, _: Situation) -> Iterable[Blocker]:
-    for condition in node.lifecycle:
-        yield Blocker(Unremovable.BEING_MAINTAINED, condition)
-
-
-def _not_ready(node: Node, _: Situation) -> Iterable[Blocker]:
-    if not node.ready and not node.stands_by:
-        yield Blocker(Unremovable.NOT_READY)
-
-
-def _no_allocatable(node: Node, _: Situation) -> Iterable[Blocker]:
-    if node.allocatable.cpu <= 0 or node.allocatable.memory <= 0:
-        yield Blocker(Unremovable.NO_ALLOCATABLE)
-
-
-def _cordoned_by_other(node: Node, _: Situation) -> Iterable[Blocker]:
-    if node.unschedulable and node.drain_taint is None and not node.stands_by:
-        yield Blocker(Unremovable.CORDONED_BY_OTHER)
+    return (Blocker(Unremovable.BEING_MAINTAINED, condition) for condition in node.lifecycle)
 
 
 def _going_away(node: Node, _: Situation) -> Iterable[Blocker]:
     """What the autoscaler has only announced is not kept by that (docs/decisions/autoscaler.md)."""
-    for key in names.REMOVED_BY_OTHERS_TAINTS:
-        if node.has_taint(key):
-            yield Blocker(Unremovable.GOING_AWAY, key)
+    return (Blocker(Unremovable.GOING_AWAY, key) for key in names.REMOVED_BY_OTHERS_TAINTS if node.has_taint(key))
 
 
 def _taint_blockers(node: Node, situation: Situation) -> Iterable[Blocker]:
@@ -111,8 +90,8 @@ def _taint_blockers(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 
 def _opted_out(node: Node, situation: Situation) -> Iterable[Blocker]:
-    for opt_out in node_opt_outs(node.annotations, node.labels, situation.now):
-        yield Blocker(Unremovable.SCALE_DOWN_DISABLED, opt_out)
+    opt_outs = node_opt_outs(node.annotations, node.labels, situation.now)
+    return (Blocker(Unremovable.SCALE_DOWN_DISABLED, opt_out) for opt_out in opt_outs)
 
 
 def _too_young(node: Node, situation: Situation) -> Iterable[Blocker]:
@@ -138,13 +117,11 @@ def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 
 def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
-    """The same without what passes by itself: a rollout, a running Job, a pod's youth.
-
-    A pod whose owner asks to leave it until it completes may never end.
-    """
+    """The same without what passes by itself: a rollout, a running Job, a pod's youth."""
+    # A pod whose owner asks to leave it until it completes may never end.
     found = situation.about_moving(node, blockers)
     asked = PodBlock.WAITS_FOR_COMPLETION
-    return _with_lead(tuple(each for each in found if each.reason is asked or not each.reason.row.passes))
+    return _with_lead(tuple(row for row in found if row.reason is asked or not row.reason.row.passes))
 
 
 def _with_lead(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
@@ -162,37 +139,21 @@ def _not_empty(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 NODE_RULES: Final[tuple[NodeRule, ...]] = (
     # whether anybody speaks for the node, and the autoscaler would delete it
-    _no_pool,
-    _pool_disabled,
-    _not_autoscaled,
-    _atomic,
-    _upgrading,
+    _no_pool, _pool_disabled, _not_autoscaled, _atomic, _upgrading,
     # whether it is there to be consolidated
-    _stands_by,
-    _managed_node,
+    _stands_by, _managed_node,
     # what state the node is in
-    _being_maintained,
-    _not_ready,
-    _no_allocatable,
-    _cordoned_by_other,
-    _going_away,
-    _taint_blockers,
+    _being_maintained, _not_ready, _no_allocatable, _cordoned_by_other, _going_away, _taint_blockers,
     # who asked to leave it alone
-    _opted_out,
-    _too_young,
-    _backing_off,
+    _opted_out, _too_young, _backing_off,
     # what runs on it
-    _blocked_by_pod,
-    _not_empty,
-)
+    _blocked_by_pod, _not_empty,
+)  # fmt: skip
 TIMERS_AND_WISHES: Final = frozenset({_pool_disabled, _too_young, _backing_off, _not_empty})
 SAFETY_RULES: Final[tuple[NodeRule, ...]] = tuple(
     _blocked_for_good if rule is _blocked_by_pod else rule for rule in NODE_RULES if rule not in TIMERS_AND_WISHES
 )
-"""What `--potential` keeps: it asks how many nodes could go at all, never how many could go unsafely.
-
-See docs/decisions/forecast.md.
-"""
+"""What `--potential` keeps: how many nodes could go at all, never unsafely (docs/decisions/forecast.md)."""
 
 
 def judge_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[Blocker, ...]:
@@ -230,18 +191,3 @@ def _one_host(topology: str, node: Node) -> bool:
 def has_expired(node: Node, settings: PoolPolicy, now: datetime) -> bool:
     """Whether the node is of the pool's age of expiry (docs/acceptance.md row 81)."""
     return settings.expire_after is not None and now - node.created >= settings.expire_after
-
-
-def expiring(policy: Policy, snapshot: Snapshot | None) -> tuple[str, ...]:
-    """Return a sentence for each enabled pool whose nodes expire: how many have, if there is a cluster to look at."""
-    pools = {name: pool for name, pool in policy.pools.items() if pool.enabled and pool.expire_after is not None}
-    details = {name: _expiry_detail(name, pool, snapshot) for name, pool in pools.items()}
-    return tuple(f"nodePools.{name}.disruption.expireAfter: {detail}." for name, detail in details.items())
-
-
-def _expiry_detail(name: str, pool: PoolPolicy, snapshot: Snapshot | None) -> str:
-    if snapshot is None:
-        return "a node of that age goes however full it is; how many are, a cluster or a dump shows (--dump FILE)"
-    nodes = snapshot.nodes_by_pool.get(name, ())
-    old = sum(has_expired(node, pool, snapshot.taken_at) for node in nodes)
-    return f"{old:,} of {len(nodes):,} nodes are of that age, and go however full they are"

@@ -1,8 +1,7 @@
-"""What evicting a pod costs: what people write on it, and how that and its priority weigh.
+"""What evicting a pod costs: what people write on it, and how that and its priority weigh (as in Karpenter).
 
 The first annotation that can be read counts: the name that node autoscalers are to share, Karpenter's own, and the
-deletion cost, which ranks the pods of one ReplicaSet. As in Karpenter (kubernetes-sigs/karpenter, pkg/utils/disruption)
-an eviction counts one, more or less by that cost and by priority. A pod that began lately counts double.
+deletion cost, which ranks the pods of one ReplicaSet. A pod that began lately counts double.
 """
 
 from collections import Counter
@@ -45,10 +44,8 @@ def written_cost(spec: PodClass) -> int:
 
 
 def deletion_cost(pod: Pod) -> int:
-    """Return the deletion cost that stands on a pod, its people's or Ebb's, as its ReplicaSet reads it.
-
-    0 of what cannot be read: a mark like Ebb's may come from the template, with any value.
-    """
+    """Return the deletion cost that stands on a pod, its people's or Ebb's, as its ReplicaSet reads it."""
+    # 0 of what cannot be read: a mark like Ebb's may come from the template, with any value.
     written = pod.spec.annotations.get(names.DELETION_COST, pod.steered)
     return _parse_cost(written, _DELETION) or 0
 
@@ -63,10 +60,8 @@ def unread_costs(snapshot: Snapshot) -> tuple[str, ...]:
     pods = Counter(pod.spec for pod in snapshot.pods if pod.spec.annotations)
     found = [sentence for spec, count in pods.items() for sentence in _unread(spec, count)]
     more = len(found) - _MOST_NAMED
-    return (
-        *found[:_MOST_NAMED],
-        *([f"{more} more costs of pods cannot be read and do not count."] if more > 0 else ()),
-    )
+    rest = [f"{more} more costs of pods cannot be read and do not count."] if more > 0 else []
+    return (*found[:_MOST_NAMED], *rest)
 
 
 def _unread(spec: PodClass, count: int) -> tuple[str, ...]:
@@ -85,32 +80,25 @@ def _read(spec: PodClass, name: str) -> int | None:
 
 def _parse_cost(written: str, range_: _Range) -> int | None:
     digits = written.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS or _is_padded(written):
+    # A needless zero in front is refused; after a minus Kubernetes accepts them.
+    padded = written.startswith("0") and written != "0"
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS or padded:
         return None
     cost = int(written)
     return cost if range_.least <= cost <= _MOST else None
 
 
-def _is_padded(written: str) -> bool:
-    """Whether it begins with a needless zero; after a minus Kubernetes accepts them."""
-    return written.startswith("0") and written != "0"
-
-
-EVICTION: Final = 2**27
-"""What the eviction of an ordinary pod counts."""
+EVICTION: Final = 2**27  # What the eviction of an ordinary pod counts.
 _MOST_COST: Final = 10 * EVICTION
-_OF_PRIORITY: Final = 4
-"""A priority of 2^25 counts as much as an eviction, a written cost of 2^27 as well."""
+_OF_PRIORITY: Final = 4  # A priority of 2^25 counts as much as an eviction, a written cost of 2^27 as well.
 YOUNG: Final = timedelta(hours=1)
 
 
 def disruption(moving: Iterable[Pod], context: DrainContext) -> int:
-    """Return what it costs to evict the pods of a node that have to move."""
     return sum([eviction_cost(pod, context.now) for pod in moving])
 
 
 def eviction_cost(pod: Pod, now: datetime) -> int:
-    """Return what evicting the pod costs; never below nothing."""
     cost = EVICTION + written_cost(pod.spec) + _OF_PRIORITY * pod.spec.priority
     young = pod.created is not None and now - pod.created < YOUNG
     return max(0, min(cost, _MOST_COST)) * (2 if young else 1)

@@ -1,15 +1,11 @@
-"""The single rules about pods and what stands behind them: each answers for itself alone what keeps a pod.
-
-Those about workloads are the policy's: single replicas, Jobs, young pods, rollouts, lost replicas. A workload that is
-not known is not kept. `pods` lists all of them in order.
-"""
+"""The single rules about pods and what stands behind them: each answers for itself alone what keeps a pod."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Pod, PodClass, Volume
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import NO_LABELS
 from shared.core.cluster.templates import DRAIN_TAINT
 from shared.core.cluster.workloads import Deployment, Workload
@@ -76,21 +72,16 @@ def kube_system(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 def local_storage(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Keep local data; kube-system's is scratch space, as in estafette (docs/decisions/predecessors.md)."""
-    if (
-        context.policy.local_storage is LocalStorage.EVICT
-        or _safe_to_evict(spec)
-        or spec.namespace == names.KUBE_SYSTEM
-    ):
+    evicted = context.policy.local_storage is LocalStorage.EVICT or spec.namespace == names.KUBE_SYSTEM
+    if evicted or _safe_to_evict(spec):
         return
     # The autoscaler splits this list at commas without trimming; so do we, or it would block where we do not.
     safe = spec.annotations.get(names.SAFE_LOCAL_VOLUMES, "").split(",")
-    kept = [volume.name for volume in spec.volumes if _keeps_data(volume) and volume.name not in safe]
-    if kept:
+    local = [
+        row for row in spec.volumes if row.kind == "hostPath" or (row.kind == "emptyDir" and row.detail != "Memory")
+    ]
+    if kept := [volume.name for volume in local if volume.name not in safe]:
         yield Finding(PodBlock.LOCAL_STORAGE, ", ".join(kept))
-
-
-def _keeps_data(volume: Volume) -> bool:
-    return volume.kind == "hostPath" or (volume.kind == "emptyDir" and volume.detail != "Memory")
 
 
 def grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
@@ -120,10 +111,7 @@ def still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
-    """Return how long a drain waits for a pod of that class: the timeout and its grace, capped.
-
-    See docs/acceptance.md row 89.
-    """
+    """Return how long a drain waits for a pod: the timeout and its grace, capped (docs/acceptance.md row 89)."""
     return drain.timeout + min(timedelta(seconds=spec.grace_seconds), drain.max_grace)
 
 
@@ -177,16 +165,14 @@ def too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
-    """Refuse if no Ready pod of the workload may go now, as a PodDisruptionBudget would.
-
-    See docs/decisions/evictions.md.
-    """
+    """Refuse if no Ready pod of the workload may go now, as a PodDisruptionBudget would."""
+    # docs/decisions/evictions.md.
     workload = context.workload_of(spec)
-    if context.is_protected(spec) or workload.away is None:
+    if context.budgets_of(spec) or workload.replicas_away is None:
         return None
     most = workload.may_be_away(context.policy.unprotected)
-    detail = f"{workload.name}: {workload.away} of {workload.wanted} away, {most} may be"
-    return Finding(PodBlock.TOO_FEW_AVAILABLE, detail) if workload.away >= most else None
+    detail = f"{workload.name}: {workload.replicas_away} of {workload.wanted} away, {most} may be"
+    return Finding(PodBlock.TOO_FEW_AVAILABLE, detail) if workload.replicas_away >= most else None
 
 
 def too_young(pod: Pod, context: DrainContext) -> Iterable[Finding]:

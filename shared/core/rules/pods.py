@@ -1,8 +1,7 @@
 """May this pod be moved off its node? Ordered rules; the two tuples below are the policy, read them first.
 
-The rules are the cluster autoscaler's (simulator/drainability/rules), because a node with a pod that blocks
-the autoscaler would be drained in vain, with the settings of this policy and GKE's flags. All blockers of a
-pod are kept for the explanation; the first names its verdict.
+The rules are the cluster autoscaler's (simulator/drainability/rules), because a node with a pod that blocks it would
+be drained in vain. All blockers of a pod are kept for the explanation; the first names its verdict.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,69 +11,51 @@ from typing import Final
 from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding
+from shared.core.rules import pod_rules as rules
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.pod_rules import (
-    comes_back,
-    do_not_disrupt,
-    grace_too_long,
-    is_single,
-    job,
-    kube_system,
-    local_storage,
-    long_terminating,
-    names_responders,
-    namespace_closed,
-    not_admitted,
-    not_replicated,
-    not_safe_to_evict,
-    on_completion,
-    rolling_out,
-    single_replica,
-    still_terminating,
-    too_few_available,
-    too_young,
-)
 from shared.core.rules.surges import cannot_surge, is_surged, restart_together
 from shared.core.rules.unmodelled import find_unmodelled
 
 
-def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+def lacks_replicas(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Ask what limits how many may be away; of what is moved without a gap none ever is."""
     alike = pod.spec, pod.ready, pod.phase is Phase.PENDING, pod.deleting is None
-    if alike not in context.away:
+    if alike not in context.shortages:
         surged = is_surged(pod.spec, context)
-        context.away[alike] = () if surged else (*pdb_exhausted(pod, context), *too_few_available(pod, context))
-    return context.away[alike]
+        found = () if surged else (*pdb_exhausted(pod, context), *rules.too_few_available(pod, context))
+        context.shortages[alike] = found
+    return context.shortages[alike]
 
 
 CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
     # what the autoscaler would not move, or nobody would bring back
-    not_safe_to_evict, not_replicated, not_admitted, kube_system, local_storage, several_pdbs, on_completion,
+    rules.not_safe_to_evict, rules.not_replicated, rules.not_admitted, rules.kube_system, rules.local_storage,
+    several_pdbs, rules.on_completion,
     # what the drainer may not evict
-    namespace_closed, names_responders,
+    rules.namespace_closed, rules.names_responders,
     # what a drain could not end
-    grace_too_long, comes_back,
+    rules.grace_too_long, rules.comes_back,
     # what the policy keeps of whole workloads
-    single_replica, cannot_surge, job, rolling_out,
+    rules.single_replica, cannot_surge, rules.job, rules.rolling_out,
     # what the proof of placement does not model (`unmodelled.UNMODELLED`, `volumes.VOLUME_BLOCKS`)
     lambda spec, context: find_unmodelled(spec, context.volumes),
 )  # fmt: skip
 """What blocks all pods of a class."""
 POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] = (
     # what was asked for this pod, and what has begun
-    do_not_disrupt, still_terminating,
+    rules.do_not_disrupt, rules.still_terminating,
     # how many may be away
-    away_too_many,
+    lacks_replicas,
     # its age
-    too_young,
+    rules.too_young,
 )  # fmt: skip
 """What blocks this one pod now."""
 
 
 def stays_with_node(pod: Pod, now: datetime) -> bool:
     """Whether the pod stays with its node, whatever else is true: mirror, DaemonSet, finished, dying too long."""
-    return pod.spec.stays or pod.phase.finished or long_terminating(pod, now)
+    return pod.spec.stays or pod.phase.finished or rules.long_terminating(pod, now)
 
 
 def movable(pods: Iterable[Pod], now: datetime) -> tuple[Pod, ...]:
@@ -88,16 +69,13 @@ def judge(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
 
 
 def _judge_moving(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
-    found = [*_class_findings(pod.spec, context)]
+    spec = pod.spec
+    if spec not in context.class_findings:
+        context.class_findings[spec] = tuple(finding for rule in CLASS_RULES for finding in rule(spec, context))
+    found = [*context.class_findings[spec]]
     for rule in POD_RULES:
         found.extend(rule(pod, context))
     return tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in found) if found else ()
-
-
-def _class_findings(spec: PodClass, context: DrainContext) -> tuple[Finding, ...]:
-    if spec not in context.class_findings:
-        context.class_findings[spec] = tuple(finding for rule in CLASS_RULES for finding in rule(spec, context))
-    return context.class_findings[spec]
 
 
 def blockers(moving: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
@@ -110,4 +88,4 @@ def goes_last(moving: Iterable[Pod], context: DrainContext) -> bool:
     """Whether the node of these `movable` pods goes after all others, for a single replica (singleReplicas: avoid)."""
     if context.policy.single_replicas is not SingleReplicas.AVOID:
         return False
-    return any(is_single(pod.spec, context.workload_of(pod.spec)) for pod in moving)
+    return any(rules.is_single(pod.spec, context.workload_of(pod.spec)) for pod in moving)

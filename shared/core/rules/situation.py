@@ -1,7 +1,4 @@
-"""What every decision of a pass rests on: the snapshot, what Ebb remembers and the policy, as of one moment.
-
-Rules about nodes take it as their one argument besides the node.
-"""
+"""What every decision of a pass rests on: the snapshot, what Ebb remembers and the policy, as of one moment."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -47,14 +44,12 @@ class Situation:
 
     @property
     def now(self) -> datetime:
-        """The time of the snapshot."""
         return self.snapshot.taken_at
 
     def settings(self, node: Node) -> PoolPolicy:
         return self.policy.pool(node.pool)
 
     def moving(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods that a drain of the node must evict and that need a place elsewhere."""
         own = self.snapshot.pods_by_node.get(node, NO_PODS)
         if id(own) not in self._moving:
             self._moving[id(own)] = own, movable(own, self.now)
@@ -74,28 +69,18 @@ class Situation:
         if pool not in self._by_pool:
             rules = self.policy.pool(pool).pod_rules, self.policy.drain
             if rules not in self._contexts:
-                self._contexts[rules] = self._new_context(*rules)
+                seen, (policy, drain) = self.snapshot, rules
+                self._contexts[rules] = DrainContext(
+                    seen.disruption_budgets, policy, self.now, seen.workloads, drain, seen.namespaces, self._volumes
+                )
             self._by_pool[pool] = self._contexts[rules]
         return self._by_pool[pool]
 
     def drain_estimate(self, node: Node) -> DrainEstimate:
-        """Return what a drain of the node has to wait for, and how long it may last."""
         context = self.drain_context(node.pool)
         if id(context) not in self._estimators:
             self._estimators[id(context)] = DrainEstimator(self.snapshot.start_times)
         return self.about_moving(node, self._estimators[id(context)])
-
-    def _new_context(self, rules: PodRules, drain: DrainSettings) -> DrainContext:
-        seen = self.snapshot
-        return DrainContext(
-            disruption_budgets=seen.disruption_budgets,
-            policy=rules,
-            now=self.now,
-            workloads=seen.workloads,
-            drain=drain,
-            namespaces=seen.namespaces,
-            volumes=self._volumes,
-        )
 
     def changed(
         self, snapshot: Snapshot | None = None, state: ClusterState | None = None, policy: Policy | None = None
@@ -112,7 +97,6 @@ class Situation:
 
     @cached_property
     def _basis(self) -> tuple[object, ...]:
-        """What findings about kinds of pods rest on, besides the policy's rules for pods."""
         seen = self.snapshot
         return self.now, seen.disruption_budgets, seen.workloads, seen.namespaces, self._volumes
 
@@ -121,21 +105,14 @@ class Situation:
         return VolumeFacts.of(self.snapshot)
 
     def counts(self, moving: Iterable[Node] = (), at: datetime | None = None) -> NodeCounts:
-        """Return what limits are measured by.
-
-        Args:
-            moving: the nodes that may be drained: what each of them would move counts per namespace.
-            at: the time of the state, where it was read after the snapshot.
-        """
+        """Return what limits are measured by; what each node of `moving` would move counts per namespace."""
         seen = self.snapshot
         counts = count_nodes(seen.nodes, seen.pools, self.state, self.policy, at or self.now, seen.minimum)
         return counts.with_moved_pods(count_moved_pods(seen, moving, self.policy))
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
-        """Return the taints that all nodes of the pool carry: those the pool was made with.
-
-        See docs/acceptance.md row 42.
-        """
+        """Return the taints that all nodes of the pool carry."""
+        # Those the pool was made with (docs/acceptance.md row 42).
         if pool not in self._permanent:
             self._permanent[pool] = own_taints(self.snapshot.nodes_by_pool.get(pool, ()))
         return self._permanent[pool]

@@ -1,8 +1,7 @@
 """Which pods are moved without a gap or not at all: their Deployment starts others first, and nobody evicts them.
 
-A rollout with maxUnavailable 0 ends an old pod only once a new one is available. So a drain that cordons the node and
-restarts the Deployment waits, and never asks for an eviction (docs/decisions/single-replicas.md). A pod that is to be
-moved so and cannot be stays, with what keeps it.
+A rollout with maxUnavailable 0 ends an old pod only once a new one is available: a drain that restarts the Deployment
+waits, and never asks for an eviction (docs/decisions/single-replicas.md).
 """
 
 from collections import Counter
@@ -12,7 +11,6 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.selectors import LabelSelector
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
@@ -28,20 +26,13 @@ START: Final = timedelta(minutes=2)
 
 
 def is_surged(spec: PodClass, context: DrainContext) -> bool:
-    """Whether the pod is moved without a gap or not at all: all there is of its workload, or under a shut PDB.
-
-    Policy or annotation ask for it; `never` of the policy keeps single replicas whatever an annotation asks.
-    """
+    """Whether the pod is moved without a gap or not at all: all there is of its workload, or under a shut PDB."""
+    # Policy or annotation ask for it; `never` of the policy keeps single replicas whatever an annotation asks.
     if spec not in context.surged:
-        context.surged[spec] = _is_surged(spec, context)
+        workload = context.workload_of(spec)
+        asked = _is_asked_for(workload, context.policy.single_replicas)
+        context.surged[spec] = asked and (is_single(spec, workload) or _is_shut_in(spec, workload, context))
     return context.surged[spec]
-
-
-def _is_surged(spec: PodClass, context: DrainContext) -> bool:
-    workload = context.workload_of(spec)
-    if not _is_asked_for(workload, context.policy.single_replicas):
-        return False
-    return is_single(spec, workload) or (workload.deployment is not None and _is_shut_in(spec, workload, context))
 
 
 def _is_asked_for(workload: Workload, setting: SingleReplicas) -> bool:
@@ -53,12 +44,12 @@ def _is_asked_for(workload: Workload, setting: SingleReplicas) -> bool:
 
 
 def _is_shut_in(spec: PodClass, workload: Workload, context: DrainContext) -> bool:
-    """Whether a PodDisruptionBudget never lets one of the pods go."""
-    return any(never_allows(budget, workload) for budget in context.budgets_of(spec))
+    """Whether a PodDisruptionBudget never lets one of a Deployment's pods go."""
+    budgets = context.budgets_of(spec) if workload.deployment is not None else ()
+    return any(never_allows(budget, workload) for budget in budgets)
 
 
 def surges_of(moving: Iterable[Pod], context: DrainContext) -> tuple[tuple[Deployment, ...], tuple[Pod, ...]]:
-    """Return the Deployments that a drain of these pods restarts, by name, and the pods that it evicts."""
     found: dict[str, Deployment] = {}
     evicted: list[Pod] = []
     for pod in moving:
@@ -71,7 +62,6 @@ def surges_of(moving: Iterable[Pod], context: DrainContext) -> tuple[tuple[Deplo
 
 
 def cannot_surge(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    """Yield every reason why a pod that is to be moved without a gap cannot be."""
     if not is_surged(spec, context):
         return
     workload = context.workload_of(spec)
@@ -89,7 +79,6 @@ def _impossible(detail: str) -> Finding:
 
 
 def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
-    """Yield what keeps the Deployment itself from starting a second pod."""
     if deployment.wish == FORBIDS:
         yield Finding(PodBlock.SURGE_FORBIDDEN, f"{names.SURGE}={FORBIDS}")
     elif deployment.wish not in {"", ASKS}:
@@ -123,14 +112,10 @@ def _next_to_itself(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     spread = {
         constraint.topology_key
         for constraint in spec.hard_spread
-        if constraint.topology_key != names.HOSTNAME_LABEL and _means(constraint.selector, spec)
+        if constraint.topology_key != names.HOSTNAME_LABEL and constraint.counts(spec.labels)
     }
     if apart | spread:
         yield _impossible(f"kept apart from its own kind by {', '.join(sorted(apart | spread))}")
-
-
-def _means(selector: LabelSelector | None, spec: PodClass) -> bool:
-    return selector is not None and selector.matches(spec.labels)
 
 
 def _disk(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
@@ -140,10 +125,8 @@ def _disk(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 
 def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    """Find a namespace that admits another such pod only once the old one is gone.
-
-    A Deployment that waits for the end of its pods by itself starts a surging one all the same (podReplacementPolicy).
-    """
+    """Find a namespace that admits another such pod only once the old one is gone."""
+    # A Deployment that waits for its pods' end starts a surging one all the same (podReplacementPolicy).
     workload = context.workload_of(spec)
     if spec.replaced_at_end and not workload.replaced_at_end:
         yield _impossible(f"{workload.name}: no ResourceQuota for one more pod")
@@ -170,10 +153,9 @@ _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
 
 
 def restart_together(moving: Iterable[Pod], context: DrainContext) -> Iterator[Blocker]:
-    """Yield the pods that would restart with others that run elsewhere: a rollout takes all replicas of a Deployment.
-
-    Where all of them lie on the node, no more pods start than have to move, and the proof has booked a place for each.
-    """
+    """Yield the pods that would restart with others that run elsewhere."""
+    # A rollout takes all replicas of a Deployment. Where all of them lie on the node, no more start than have to move,
+    # and each has a place in the proof.
     rows = [pod for pod in moving if is_surged(pod.spec, context) and pod.deleting is None]
     here = Counter(context.workload_of(pod.spec).name for pod in rows)
     for pod in rows:

@@ -1,8 +1,6 @@
 """May this pod run there? What of the kube-scheduler's filters is modelled, and by what name the rest blocks.
 
-`placement` asks the same of whole clusters at once; here each rule stands alone. A pod with a rule that is
-not modelled is never assumed to fit.
-Source: kubernetes.io/docs/concepts/scheduling-eviction (filters of the default scheduler profile).
+`placement` asks the same of whole clusters at once. A pod with a rule that is not modelled is never assumed to fit.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,8 +14,7 @@ from shared.core.cluster.selectors import NodeTerm, tolerates_all
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.volumes import VOLUME_BLOCKS, VolumeFacts, volume_blocks
 
-ONE_POD: Final = Resources.of({PODS: 1})
-"""The place that any pod takes on its node."""
+ONE_POD: Final = Resources.of({PODS: 1})  # The place that any pod takes on its node.
 
 
 def is_destination(node: Node) -> bool:
@@ -36,7 +33,6 @@ def admits(spec: PodClass, node: Node) -> bool:
 
 
 def could_take(node: Node, pod: Pod) -> bool:
-    """Whether an open node would take the pod if nothing else lay on it."""
     needs = pod.requests + ONE_POD
     return is_destination(node) and needs.fits(node.allocatable) and admits(pod.spec, node)
 
@@ -85,10 +81,10 @@ def find_unmodelled(spec: PodClass, volumes: VolumeFacts | None) -> tuple[Findin
     """Return everything in the pod's spec that placement does not model, each by its name; empty = may be placed."""
     asked = ((reason, question(spec)) for reason, question in UNMODELLED)
     found = (Finding(reason, detail) for reason, detail in asked if detail is not None)
-    return tuple(_by_template(spec, finding) for finding in (*found, *volume_blocks(spec, volumes)))
+    return tuple(_name_template(spec, finding) for finding in (*found, *volume_blocks(spec, volumes)))
 
 
-def _by_template(spec: PodClass, found: Finding) -> Finding:
+def _name_template(spec: PodClass, found: Finding) -> Finding:
     """Return the finding; if it is about what the pod's template adds, that is named."""
     fields = [add for add in spec.template_adds if add in _FIELDS.get(found.reason, ())]
     return Finding(found.reason, f"{found.detail} ({', '.join(fields)} of its template)") if fields else found

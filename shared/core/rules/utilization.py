@@ -1,8 +1,8 @@
 """How full a node is by its pods' requests, and how many nodes a pool has to spare. Exact fractions, no floats.
 
 DaemonSet and kube-system pods count, as in estafette and node-refiner; a second pair of ratios leaves out what never
-moves. The taints of a whole pool (GPU, spot, dedicated) limit who may use it: its nodes are candidates, and what is
-free on them is room for the pods of that pool.
+moves. The taints of a whole pool (GPU, spot, dedicated) limit who may use it: what is free there is room for its own
+pods.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,18 +27,15 @@ OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS, *names.OUT
 
 
 def own_taints(nodes: Sequence[Node]) -> frozenset[Taint]:
-    """Return the taints that all nodes of a pool carry: those that the pool was made with.
-
-    See docs/acceptance.md row 42.
-    """
+    """Return the taints that all nodes of a pool carry."""
+    # Those that the pool was made with (docs/acceptance.md row 42).
     shared = frozenset.intersection(*(frozenset(node.taints) for node in nodes)) if nodes else frozenset()
     return frozenset(
         taint for taint in shared if taint.key not in OF_ONE_NODE and not taint.key.startswith(KUBERNETES_TAINTS)
     )
 
 
-CPU_WEIGHT: Final = 80
-"""node-refiner's score: 0.8 of the CPU percentage and 0.2 of the memory percentage."""
+CPU_WEIGHT: Final = 80  # node-refiner's score: 0.8 of the CPU percentage and 0.2 of the memory percentage.
 MEMORY_WEIGHT: Final = 20
 FULL: Final = 100
 
@@ -57,24 +54,19 @@ class Usage:
 
     @property
     def accelerator(self) -> Fraction | None:
-        """The highest ratio of an accelerator; None on a node without one."""
         return max((ratio for _, ratio in self.accelerators), default=None)
 
     @cached_property
     def score(self) -> Fraction:
-        """0 for an empty node, 100 for a full one: 0.8·CPU% + 0.2·RAM% (docs/acceptance.md row 23).
-
-        A node with accelerators is at least as full as these are: 8 of 8 GPUs busy is 100, whatever its CPU does.
-        """
+        """0 for an empty node, 100 for a full one: 0.8·CPU% + 0.2·RAM% (docs/acceptance.md row 23)."""
+        # A node with accelerators is at least as full as these are: 8 of 8 GPUs busy is 100, whatever its CPU does.
         by_cpu_and_memory = self.cpu * CPU_WEIGHT + self.memory * MEMORY_WEIGHT
         return max(by_cpu_and_memory, (self.accelerator or Fraction(0)) * FULL)
 
 
 def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
-    """Return how full the node is with those pods; None when it reports no allocatable CPU or memory.
-
-    Finished pods occupy nothing; terminating pods and bound ones that still pend do (docs/acceptance.md rows 16, 18).
-    """
+    """Return how full the node is with those pods; None when it reports no allocatable CPU or memory."""
+    # Finished pods occupy nothing; terminating and bound pending ones do (docs/acceptance.md rows 16, 18).
     size = node.allocatable
     if size.cpu <= 0 or size.memory <= 0:
         return None
@@ -85,26 +77,20 @@ def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
 
 def _usage(size: Resources, own: NodePods) -> Usage:
     booked, movable = own.booked, own.booked_by_movers
+    offered = ((name, amount) for name, amount in size.amounts if name in ACCELERATORS)
     return Usage(
         cpu=Fraction(booked.cpu, size.cpu),
         memory=Fraction(booked.memory, size.memory),
         movable_cpu=Fraction(movable.cpu, size.cpu),
         movable_memory=Fraction(movable.memory, size.memory),
         requested=booked,
-        accelerators=_accelerators(size, booked),
+        accelerators=tuple((name, Fraction(booked.get(name), amount)) for name, amount in offered),
     )
 
 
-def _accelerators(size: Resources, booked: Resources) -> tuple[tuple[str, Fraction], ...]:
-    offered = ((name, amount) for name, amount in size.amounts if name in ACCELERATORS)
-    return tuple((name, Fraction(booked.get(name), amount)) for name, amount in offered)
-
-
 def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
-    """Return which ratios are at or above the pool's limits; empty = underutilized (docs/acceptance.md row 27).
-
-    Accelerators have the CPU's limit: what a node is bought for is its first measure.
-    """
+    """Return which ratios are at or above the pool's limits; empty = underutilized (docs/acceptance.md row 27)."""
+    # Accelerators have the CPU's limit: what a node is bought for is its first measure.
     rows = (
         (used.cpu < pool.cpu_limit, Unremovable.CPU_ABOVE_LIMIT),
         (used.memory < pool.memory_limit, Unremovable.MEMORY_ABOVE_LIMIT),
@@ -116,34 +102,26 @@ def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
 def spare(
     nodes: Sequence[Node], pods_by_node: Mapping[str, NodePods], ignored: frozenset[str] = frozenset()
 ) -> Resources:
-    """Return the sum of what is free on the Ready, schedulable and untainted of those nodes.
-
-    Args:
-        nodes: all nodes of one pool; the taints that all of them carry set the pool apart, and count for no node.
-        pods_by_node: the pods bound to each node, by node name.
-        ignored: keys of taints that do not count either (the policy's list).
-    """
+    """Return what is free on the Ready, schedulable and untainted of a pool's nodes; `ignored` are keys of taints."""
+    # The taints that all nodes of a pool carry set the pool apart, and count for no node.
     own = own_taints(nodes)
     counted = [node for node in nodes if is_untainted(node, ignored, own) and node.ready and not node.outside]
-    booked = total(pods_by_node.get(node.name, NO_PODS).booked for node in counted)
-    return total(node.allocatable for node in counted) - booked
+    booked = total([pods_by_node.get(node.name, NO_PODS).booked for node in counted])
+    return total([node.allocatable for node in counted]) - booked
 
 
 def is_untainted(node: Node, ignored: frozenset[str] = frozenset(), own: frozenset[Taint] = frozenset()) -> bool:
-    """Whether new pods may be bound to the node without a toleration; PreferNoSchedule does not hinder them.
-
-    `own` are the taints of its whole pool: without them the answer is about the pods of that pool.
-    """
+    """Whether new pods may be bound to the node without a toleration."""
+    # `own` are the taints of its whole pool, which do not count.
     repelling = (taint.key for taint in node.taints if taint.repels and taint.key not in ignored and taint not in own)
     return not node.unschedulable and not any(repelling)
 
 
 def excess(free: Resources, candidate: Node) -> Fraction | None:
-    """Return how many nodes like the candidate are to spare; None when it reports no size.
-
-    The least over CPU and memory of free sum by the candidate's size (node-refiner; docs/acceptance.md row 25), and
-    over the accelerators that the candidate has: a node of busy GPUs is not to spare for its idle CPU.
-    """
+    """Return how many nodes like the candidate are to spare: the least over its resources."""
+    # None when it reports no size.
+    # Over CPU and memory as node-refiner (docs/acceptance.md row 25), and over the candidate's accelerators: a node
+    # of busy GPUs is not to spare for its idle CPU.
     size = candidate.allocatable
     if size.cpu <= 0 or size.memory <= 0:
         return None

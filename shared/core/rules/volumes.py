@@ -1,11 +1,10 @@
 """What of a pod's volumes keeps it: a disk that goes with its node, a claim that no new pod could start with.
 
-`placement.constraints` (volume_place, volume_sharing, attach_limits) decide where the other volumes may go; what they
-cannot decide is named here.
+`placement.constraints` decide where the other volumes may go; what they cannot decide is named here.
 Source: kube-scheduler, plugin VolumeBinding (podHasPVCs, GetPodVolumeClaims, checkVolumeProvisions).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import PersistentVolume, PersistentVolumeClaim, Storage, StorageClass
 from shared.core.reasons import Finding, PodBlock
 
-NODES_OWN: Final = frozenset({"local", "hostPath"})
-"""Persistent volumes that lie on one node."""
+NODES_OWN: Final = frozenset({"local", "hostPath"})  # Persistent volumes that lie on one node.
 MOUNTED: Final = frozenset({"nfs", "cephfs", "glusterfs", "azureFile"})
 """Persistent volumes that are mounted over the network and attached to no node, whatever their access mode is."""
 KNOWN_SOURCES: Final = NODES_OWN | MOUNTED | {"csi", "gcePersistentDisk", "iscsi", "rbd", "fc"}
@@ -40,7 +38,6 @@ _NO_FACTS: Final = VolumeFacts(Storage(unread=()), {})
 
 
 def claim_of(spec: PodClass, volume: Volume, storage: Storage) -> PersistentVolumeClaim | None:
-    """Return the claim that a volume names."""
     return storage.claims.get(f"{spec.namespace}/{volume.detail}") if volume.kind == CLAIM else None
 
 
@@ -58,25 +55,20 @@ def made_for(volume: Volume, claim: PersistentVolumeClaim | None, storage: Stora
 
 
 def volume_blocks(spec: PodClass, facts: VolumeFacts | None) -> tuple[Finding, ...]:
-    """Return what of the volumes keeps all pods of the class.
-
-    None asks nothing about their claims: a drain that runs was admitted on what stood behind them.
-    """
+    """Return what of the volumes keeps all pods of the class."""
+    # None asks nothing about their claims: a drain that runs was admitted on what stood behind them.
     bound = [volume for volume in spec.volumes if volume.kind not in WITHOUT_PLACE]
     asked = [volume for volume in bound if facts is not None or volume.kind not in WITH_CLAIM]
     if not asked:
         return ()
-    found = (
-        (reason, ", ".join(_findings(spec, asked, question, facts or _NO_FACTS))) for reason, question in VOLUME_BLOCKS
-    )
-    return tuple(Finding(reason, detail) for reason, detail in found if detail)
-
-
-def _findings(spec: PodClass, volumes: list[Volume], question: "VolumeQuestion", facts: VolumeFacts) -> Iterator[str]:
-    for volume in volumes:
-        words = question(volume, claim_of(spec, volume, facts.storage), facts)
-        if words is not None:
-            yield f"{volume.kind} {volume.name}{': ' * bool(words)}{words}"
+    known = facts or _NO_FACTS
+    rows = [(volume, claim_of(spec, volume, known.storage)) for volume in asked]
+    found = []
+    for reason, question in VOLUME_BLOCKS:
+        answers = ((volume, question(volume, claim, known)) for volume, claim in rows)
+        named = [f"{volume.kind} {volume.name}{': ' * bool(why)}{why}" for volume, why in answers if why is not None]
+        found += [Finding(reason, ", ".join(named))] if named else []
+    return tuple(found)
 
 
 def _lies_on_its_node(_: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
@@ -104,11 +96,9 @@ def waits_for_its_pod(claim: PersistentVolumeClaim, made: StorageClass | None) -
 
 
 def _held_by_others(_: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
-    """Find a disk that one node at a time can hold and that several pods use.
-
-    No filter keeps them together: sent to different nodes, all but one wait for the disk in vain (attach-detach
-    controller, isMultiAttachForbidden). A claim without a volume ties all its pods to where the first one goes.
-    """
+    """Find a disk that one node at a time can hold and that several pods use: no filter keeps them together."""
+    # Sent to different nodes, all but one wait for the disk in vain (isMultiAttachForbidden). A claim without a
+    # volume ties all its pods to where the first one goes.
     users = facts.users.get(claim.key, 0) if claim is not None else 0
     together = claim is not None and _on_one_node(disk_of(claim, facts.storage))
     return f"{users} pods use claim {claim.name}" if claim is not None and together and users > 1 else None
@@ -122,14 +112,11 @@ def held_by_one_node(spec: PodClass, facts: VolumeFacts | None) -> tuple[str, ..
     """Name the volumes with a named claim that one node at a time can hold: no two pods of the class can run apart."""
     if facts is None:
         return ()
-    named = (volume for volume in spec.volumes if volume.kind == CLAIM)
-    return tuple(
-        volume.name for volume in named if _on_one_node(disk_of(claim_of(spec, volume, facts.storage), facts.storage))
-    )
+    named = [(volume, claim_of(spec, volume, facts.storage)) for volume in spec.volumes if volume.kind == CLAIM]
+    return tuple(volume.name for volume, claim in named if _on_one_node(disk_of(claim, facts.storage)))
 
 
 def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
-    """Find a volume of which nobody knows where it can be mounted."""
     if volume.kind not in WITH_CLAIM:
         return ""
     if not facts.storage.known:

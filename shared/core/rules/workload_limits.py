@@ -1,10 +1,9 @@
 """Drains at once that move pods of one workload without a PodDisruptionBudget: who may, and who leaves room.
 
-No drain sees what another has let go in the same seconds. So a claim writes down, in the compare-and-set that grants
-it, how many pods of each such workload it moves. What keeps the promise (docs/decisions/evictions.md) is that each
-drain leaves room for the moving pods of earlier claims (`draining.evicting`); and so that no drain begins only to
-wait, a claim that shares a workload is granted only while all those pods together may be away at once. A drain that has
-moved its pods takes them off its claim.
+No drain sees what another has let go in the same seconds, so a claim writes down how many pods of each such workload
+it moves, and each drain leaves room for earlier claims (docs/decisions/evictions.md). A claim that shares a workload
+is granted only while all those pods together may be away at once. A drain that has moved its pods takes them off its
+claim.
 """
 
 from collections import Counter
@@ -22,43 +21,32 @@ from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 
 MOST_MOVING_PODS: Final = 2500
-"""How many pods all claims together may write down: the document of 500 claims stays under 256 KiB.
-
-See docs/decisions/claims.md.
-"""
+"""How many pods all claims may write down: 500 claims stay under 256 KiB (docs/decisions/claims.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadMove:
-    """What one node's drain moves of one workload without a PodDisruptionBudget."""
-
     name: str
     pods: int
-    away: int
-    """Replicas that are not available now; 0 where that is not known."""
-    most: int
-    """Replicas that may be away at once."""
+    replicas_away: int  # Replicas that are not available now; 0 where that is not known.
+    most: int  # Replicas that may be away at once.
 
 
 @dataclass(frozen=True)
 class OtherClaims:
-    """The moving pods of all other claims, by mark, as one claim sees them."""
-
     older: Mapping[str, int] = field(default_factory=dict)
     younger: Mapping[str, int] = field(default_factory=dict)
 
 
 def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[WorkloadMove, ...]:
-    """Return what a drain of these pods moves of each workload that no PodDisruptionBudget keeps in order.
-
-    Of a workload that is not known one pod at a time may be away; a single replica is `singleReplicas`' alone.
-    """
+    """Return what a drain of these pods moves of each workload that no PodDisruptionBudget keeps in order."""
+    # Of a workload that is not known one pod at a time may be away; a single replica is `singleReplicas`' alone.
     rows: dict[str, WorkloadMove] = {}
     for pod in movable(pods, context.now):
         workload = context.workload_of(pod.spec)
-        if context.is_protected(pod.spec) or workload.single:
+        if context.budgets_of(pod.spec) or workload.single:
             continue
-        name, away = workload.name or pod.spec.workload, workload.away
+        name, away = workload.name or pod.spec.workload, workload.replicas_away
         most = 1 if away is None else workload.may_be_away(context.policy.unprotected)
         before = rows.get(name)
         rows[name] = WorkloadMove(name, before.pods + 1 if before else 1, away or 0, most)
@@ -66,7 +54,6 @@ def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[Workload
 
 
 def workload_moves_of(node: Node, situation: Situation) -> tuple[WorkloadMove, ...]:
-    """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
     return situation.about_moving(node, workload_moves)
 
 
@@ -79,7 +66,6 @@ def moving_pods(given: Iterable[WorkloadMove]) -> dict[str, int]:
 
 
 def all_moving_pods(claims: Iterable[Claim]) -> Counter[str]:
-    """Return by mark how many pods these claims move in all."""
     total: Counter[str] = Counter()
     for claim in claims:
         total.update(claim.moving_pods)
@@ -91,8 +77,10 @@ def conflict(wanted: Iterable[WorkloadMove], held: Counter[str]) -> Blocker | No
     rows = tuple(wanted)
     for share in rows:
         others = held[mark(share.name)]
-        if others and others + share.pods + share.away > share.most:
-            detail = f"{others} pods of other drains and {share.pods} here, {share.away} away, {share.most} may be"
+        if others and others + share.pods + share.replicas_away > share.most:
+            detail = (
+                f"{others} pods of other drains and {share.pods} here, {share.replicas_away} away, {share.most} may be"
+            )
             return Blocker(Unremovable.WORKLOAD_MOVING, share.name, detail)
     if held and held.total() + sum(share.pods for share in rows) > MOST_MOVING_PODS:
         return Blocker(Unremovable.WORKLOAD_MOVING, detail=f"{held.total()} such pods of other drains")
@@ -104,7 +92,6 @@ def other_claims(claims: Mapping[str, Claim], uid: str) -> OtherClaims:
     own = claims.get(uid)
     if own is None:
         return OtherClaims()
-    others = [(claim.since, key, claim) for key, claim in claims.items() if key != uid]
-    earlier = (claim for since, key, claim in others if (since, key) < (own.since, uid))
-    later = (claim for since, key, claim in others if (since, key) > (own.since, uid))
+    earlier = (claim for key, claim in claims.items() if (claim.since, key) < (own.since, uid))
+    later = (claim for key, claim in claims.items() if (claim.since, key) > (own.since, uid))
     return OtherClaims(all_moving_pods(earlier), all_moving_pods(later))

@@ -1,5 +1,3 @@
-"""How the autoscaler takes a node away: profile, pool and ComputeClass, and whose word counts."""
-
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,3 @@
-"""What a namespace adds to a pod that comes back, and whether it lets it in at all."""
-
 from fractions import Fraction
 from typing import Any
 

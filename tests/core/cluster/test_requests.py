@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.requests import Container, pod_requests
+from shared.core.cluster.requests import (
+    Container,
+    Report,
+    RunningContainer,
+    RunningPod,
+    booked_by_1_36,
+    booked_by_1_37,
+    booked_where_it_runs,
+    pod_requests,
+)
 from shared.core.cluster.resources import NOTHING, Resources
 from tests.builders import resources
 
@@ -85,3 +94,68 @@ def test_a_sidecar_never_books_less_than_an_init_container(rows: list[Container]
     sidecars = [replace(row, sidecar=row.init) for row in rows]
 
     assert pod_requests(rows).fits(pod_requests(sidecars))
+
+
+def report(allocated: float = 0, actuated: float | None = None) -> Report:
+    return Report(resources(allocated), resources(actuated or 0), reports_actuated=actuated is not None)
+
+
+def running(*reports: Report, desired: float = 2, infeasible: bool = False) -> RunningPod:
+    containers = tuple(RunningContainer(resources(desired), row) for row in reports)
+    return RunningPod(containers, infeasible=infeasible)
+
+
+def whole(said: Report, *, desired: float = 4, infeasible: bool = False, overhead: Resources = NOTHING) -> RunningPod:
+    container = RunningContainer(resources(2))
+    return RunningPod((container,), overhead, resources(desired), said, infeasible)
+
+
+@pytest.mark.parametrize(
+    ("by_1_36", "by_1_37", "pod"),
+    [
+        pytest.param(2, 2, running(report()), id="the kubelet has shown nothing"),
+        pytest.param(2, 2, running(report(1, 1)), id="growing: the request counts already"),
+        pytest.param(3, 3, running(report(3, 3)), id="shrinking: not yet returned"),
+        pytest.param(3, 3, running(report(1, 3)), id="allocated, not yet actuated"),
+        pytest.param(2, 3, running(report(3)), id="allocated alone is shown: only 1.37 takes it"),
+        pytest.param(6, 5, running(report(1, 1), report(4, 4)), id="by container, or over the sums"),
+        pytest.param(1, 1, running(report(1, 1), infeasible=True), id="an infeasible request does not count"),
+        pytest.param(3, 3, running(report(1, 3), infeasible=True), id="infeasible: the larger of what is reported"),
+        pytest.param(
+            2, 1, running(report(1), infeasible=True), id="infeasible, actuated not shown: 1.36 takes the request"
+        ),
+        pytest.param(3, 1, running(report(), report(1, 1), infeasible=True), id="infeasible, one container unheard of"),
+        pytest.param(4, 4, whole(report()), id="the pod's own request stands for its containers"),
+        pytest.param(5, 5, whole(report(5, 3)), id="the pod shrinks"),
+        pytest.param(4, 4, whole(report(5)), id="the pod's actuated is not shown"),
+        pytest.param(3, 3, whole(report(3, 1), infeasible=True), id="the pod's own infeasible request"),
+        pytest.param(2, 0, whole(report(), infeasible=True, desired=0), id="infeasible, and nothing is reported"),
+        pytest.param(6, 6, whole(report(5, 5), overhead=resources(1)), id="overhead that is reported too counts twice"),
+        pytest.param(2, 5, whole(report(5, 5), desired=0), id="a report of a pod that asks as containers: only 1.37"),
+    ],
+)
+def test_what_each_scheduler_books_for_a_running_pod(by_1_36: float, by_1_37: float, pod: RunningPod) -> None:
+    assert (booked_by_1_36(pod), booked_by_1_37(pod)) == (resources(by_1_36), resources(by_1_37))
+
+
+def test_the_higher_of_the_two_is_booked_resource_by_resource() -> None:
+    """CPU is highest container by container (1.36), memory where only the allocation is told (1.37)."""
+    two = (
+        RunningContainer(resources(2, 1), Report(resources(4, 1), resources(4, 1), reports_actuated=True)),
+        RunningContainer(resources(2, 1), Report(resources(1, 1), resources(1, 1), reports_actuated=True)),
+        RunningContainer(resources(0, 1), Report(resources(0, 5))),
+    )
+    pod = RunningPod(two)
+
+    assert booked_by_1_36(pod) == resources(6, 3)
+    assert booked_by_1_37(pod) == resources(5, 7)
+    assert booked_where_it_runs(pod) == resources(6, 7)
+
+
+def test_only_a_sidecars_report_counts_among_init_containers_of_1_36() -> None:
+    grown = report(5, 5)
+    pod = RunningPod((RunningContainer(resources(1), grown, init=True),))
+    beside = RunningPod((RunningContainer(resources(1), grown, init=True, sidecar=True),))
+
+    assert (booked_by_1_36(pod), booked_by_1_37(pod)) == (resources(1), resources(5))
+    assert booked_by_1_36(beside) == booked_by_1_37(beside) == resources(5)

@@ -1,5 +1,3 @@
-"""What a pod takes where it runs, and what it needs elsewhere: the highest of all that may come back."""
-
 from typing import Any
 
 import pytest
@@ -180,7 +178,7 @@ def test_pods_of_one_class_stay_of_one_class() -> None:
     pods = [pod(f"web-{number}", on="n1", kind=kind) for number in range(3)]
     found = as_they_return(pods, workload(app(2)))
 
-    assert len({each.spec for each in found}) == 1
+    assert len({row.spec for row in found}) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""What selectors, taints and tolerations match, as the API's own documentation has it."""
-
 import pytest
 
 from shared.core.cluster.selectors import (

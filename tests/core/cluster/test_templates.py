@@ -1,5 +1,3 @@
-"""What a template has and its running pod has not counts for the next pod; what the pod has besides is admission's."""
-
 from dataclasses import fields, replace
 from typing import Any
 
@@ -108,8 +106,8 @@ def test_what_the_template_alone_has_counts_for_the_next_pod(
         ),
         pytest.param({"node_selector": {"gke": "1"}, "node_terms": DISK_OR_SSD}, {}, id="selectors"),
         pytest.param(
-            {"node_terms": tuple(NodeTerm((*each.expressions, Requirement("os", "In", ("linux",))))
-                                 for each in DISK_OR_SSD)},
+            {"node_terms": tuple(NodeTerm((*row.expressions, Requirement("os", "In", ("linux",))))
+                                 for row in DISK_OR_SSD)},
             {"node_terms": DISK_OR_SSD}, id="an expression in each of its terms",
         ),
         pytest.param(

@@ -1,5 +1,3 @@
-"""When the planner's proof of placement still stands, and when the drainer has to make it anew."""
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Which of many drains give their nodes back for replacements that wait: as many as pods wait, where they fit."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
@@ -16,6 +14,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.drain import Await, Compare, Observation, OtherDrain, OtherDrains, ReturnNode
 from shared.core.draining.next_step import next_step
+from shared.core.draining.replacements import waiting_for_a_place
 from shared.core.reasons import ReturnReason
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
@@ -59,7 +58,9 @@ class Cluster:
 
     def observed(self, name: str) -> Observation:
         drains = tuple(
-            OtherDrain(each.since, self.records[each.node]) for each in self.state.claims.values() if each.node != name
+            OtherDrain(claim.since, self.records[claim.node])
+            for claim in self.state.claims.values()
+            if claim.node != name
         )
         missing = len(self.pods)
         return Observation(
@@ -81,7 +82,7 @@ class Cluster:
 
     def returned(self) -> list[str]:
         """Return who gives its node back in this moment, each by itself, and settle those after all have looked."""
-        found = [each.node for each in self.state.claims.values() if isinstance(self.step(each.node), ReturnNode)]
+        found = [claim.node for claim in self.state.claims.values() if isinstance(self.step(claim.node), ReturnNode)]
         steps = {name: self.step(name) for name in found}
         for name in found:
             assert steps[name].why is ReturnReason.REPLACEMENT_PENDING
@@ -167,7 +168,7 @@ SPREAD: dict[str, Any] = {
 def test_the_node_goes_back_on_which_the_pod_fits(expected: str, waits: dict[str, Any], there: list[Pod]) -> None:
     """Zone a has the oldest drain's node alone; the picture is older than the evictions and the waiting pod."""
     kind = pod_class(labels={"app": "web"}, **waits)
-    cluster = Cluster(3, [replace(each, uid="uid-new", spec=kind) for each in waiting(1)])
+    cluster = Cluster(3, [replace(row, uid="uid-new", spec=kind) for row in waiting(1)])
     nodes = [held("n00", zone="a"), *(held(name, zone="b") for name in ("n01", "n02")), node("n03", zone="b")]
     cluster.picture = picture(nodes, there, storage=DISK)
 
@@ -212,7 +213,7 @@ def test_else_the_last_eviction_before_the_pod_was_created_shows_whose_it_is(
 
 def test_a_drain_that_ends_for_another_reason_does_not_stand_for_the_node_on_which_the_pod_fits() -> None:
     cluster = Cluster(2, waiting(1))
-    cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
+    cluster.pods = tuple(replace(any_pod, spec=pod_class(**IN_A)) for any_pod in cluster.pods)
     cluster.change("n01", phase=DrainPhase.HALTING, why=ReturnReason.DEADLINE.value)
     cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
 
@@ -222,7 +223,7 @@ def test_a_drain_that_ends_for_another_reason_does_not_stand_for_the_node_on_whi
 def test_a_node_that_is_being_returned_for_the_pod_is_waited_for_wherever_it_fits() -> None:
     """Another instance has chosen by a picture of its own."""
     cluster = Cluster(2, waiting(1))
-    cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
+    cluster.pods = tuple(replace(any_pod, spec=pod_class(**IN_A)) for any_pod in cluster.pods)
     cluster.change("n01", phase=DrainPhase.HALTING, gave_way_for=("default/new-0",))
     cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
 
@@ -246,7 +247,7 @@ def test_a_node_returned_for_one_pod_makes_no_later_pod_wait_longer() -> None:
     cluster, waited = Cluster(8, []), []
 
     while late and cluster.now < AT + timedelta(minutes=5):
-        cluster.pods = tuple(each for start, each in late if start <= cluster.now)
+        cluster.pods = tuple(row for start, row in late if start <= cluster.now)
         for _, found in cluster.until((cluster.now - AT).total_seconds() + 5):
             waited += [(cluster.now - start).total_seconds() for start, _ in late[: len(found)]]
             del late[: len(found)]
@@ -388,3 +389,28 @@ def test_a_node_returned_for_an_earlier_wait_of_the_pod_does_not_count_for_this_
     cluster.state = ClusterState(claims=cluster.state.claims, backoffs=earlier.backoffs)
 
     assert cluster.until(25) == [(25, ["n01"])]
+
+
+SECOND = timedelta(seconds=1)
+DATA = frozenset({"default/data"})
+
+
+@pytest.mark.parametrize(
+    ("expected", "claims", "held", "held_at"),
+    [
+        pytest.param(NOW - 10 * SECOND, ("data",), frozenset(), None, id="its claim was never seen held"),
+        pytest.param(None, ("data",), DATA, NOW, id="it is held"),
+        pytest.param(NOW - 5 * SECOND, ("data",), frozenset(), NOW - 5 * SECOND, id="it was held until then"),
+        pytest.param(
+            NOW - 10 * SECOND, ("data",), frozenset(), NOW - 30 * SECOND, id="it was free before the pod came"
+        ),
+        pytest.param(NOW - 10 * SECOND, ("other",), DATA, None, id="another pod's is held"),
+        pytest.param(NOW - 10 * SECOND, (), DATA, NOW, id="it has none"),
+    ],
+)
+def test_a_pod_waits_for_a_place_since_nobody_held_its_claim(
+    expected: datetime | None, claims: tuple[str, ...], held: frozenset[str], held_at: datetime | None
+) -> None:
+    waits = pod("new", volumes=mounts(*claims), unschedulable_since=NOW - 10 * SECOND)
+
+    assert waiting_for_a_place(waits, held, held_at).unschedulable_since == expected

@@ -1,5 +1,3 @@
-"""A drain is over when what it moved lives again: what is owed, for how long, and what ends the wait."""
-
 from datetime import timedelta
 from typing import Any
 

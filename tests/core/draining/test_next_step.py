@@ -3,6 +3,7 @@
 See docs/acceptance.md rows 82 to 93 where they are decisions.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -10,11 +11,21 @@ import pytest
 from msgspec.structs import replace
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
-from shared.core.cluster.pod import Phase
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.completion import deadline, grace_seconds
 from shared.core.draining.cordon import uncordoned_by_autoscaler
-from shared.core.draining.drain import Await, Cordon, Evict, Observation, Proof, Prove, ReturnNode, Settle, WritePhase
+from shared.core.draining.drain import (
+    Await,
+    Cordon,
+    Evict,
+    Observation,
+    Proof,
+    Prove,
+    ReturnNode,
+    Settle,
+    WritePhase,
+)
 from shared.core.draining.next_step import next_step
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Outcome, ReturnReason, Unremovable
@@ -59,6 +70,13 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
     return {f"default/{pod_name}": row}
 
 
+def scene(
+    expected: Any, phase: str, title: str, *pods: Pod, drain: Mapping[str, Any] | None = None, **seen: Any
+) -> Any:
+    """A row of a table: the step of a drain in that phase that sees those pods."""
+    return pytest.param(expected, record(phase, **(drain or {})), observed(*pods, **seen), id=title)
+
+
 HELD_UP = asked("p", "budget", detail="default/web")
 OVERDUE = NOW + timedelta(minutes=9)
 
@@ -93,138 +111,116 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        pytest.param(
-            Settle(Outcome.REMOVED), record("claimed"), observed(node=None), id="the node vanished before the cordon"
-        ),
-        pytest.param(
-            Settle(Outcome.REMOVED), record("cordoned"), observed(node=None), id="the node vanished while draining"
-        ),
-        pytest.param(
-            WritePhase(DrainPhase.CORDONED),
-            record("claimed"),
-            observed(),
-            id="a crash between the patch and its record",
-        ),
-        pytest.param(
+        scene(Settle(Outcome.REMOVED), "claimed", "the node vanished before the cordon", node=None),
+        scene(Settle(Outcome.REMOVED), "cordoned", "the node vanished while draining", node=None),
+        scene(WritePhase(DrainPhase.CORDONED), "claimed", "a crash between the patch and its record"),
+        scene(
             ReturnNode(ReturnReason.OVERRULED),
-            record("claimed"),
-            observed(node=node("n1", annotations=noted_by(order().order_id))),
-            id="a person took the node back after such a crash",
+            "claimed",
+            "a person took the node back after such a crash",
+            node=node("n1", annotations=noted_by(order().order_id)),
         ),
-        pytest.param(
+        scene(
             Cordon(node("n1", annotations=noted_by("earlier"))),
-            record("claimed"),
-            observed(node=node("n1", annotations=noted_by("earlier"))),
-            id="an earlier order's annotation shows nothing about this one",
+            "claimed",
+            "an earlier order's annotation shows nothing about this one",
+            node=node("n1", annotations=noted_by("earlier")),
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.CORDONED_BY_OTHER),
-            record("claimed"),
-            observed(node=node("n1", unschedulable=True)),
-            id="a person cordoned the node first",
+            "claimed",
+            "a person cordoned the node first",
+            node=node("n1", unschedulable=True),
         ),
-        pytest.param(
-            ReturnNode(ReturnReason.RELEASED, "the claim has been ended"),
-            record("cordoned"),
-            observed(claim=None),
-            id="released meanwhile",
+        scene(
+            ReturnNode(ReturnReason.RELEASED, "the claim has been ended"), "cordoned", "released meanwhile", claim=None
         ),
-        pytest.param(
+        scene(ReturnNode(ReturnReason.OVERRULED), "cordoned", "a person took our taint and cordon off", taken=False),
+        scene(
             ReturnNode(ReturnReason.OVERRULED),
-            record("cordoned"),
-            observed(taken=False),
-            id="a person took our taint and cordon off",
+            "cordoned",
+            "the cordon was cleared under our taint",
+            node=node("n1", taints=(our_taint(),)),
         ),
-        pytest.param(
-            ReturnNode(ReturnReason.OVERRULED),
-            record("cordoned"),
-            observed(node=node("n1", taints=(our_taint(),))),
-            id="the cordon was cleared under our taint",
-        ),
-        pytest.param(
+        scene(
             Cordon(UNCORDONED),
-            record("cordoned"),
-            observed(node=UNCORDONED, deletion_begun_at=NOW),
-            id="the autoscaler cleared the cordon after a failed deletion",
+            "cordoned",
+            "the autoscaler cleared the cordon after a failed deletion",
+            node=UNCORDONED,
+            deletion_begun_at=NOW,
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.OVERRULED),
-            record("cordoned"),
-            observed(node=UNCORDONED, deletion_begun_at=NOW - timedelta(minutes=5)),
-            id="a deletion from before our cordon does not excuse a person",
+            "cordoned",
+            "a deletion from before our cordon does not excuse a person",
+            node=UNCORDONED,
+            deletion_begun_at=NOW - timedelta(minutes=5),
         ),
-        pytest.param(
-            Cordon(UNCORDONED),
-            record("drained"),
-            observed(node=UNCORDONED, deletion_begun_at=NOW),
-            id="and when drained",
-        ),
-        pytest.param(
-            ReturnNode(ReturnReason.PAUSED, "pause flag"),
-            record("cordoned"),
-            observed(paused=True),
-            id="paused by flag",
-        ),
-        pytest.param(
+        scene(Cordon(UNCORDONED), "drained", "and when drained", node=UNCORDONED, deletion_begun_at=NOW),
+        scene(ReturnNode(ReturnReason.PAUSED, "pause flag"), "cordoned", "paused by flag", paused=True),
+        scene(
             ReturnNode(ReturnReason.PAUSED, "dryRun"),
-            record("cordoned"),
-            observed(policy=policy(cluster_wide={"dry_run": True})),
-            id="switched to dry run",
+            "cordoned",
+            "switched to dry run",
+            policy=policy(cluster_wide={"dry_run": True}),
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.PAUSED, "enabled: false"),
-            record("cordoned"),
-            observed(policy=policy(enabled=False)),
-            id="the pool was disabled",
+            "cordoned",
+            "the pool was disabled",
+            policy=policy(enabled=False),
         ),
-        pytest.param(WritePhase(DrainPhase.DRAINED), record("cordoned"), observed(), id="nothing left to move"),
-        pytest.param(
-            WritePhase(DrainPhase.DRAINED),
-            record("cordoned"),
-            observed(policy=None),
-            id="an invalid policy does not stop a running drain",
+        scene(WritePhase(DrainPhase.DRAINED), "cordoned", "nothing left to move"),
+        scene(
+            WritePhase(DrainPhase.DRAINED), "cordoned", "an invalid policy does not stop a running drain", policy=None
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.POD_BLOCKS, "default/bare: not_replicated"),
-            record("cordoned"),
-            observed(pod("bare", on="n1", owner=None)),
-            id="a bare pod slipped in before the cordon",
+            "cordoned",
+            "a bare pod slipped in before the cordon",
+            pod("bare", on="n1", owner=None),
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.POD_BLOCKS, "default/p: names_its_node"),
-            record("cordoned", pods=asked("p", "granted")),
-            observed(pod("p", on="n1"), workloads={WEB: Workload(WEB, templates=(pod_template(node_name="n1"),))}),
-            id="a pod came back because its template names the node",
+            "cordoned",
+            "a pod came back because its template names the node",
+            pod("p", on="n1"),
+            drain={"pods": asked("p", "granted")},
+            workloads={WEB: Workload(WEB, templates=(pod_template(node_name="n1"),))},
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.POD_WAITS, "default/p: job_running"),
-            record("cordoned", rules=policy().pool("a").pod_rules),
-            observed(pod("p", on="n1", owner="Job/x")),
-            id="a Job's pod slipped in before the cordon",
+            "cordoned",
+            "a Job's pod slipped in before the cordon",
+            pod("p", on="n1", owner="Job/x"),
+            drain={"rules": policy().pool("a").pod_rules},
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.POD_BLOCKS, "default/p: eviction_responders"),
-            record("cordoned", pods=asked("p", "granted")),
-            observed(pod("p", on="n1", eviction_responders=("example.com/mover",))),
-            id="a pod names who answers for its eviction, whatever an earlier version asked of them",
+            "cordoned",
+            "a pod names who answers for its eviction, whatever an earlier version asked of them",
+            pod("p", on="n1", eviction_responders=("example.com/mover",)),
+            drain={"pods": asked("p", "granted")},
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.SEVERAL_PDBS, "default/p: two"),
-            record("cordoned", pods=asked("p", "several_pdbs", detail="two")),
-            observed(pod("p", on="n1")),
-            id="two PDBs match a pod",
+            "cordoned",
+            "two PDBs match a pod",
+            pod("p", on="n1"),
+            drain={"pods": asked("p", "several_pdbs", detail="two")},
         ),
-        pytest.param(
+        scene(
             ReturnNode(ReturnReason.EVICTION_FORBIDDEN, "default/p: webhook"),
-            record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
-            observed(pod("p", on="n1")),
-            id="a webhook denied an eviction",
+            "cordoned",
+            "a webhook denied an eviction",
+            pod("p", on="n1"),
+            drain={"pods": asked("p", "forbidden", detail="webhook")},
         ),
-        pytest.param(
+        scene(
             WritePhase(DrainPhase.DRAINED),
-            record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
-            observed(),
-            id="a denied pod that went by itself does not halt",
+            "cordoned",
+            "a denied pod that went by itself does not halt",
+            drain={"pods": asked("p", "forbidden", detail="webhook")},
         ),
     ],
 )
@@ -478,23 +474,27 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        pytest.param(
+        scene(
             "held by default/p, which is still there",
-            record("cordoned", deadline=LATER),
-            observed(STAYS),
-            id="a pod that has never been asked for",
+            "cordoned",
+            "a pod that has never been asked for",
+            STAYS,
+            drain={"deadline": LATER},
         ),
-        pytest.param(
+        scene(
             "held by default/p, which is still there",
-            record("cordoned", deadline=LATER, pods=asked("gone", "budget", detail="default/web")),
-            observed(STAYS),
-            id="and no budget of a pod that is gone",
+            "cordoned",
+            "and no budget of a pod that is gone",
+            STAYS,
+            drain={"deadline": LATER, "pods": asked("gone", "budget", detail="default/web")},
         ),
-        pytest.param(
+        scene(
             "held by default/p, which is still there",
-            record("claimed", deadline=LATER),
-            observed(STAYS, taken=False),
-            id="a pod of a node that was never cordoned",
+            "claimed",
+            "a pod of a node that was never cordoned",
+            STAYS,
+            drain={"deadline": LATER},
+            taken=False,
         ),
         pytest.param(
             "held by default/p0, which is still there, default/p1, which is still there, default/p2, which is still "
@@ -523,7 +523,7 @@ def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace(
 
 
 def test_a_drain_has_more_time_for_disks_that_move_in_turn() -> None:
-    pods = [pod(f"db-{each}", owner="StatefulSet/db", grace_seconds=30, volumes=mounts(f"d{each}")) for each in (0, 1)]
+    pods = [pod(f"db-{row}", owner="StatefulSet/db", grace_seconds=30, volumes=mounts(f"d{row}")) for row in (0, 1)]
 
     assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(seconds=30 + 2 * 90)
 
@@ -571,23 +571,28 @@ def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        pytest.param(
+        scene(
             ReturnReason.PAUSED,
-            record("cordoned", pods=asked("p", "forbidden")),
-            observed(STAYS, paused=True),
-            id="a pause is no failure of the drain, whatever was refused",
+            "cordoned",
+            "a pause is no failure of the drain, whatever was refused",
+            STAYS,
+            drain={"pods": asked("p", "forbidden")},
+            paused=True,
         ),
-        pytest.param(
+        scene(
             ReturnReason.EVICTION_FORBIDDEN,
-            record("cordoned", pods=asked("p", "forbidden"), deadline=NOW),
-            observed(STAYS),
-            id="what was refused for good shows more than the deadline",
+            "cordoned",
+            "what was refused for good shows more than the deadline",
+            STAYS,
+            drain={"pods": asked("p", "forbidden"), "deadline": NOW},
         ),
-        pytest.param(
+        scene(
             ReturnReason.OVERRULED,
-            record("cordoned"),
-            observed(STAYS, node=node("n1"), paused=True),
-            id="a person who wants the node comes before a pause",
+            "cordoned",
+            "a person who wants the node comes before a pause",
+            STAYS,
+            node=node("n1"),
+            paused=True,
         ),
     ],
 )

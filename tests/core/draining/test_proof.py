@@ -40,7 +40,7 @@ def claims(count: int) -> ClusterState:
 
 def stale(snapshot: Snapshot, *, moving: Collection[str] = (), claimed: int = 0) -> list[str]:
     """Return the drains that have lost their place, each asked for itself."""
-    drains = [each for each in snapshot.nodes if each.name.startswith("n")]
+    drains = [any_node for any_node in snapshot.nodes if any_node.name.startswith("n")]
     state = claims(claimed or len(drains))
     return [drain.name for drain in drains if lost_place(drain, snapshot, state, moving)]
 
@@ -157,7 +157,7 @@ def test_of_two_claims_of_one_moment_every_instance_puts_the_same_first() -> Non
     seen = picture(1, 1, free=1)
     state = ClusterState(claims={f"uid-{name}": claim(name, order_id=name) for name in ("n2", "n1")})
 
-    assert [bool(lost_place(each, seen, state, ())) for each in seen.nodes[:2]] == [False, True]
+    assert [bool(lost_place(any_node, seen, state, ())) for any_node in seen.nodes[:2]] == [False, True]
 
 
 def test_a_drain_whose_own_claim_is_there_no_more_comes_last() -> None:

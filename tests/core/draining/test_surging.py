@@ -1,5 +1,3 @@
-"""When a Deployment may be restarted for a drain, and what of it is undone."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""A breaker opens where a pod that we moved finds no place, and nowhere else."""
-
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -50,7 +48,7 @@ def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: l
 
     assert expected == list(opened)
     assert timedelta(minutes=30) == OPEN_FOR
-    assert all(each == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for each in opened.values())
+    assert all(row == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for row in opened.values())
 
 
 @pytest.mark.parametrize(

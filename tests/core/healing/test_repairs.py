@@ -1,5 +1,3 @@
-"""What earlier passes and drains left behind: each finding once, none on what is younger than the picture."""
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,10 +10,11 @@ from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
-from shared.core.healing.repairs import find_repairs
+from shared.core.healing.repairs import LOOKED_FOR, MOST, MOST_REFUSED, find_repairs, hanging, in_turn, restart_repairs
 from shared.core.reasons import ReturnReason
-from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Surge
 from shared.core.records.state import ClusterState, Lease
 from tests.builders import NOW, buffer, claim, cluster, held, node, order, our_taint, pod, policy
 
@@ -46,6 +45,10 @@ def repair(kind: RepairKind, why: ReturnReason | None = None, detail: str = "") 
     return Repair(kind, "uid-n1", "n1", "order", why, detail)
 
 
+def released(why: ReturnReason, detail: str = "") -> list[Repair]:
+    return [repair(RepairKind.RELEASE, why, detail)]
+
+
 def unwatched(record: DrainRecord) -> HealingInput:
     """The step that noted the node as drained never wrote so into the claim."""
     return inputs(ours(), record, state=ClusterState(claims={"uid-n1": claim("n1", since=BEFORE)}))
@@ -71,12 +74,17 @@ def two_held(*pods: Pod) -> HealingInput:
     ]
     picture = cluster([*nodes, node("n3", pool="b")], [long, *pods])
     pools = {"a": NodePool("a", upgrading=True, version="9"), "b": NodePool("b")}
-    claims = {each.uid: claim(each.name, since=BEFORE, drained=True, order_id=each.name) for each in nodes}
+    claims = {
+        any_node.uid: claim(any_node.name, since=BEFORE, drained=True, order_id=any_node.name) for any_node in nodes
+    }
     records = {
-        each.name: DrainRecord(
-            order=order(each.name, order_id=each.name), phase=DrainPhase.DRAINED, node_uid=each.uid, drained_at=NOW
+        any_node.name: DrainRecord(
+            order=order(any_node.name, order_id=any_node.name),
+            phase=DrainPhase.DRAINED,
+            node_uid=any_node.uid,
+            drained_at=NOW,
         )
-        for each in nodes
+        for any_node in nodes
     }
     return HealingInput(replace(picture, pools=pools), ClusterState(claims=claims), records, policy(), NOW)
 
@@ -101,7 +109,7 @@ def two_held(*pods: Pod) -> HealingInput:
 def test_what_waits_for_a_node_of_an_upgrade_for_long_is_hidden_by_no_other_demand(
     expected: list[str], pods: list[Pod]
 ) -> None:
-    assert [each.node for each in find_repairs(two_held(*pods))] == expected
+    assert [any_pod.node for any_pod in find_repairs(two_held(*pods))] == expected
 
 
 LACKING = held(buffer("web"))
@@ -131,7 +139,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         ),
         pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEADLINE, "no step could end the drain")],
+            released(ReturnReason.DEADLINE, "no step could end the drain"),
             inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
             id="long past its deadline it is returned, whether its steps live or not",
         ),
@@ -141,7 +149,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="its steps have had as long as a drained node's autoscaler has",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             unwatched(drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog waits for no message",
         ),
@@ -157,12 +165,12 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="the autoscaler has time left",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(ours(), drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog fires",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT)),
             id="a node that was drained long after the drain's deadline gets no second watchdog",
         ),
@@ -177,27 +185,27 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="not while its pool is upgraded: the cordon may be GKE's as well",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(upgrading(ours()), drain("drained", None, drained_at=NOW - timedelta(minutes=50))),
             id="but no longer than twice its time",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            released(ReturnReason.WATCHDOG),
             inputs(upgrading(ours(version="1.34.1"), "1.33.9"), drain("drained", None, drained_at=DRAINED_AT)),
             id="nor where the node has its new version",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(wanted(ours()), drain("drained", None, drained_at=NOW)),
             id="demand returns",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.BUFFER, "default/web")],
+            released(ReturnReason.BUFFER, "default/web"),
             inputs(replace(ours(), buffers=LACKING), drain("drained", None, drained_at=NOW)),
             id="a buffer has room nowhere else",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(replace(wanted(ours()), buffers=LACKING), drain("drained", None, drained_at=NOW)),
             id="pods come before buffers",
         ),
@@ -207,12 +215,12 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="while its pool is upgraded the node is no room for it",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(upgrading(wanted(ours(), minutes=10)), drain("drained", None, drained_at=NOW)),
             id="until it has waited for ten minutes",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
+            released(ReturnReason.DEMAND, "default/p"),
             inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), drain("drained", None, drained_at=NOW)),
             id="where the node has its new version it is room at once",
         ),
@@ -227,7 +235,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="nor is it for a buffer",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.OVERRULED)],
+            released(ReturnReason.OVERRULED),
             inputs(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
             id="a person freed a drained node",
         ),
@@ -246,32 +254,28 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="it failed and took the cordon away",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.PAUSED, "paused")],
+            released(ReturnReason.PAUSED, "paused"),
             inputs(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
             id="a pause gives drained nodes back",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN, "no record of the drain can be read")],
+            released(ReturnReason.ORPHAN, "no record of the drain can be read"),
             inputs(ours()),
             id="a claim without a record",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN, "the drain had already ended")],
+            released(ReturnReason.ORPHAN, "the drain had already ended"),
             inputs(ours(), drain("settled")),
             id="a record that ended while its claim stands",
         ),
-        pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
-            inputs(ours(), claimed=False),
-            id="our taint without a claim",
-        ),
+        pytest.param(released(ReturnReason.ORPHAN), inputs(ours(), claimed=False), id="our taint without a claim"),
         pytest.param(
             [],
             inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
             id="a taint as young as the snapshot may have a claim we have not read",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
+            released(ReturnReason.ORPHAN),
             inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
             id="a scribbled annotation does not hide an orphan",
         ),
@@ -279,7 +283,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [], inputs(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
+            released(ReturnReason.ORPHAN),
             inputs(ours(), claimed=False, policy=None),
             id="healing goes on without a policy",
         ),
@@ -314,7 +318,7 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
 def test_a_rule_that_fails_by_a_fault_of_ebb_hides_no_other_rule() -> None:
     odd = inputs(ours(), drain("drained", None, drained_at=DRAINED_AT), policy=object())
 
-    assert [(each.kind, each.why) for each in find_repairs(odd)] == [
+    assert [(any_repair.kind, any_repair.why) for any_repair in find_repairs(odd)] == [
         (RepairKind.FAULT, None),
         (RepairKind.RELEASE, ReturnReason.WATCHDOG),
     ]
@@ -337,7 +341,7 @@ def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
 
     found = find_repairs(inputs(cluster(nodes), claimed=False))
 
-    assert [(each.node, each.order_id, each.why) for each in found] == [
+    assert [(row.node, row.order_id, row.why) for row in found] == [
         (f"n{index}", f"o{index}", ReturnReason.ORPHAN) for index in range(3)
     ]
 
@@ -352,4 +356,91 @@ def test_while_a_pod_waits_no_second_node_is_returned_for_a_buffer() -> None:
     }
     given = HealingInput(seen, ClusterState(claims=claims), records, policy(), NOW)
 
-    assert [each.why for each in find_repairs(given) if each.kind is RepairKind.RELEASE] == [ReturnReason.DEMAND]
+    assert [any_repair.why for any_repair in find_repairs(given) if any_repair.kind is RepairKind.RELEASE] == [
+        ReturnReason.DEMAND
+    ]
+
+
+WAITS = Deployment(name="default/Deployment/web", uid="u", created=2, updated=1, stamp="order")
+COPY = replace(WAITS, name="default/Deployment/web-copy", uid="v")
+FREE = ClusterState()
+
+
+def workloads(*deployments: Deployment) -> dict[str, Workload]:
+    return {deployment.name: Workload(deployment.name, 1, 1, deployment=deployment) for deployment in deployments}
+
+
+def seen(*deployments: Deployment) -> Snapshot:
+    return cluster([node("n1")], workloads=workloads(*deployments))
+
+
+@pytest.mark.parametrize(
+    ("expected", "stamp", "state"),
+    [
+        pytest.param({"order"}, "order", FREE, id="a drain's"),
+        pytest.param(set(), "order", ClusterState(claims={"uid-n1": claim("n1")}), id="one that is at work"),
+        pytest.param(set(), "", FREE, id="nobody's"),
+        pytest.param(set(), "x" * 2000, FREE, id="longer than any id"),
+        pytest.param(set(), "../order", FREE, id="no id"),
+    ],
+)
+def test_only_what_may_be_an_orders_id_is_looked_for(expected: set[str], stamp: str, state: ClusterState) -> None:
+    assert set(hanging(workloads(replace(WAITS, stamp=stamp)).values(), state)) == expected
+
+
+@pytest.mark.parametrize("deployments", [(WAITS, COPY), (COPY, WAITS)], ids=["the copy last", "the copy first"])
+def test_a_copy_of_a_deployment_hides_none_that_hangs(deployments: tuple[Deployment, ...]) -> None:
+    record = DrainRecord(
+        order=order(),
+        phase=DrainPhase.SETTLED,
+        node_uid="uid-n1",
+        updated_at=NOW,
+        surges={WAITS.name: Surge(uid="u", at=NOW)},
+    )
+    found = HealingInput(seen(*deployments), FREE, {"order": record}, policy(), NOW)
+
+    (repair,) = restart_repairs(found)
+
+    assert repair.detail.startswith(f"{WAITS.name} ")
+
+
+@pytest.mark.parametrize(
+    ("expected", "surge"),
+    [
+        pytest.param(1, Surge(uid="u", at=NOW), id="never looked at since"),
+        pytest.param(1, Surge(uid="u", at=NOW, looked_at=6), id="changed since the look"),
+        pytest.param(0, Surge(uid="u", at=NOW, looked_at=7), id="not changed since"),
+        pytest.param(0, Surge(uid="v", at=NOW), id="another has its name"),
+        pytest.param(1, Surge(uid="u", at=NOW, refused=MOST_REFUSED - 1), id="refused, but not often"),
+        pytest.param(0, Surge(uid="u", at=NOW, refused=MOST_REFUSED), id="refused too often"),
+    ],
+)
+def test_a_release_is_published_only_where_it_may_have_an_effect(expected: int, surge: Surge) -> None:
+    record = DrainRecord(
+        order=order(), phase=DrainPhase.SETTLED, node_uid="uid-n1", updated_at=NOW, surges={WAITS.name: surge}
+    )
+    found = HealingInput(seen(replace(WAITS, generation=7)), FREE, {"order": record}, policy(), NOW)
+
+    assert len(list(restart_repairs(found))) == expected
+
+
+INTERVAL = timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("count", [1, MOST, MOST + 1, 2 * MOST, 25, 100, 12 * MOST])
+@pytest.mark.parametrize("late", [(0, 0, 0), (-20, 30, 2), (140, -140, 0)], ids=["on time", "about on time", "far off"])
+def test_every_stamp_has_its_turn_within_the_hour_and_a_pass_reads_a_few(count: int, late: tuple[int, ...]) -> None:
+    found = [f"drain-{number}" for number in range(count)]
+    passes = int(LOOKED_FOR / INTERVAL)
+
+    turns = [
+        in_turn(found, NOW + number * INTERVAL + timedelta(seconds=late[number % len(late)]), INTERVAL)
+        for number in range(passes)
+    ]
+
+    assert {order_id for turn in turns for order_id in turn} == set(found)
+    assert all(len(turn) == len(set(turn)) <= MOST for turn in turns)
+
+
+def test_where_nothing_hangs_nobody_has_a_turn() -> None:
+    assert in_turn((), NOW, INTERVAL) == ()

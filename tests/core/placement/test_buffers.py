@@ -1,5 +1,3 @@
-"""Room that capacity buffers hold: it is there after every plan, and what has no room now holds nothing."""
-
 from typing import Any
 
 import pytest
@@ -132,7 +130,7 @@ def test_a_node_that_stays_for_a_buffer_offers_no_more_room_than_before() -> Non
     simulation = Simulation.of(seen)
 
     told = [simulation.try_remove(name) for name in ("n1", "n2")]
-    assert [each.buffer for each in told if each] == ["default/web", ""]
+    assert [row.buffer for row in told if row] == ["default/web", ""]
 
 
 def test_what_is_refused_for_a_buffer_leaves_every_strategy_as_it_was() -> None:
@@ -249,7 +247,7 @@ def test_the_search_chooses_what_the_proof_of_the_buffers_room_lets_go(
 ) -> None:
     """A search that only its proof tells of buffers finds one node less in each of the first three."""
     seen = cluster(*things, buffers=held(chunks))
-    candidates = [Candidate(each.name, cost=each.allocatable.get(CPU)) for each in seen.nodes]
+    candidates = [Candidate(any_node.name, cost=any_node.allocatable.get(CPU)) for any_node in seen.nodes]
 
     found = search(Simulation.of(seen, robust=False), candidates)
 

@@ -1,5 +1,3 @@
-"""Placement constraints have one face: what the simulation tells them and asks them, shown with one on trial."""
-
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
@@ -38,7 +36,7 @@ class Quiet(Constraint):
 
     def admits(self, kind: int) -> NodeMask | None:
         assert self.concerns(kind)
-        return np.array(["library" not in each.labels for each in self.given.snapshot.nodes])
+        return np.array(["library" not in any_node.labels for any_node in self.given.snapshot.nodes])
 
     def state(self) -> ConstraintState:
         return QuietState(self)
@@ -118,7 +116,7 @@ def on_trial(snapshot: Snapshot, *, robust: bool = False) -> Trial:
         return made[0]
 
     arrays = ClusterArrays(snapshot, (*CONSTRAINTS, quiet))
-    simulation = Simulation(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
+    simulation = Simulation(arrays, [Packing(arrays, row) for row in (ROBUST if robust else POTENTIAL)])
     return Trial(simulation, made[0])
 
 
@@ -270,7 +268,7 @@ def concerned(spec: PodClass) -> bool:
 
 
 def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
-    written = {each.name for each in fields(PodClass) if each.init}
+    written = {row.name for row in fields(PodClass) if row.init}
 
     assert written == BY_OTHERS | NO_RULE | MODELLED.keys() | NOT_MODELLED.keys()
 

@@ -1,5 +1,3 @@
-"""Demand that returns gets the room back that we hold, and only where that would help."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -7,13 +5,15 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.names import HOSTNAME_LABEL, MIRROR, ZONE_LABEL
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.demand import nodes_to_return
-from tests.builders import NOW, cluster, node, our_taint, pod, taint
+from shared.core.placement.demand import nodes_for_buffers, nodes_to_return
+from tests.builders import NOW, buffer, cluster, node, our_taint, pod, taint
+from tests.builders import held as holding
 
 
 def held(name: str, **changes: Any) -> Node:
@@ -25,9 +25,9 @@ def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
 
 
 def names(snapshot: Snapshot) -> dict[str, str]:
-    ours = [each for each in snapshot.nodes if each.drain_taint]
+    ours = [any_node for any_node in snapshot.nodes if any_node.drain_taint]
     found = nodes_to_return(snapshot, ours).items()
-    return {name: each.pod.name for name, each in found if each.not_before is None}
+    return {name: row.pod.name for name, row in found if row.not_before is None}
 
 
 FULL = [node("open"), pod("big", on="open", cpu=3.5)]
@@ -74,7 +74,7 @@ def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_
     nodes = [held(f"h{number}") for number in range(3)]
 
     assert {
-        name: each.pod.name for name, each in nodes_to_return(cluster(nodes, [pending("p")]), reversed(nodes)).items()
+        name: row.pod.name for name, row in nodes_to_return(cluster(nodes, [pending("p")]), reversed(nodes)).items()
     } == {"h0": "p"}
 
 
@@ -219,7 +219,7 @@ def test_a_pod_that_we_moved_does_not_wait_for_others_to_end() -> None:
     picture = cluster(
         [node("open"), held("h1")], [pod("big", on="open", cpu=2), ends(), preempts(owner="ReplicaSet/web")]
     )
-    ours = [each for each in picture.nodes if each.drain_taint]
+    ours = [any_node for any_node in picture.nodes if any_node.drain_taint]
 
     (found,) = nodes_to_return(picture, ours, moved={"default/ReplicaSet/other"}).values()
     assert found.not_before == NOW + timedelta(seconds=35)
@@ -234,11 +234,47 @@ def test_a_pod_that_others_give_way_to_asks_for_a_held_node_once_the_last_of_the
         structs.replace(ends(45, cpu=0.75), name="ends-2", uid="e2"),
     ]
     picture = cluster([node("open"), held("h1"), held("h2")], [*there, preempts("p1"), pending("p2", cpu=4)])
-    ours = [each for each in picture.nodes if each.drain_taint]
+    ours = [any_node for any_node in picture.nodes if any_node.drain_taint]
 
     found = nodes_to_return(picture, ours)
 
-    assert {each.pod.name: each.not_before for each in found.values()} == {
+    assert {row.pod.name: row.not_before for row in found.values()} == {
         "p1": NOW + timedelta(seconds=50),
         "p2": None,
     }
+
+
+def needed(buffers: Buffers) -> dict[str, str]:
+    """An open node has 1 CPU left, a held one 3 and the other 2."""
+    ours = [replace(node(name), unschedulable=True, taints=(our_taint(name),)) for name in ("h1", "h2")]
+    pods = [pod("big", on="open", cpu=3), pod("p1", on="h1", cpu=1), pod("p2", on="h2", cpu=2)]
+    seen = cluster([node("open"), *ours], pods, buffers=buffers)
+    return dict(nodes_for_buffers(seen, ours))
+
+
+@pytest.mark.parametrize(
+    ("expected", "buffers"),
+    [
+        pytest.param({}, holding(), id="no buffers"),
+        pytest.param({}, holding(buffer("web", cpu=1)), id="there is room on an open node"),
+        pytest.param({"h1": "default/web"}, holding(buffer("web", cpu=1.5)), id="only a held node has room"),
+        pytest.param(
+            {"h1": "default/web"}, holding(buffer("web", 2, cpu=1.5)), id="two chunks on one node take one node"
+        ),
+        pytest.param(
+            {"h1": "default/web", "h2": "default/web"},
+            holding(buffer("web", 2, cpu=1.8)),
+            id="two that need a node each",
+        ),
+        pytest.param({}, holding(buffer("web", cpu=9)), id="a chunk that no node could take"),
+        pytest.param({}, holding(buffer("web", cpu=1.5, node_selector={"gpu": "yes"})), id="one for other nodes"),
+        pytest.param({}, holding(buffer("web", cpu=1.5, ready=1)), id="the autoscaler shows that it has its room"),
+        pytest.param(
+            {"h1": "default/web"}, holding(buffer("web", 2, cpu=1.5, ready=1)), id="it shows that one lacks it"
+        ),
+    ],
+)
+def test_a_held_node_is_returned_for_a_buffer_that_has_room_nowhere_else(
+    expected: dict[str, str], buffers: Buffers
+) -> None:
+    assert needed(buffers) == expected

@@ -1,7 +1,6 @@
-"""The proof of placement, case by case."""
-
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shared.core.cluster import names
@@ -10,6 +9,8 @@ from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, NoPlace, Simulation, search
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_room import CATCH_UP, REMEMBERED, FitCache
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, resources, taint
 
 
@@ -20,7 +21,9 @@ def simulation(snapshot: Snapshot, **options: Any) -> Simulation:
 def taken(snapshot: Snapshot, *order: str, **options: Any) -> list[str]:
     """Try the nodes in order (all by name unless given); return those taken."""
     subject = simulation(snapshot, **options)
-    return [name for name in order or [each.name for each in snapshot.nodes] if subject.try_remove(name) is None]
+    return [
+        name for name in order or [any_node.name for any_node in snapshot.nodes] if subject.try_remove(name) is None
+    ]
 
 
 def apart(key: str = names.HOSTNAME_LABEL, app: str = "web") -> tuple[PodTerm, ...]:
@@ -170,7 +173,7 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
     refusal = subject.try_remove("n2")
     assert isinstance(refusal, NoPlace)
     assert refusal.pod.key == "default/big"
-    assert [each.key for each in subject.unplaced] == ["default/big"]
+    assert [row.key for row in subject.unplaced] == ["default/big"]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +390,7 @@ def test_asking_twice_for_a_node_is_a_mistake() -> None:
 
 def test_the_search_takes_the_money() -> None:
     nodes = [node("cheap", cpu=4), node("dear", cpu=4), node("rest", cpu=4)]
-    pods = [pod(each.name, on=each.name, cpu=3 if each.name == "rest" else 1.2) for each in nodes]
+    pods = [pod(any_node.name, on=any_node.name, cpu=3 if any_node.name == "rest" else 1.2) for any_node in nodes]
     rows = [Candidate("cheap", 1), Candidate("dear", 10), Candidate("rest", 1)]
     found = search(simulation(cluster(nodes, pods), robust=False), rows)
     assert (found.nodes, found.saving) == (("dear",), 10)
@@ -400,3 +403,83 @@ def test_a_search_without_candidates_finds_nothing() -> None:
 
 def test_an_empty_cluster_has_a_board() -> None:
     assert simulation(cluster([], [pod("waits", phase=Phase.PENDING)])).assignments.reservations() == ()
+
+
+SSD = {"disk": "ssd"}
+ON_SSD = (NodeTerm((Requirement("disk", "In", ("ssd",)),)),)
+
+
+def daemon(on: str, cpu: float = 1.5, **spec: Any) -> Pod:
+    return pod(f"agent-{on}", on=on, owner="DaemonSet/agent", cpu=cpu, **spec)
+
+
+@pytest.mark.parametrize(
+    ("expected", "daemons", "second"),
+    [
+        pytest.param(True, [], {}, id="without a DaemonSet there is room"),
+        pytest.param(False, [daemon("n1")], {}, id="its pod is to come and takes the room"),
+        pytest.param(True, [daemon("n1", cpu=1)], {}, id="there is room for both"),
+        pytest.param(True, [daemon("n1", cpu=1), daemon("n2", cpu=1)], {}, id="its pod is there and counts once"),
+        pytest.param(True, [daemon("n1", node_selector=SSD)], {}, id="its selector leaves the node out"),
+        pytest.param(False, [daemon("n1", node_selector=SSD)], {"labels": SSD}, id="its selector means the node"),
+        pytest.param(True, [daemon("n1", node_terms=ON_SSD)], {}, id="its affinity leaves the node out"),
+        pytest.param(False, [daemon("n1", node_terms=ON_SSD)], {"labels": SSD}, id="its affinity means the node"),
+        pytest.param(True, [daemon("n1", phase=Phase.FAILED)], {}, id="a pod that has ended shows nothing"),
+        pytest.param(False, [daemon("n1", cpu=0.5), daemon("n3")], {}, id="of two revisions the most counts"),
+    ],
+)
+def test_a_daemon_pod_still_to_come_keeps_its_room(expected: bool, daemons: list[Pod], second: dict[str, Any]) -> None:
+    """n1 has a pod of 3 CPU, n2 has 4, and n3 room for a daemon alone."""
+    nodes = [node("n1"), node("n2", **second), node("n3", cpu=1.6)]
+    seen = cluster(nodes, [pod("p1", on="n1", cpu=3), *daemons])
+    assert (Simulation.of(seen).try_remove("n1") is None) is expected
+
+
+def test_a_taint_that_a_daemon_set_does_not_tolerate_keeps_its_pods_away() -> None:
+    """The pod that moves tolerates it, the DaemonSet only in the second case."""
+    gpu = (Toleration("gpu", "Exists"),)
+    nodes = [node("n1"), node("n2", taints=(taint("gpu"),))]
+    moving = pod("p1", on="n1", cpu=3, tolerations=gpu)
+    assert Simulation.of(cluster(nodes, [moving, daemon("n1")])).try_remove("n1") is None
+    assert Simulation.of(cluster(nodes, [moving, daemon("n1", tolerations=gpu)])).try_remove("n1") is not None
+
+
+def arrays_of(*kinds: dict[str, Any], nodes: int = 4) -> ClusterArrays:
+    rows = [node(f"n{place}", cpu=1 + place, zone="ab"[place % 2]) for place in range(nodes)]
+    return ClusterArrays(
+        cluster(rows, [pod(f"p{place:04}", kind=pod_class(**kind)) for place, kind in enumerate(kinds)])
+    )
+
+
+@pytest.mark.parametrize(
+    ("alike", "other"),
+    [
+        pytest.param(True, {"labels": {"statefulset.kubernetes.io/pod-name": "db-1"}}, id="another pod's name"),
+        pytest.param(True, {"owner": "StatefulSet/other", "priority": 7}, id="another workload"),
+        pytest.param(True, {"node_selector": {names.POOL_LABEL: "a"}}, id="a selector that all nodes have"),
+        pytest.param(False, {"node_selector": {names.ZONE_LABEL: "b"}}, id="other nodes"),
+        pytest.param(False, {"cpu": 0.2}, id="another need"),
+    ],
+)
+def test_classes_that_need_the_same_of_the_same_nodes_share_a_mask(alike: bool, other: dict[str, Any]) -> None:
+    arrays = arrays_of({}, other)
+    cache = FitCache(arrays, arrays.free.copy(), arrays.destinations)
+
+    assert (cache.of(0) is cache.of(1)) is alike
+
+
+@pytest.mark.parametrize("touched", [1, CATCH_UP, CATCH_UP + 1])
+def test_a_mask_is_as_if_made_again_however_many_nodes_were_touched_since_and_classes_asked(touched: int) -> None:
+    arrays = arrays_of(*({"cpu": 1 + place / 1000} for place in range(REMEMBERED + 2)), nodes=40)
+    free, is_open = arrays.free.copy(), arrays.destinations.copy()
+    cache = FitCache(arrays, free, is_open)
+    for kind in (0, 1, *range(2, len(arrays.classes)), 0, 1):
+        cache.of(kind)
+    for place in range(touched):
+        free[arrays.axes.index("cpu"), place % 40] -= 500
+        is_open[39] = not is_open[39]
+        cache.touch(place % 40)
+        cache.touch(39)
+
+    for kind in range(len(arrays.classes)):
+        assert np.array_equal(cache.of(kind), FitCache(arrays, free, is_open).of(kind))

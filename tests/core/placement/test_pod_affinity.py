@@ -271,7 +271,10 @@ def test_a_group_that_is_moved_with_a_pod_that_does_not_ask_for_it_stays_in_one_
 def test_companions_on_departing_nodes_are_counted_where_they_go(expected: list[str], departing: list[str]) -> None:
     """n3's pod moves to zone a, where the follower finds no room; where n3 stays it may go there."""
     nodes = [node("n1", zone="c"), node("n2", zone="a", cpu=0.15), node("n3", zone="b")]
-    nodes = [each if each.name not in departing else node("n3", zone="b", taints=(our_taint(),)) for each in nodes]
+    nodes = [
+        any_node if any_node.name not in departing else node("n3", zone="b", taints=(our_taint(),))
+        for any_node in nodes
+    ]
     pods = [db("d", "n3"), mover(term("db"), on="n1")]
 
     assert taken(nodes, pods, departing=departing) == expected
@@ -312,7 +315,7 @@ def test_of_several_pods_without_a_place_none_is_the_first_of_its_group() -> Non
 
     proof = Simulation.of(cluster(nodes, group, namespaces=SPACES), ["n1"])
 
-    assert {each.name for each in proof.unplaced} == {"big", "small"}
+    assert {row.name for row in proof.unplaced} == {"big", "small"}
 
 
 @pytest.mark.parametrize(

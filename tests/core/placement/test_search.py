@@ -1,5 +1,3 @@
-"""The search, case by case: what a greedy pass misses, what may run out, and what a set is worth."""
-
 from collections.abc import Callable, Sequence
 from itertools import count
 
@@ -50,7 +48,7 @@ def test_one_that_could_make_room_but_finds_no_other_place_stays_where_it_is() -
         pod("fills-n1", on="n1", cpu=2.5), pod("fills-n2", on="n2", cpu=2.5), pod("fills-plain", on="plain", cpu=2),
     ]  # fmt: skip
     packing = Rearrangement(board(cluster(nodes, pods)).first_packing)
-    kind_of = {each.name: packing.arrays.kind_of[each.spec] for each in pods}
+    kind_of = {any_pod.name: packing.arrays.kind_of[any_pod.spec] for any_pod in pods}
 
     assert [packing.take(node, 1) for node in (0, 1)] == [True, True]
     assert packing.lying() == {kind_of["free"]: [4], kind_of["held"]: [2], kind_of["big"]: [3]}
@@ -165,7 +163,7 @@ def test_money_comes_before_disruption_and_that_before_the_number_of_evictions()
     tallies = [Tally({}) for _ in range(4)]
     for tally, cost, disruption, evictions in zip(tallies, (9, 8, 8, 8), (9, 1, 2, 2), (9, 9, 1, 2), strict=True):
         tally.add(Candidate("n", cost, disruption), evictions)
-    assert sorted((each.merit for each in tallies), reverse=True) == [each.merit for each in tallies]
+    assert sorted((row.merit for row in tallies), reverse=True) == [row.merit for row in tallies]
 
 
 def test_exchanges_begin_at_the_best_that_an_order_has_found() -> None:

@@ -1,5 +1,3 @@
-"""What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
-
 from typing import Any
 
 import numpy as np
@@ -174,10 +172,10 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
     assert simulation.try_remove("n1") is None
     twin = simulation.copy()
 
-    for each in (simulation, twin):
-        assert each.try_remove("n0") is not None
-        assert each.try_remove("n2") is None
-        assert [move.node for move in each.assignments.moves()["n2"]] == ["n4"]
+    for row in (simulation, twin):
+        assert row.try_remove("n0") is not None
+        assert row.try_remove("n2") is None
+        assert [move.node for move in row.assignments.moves()["n2"]] == ["n4"]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +266,7 @@ def test_headroom_counts_for_what_waited_before_it_was_kept() -> None:
     """The one that waits takes one of two places; the other is headroom, for the next of its class, too."""
     kind = pod_class(cpu=1)
     nodes = [node("n1", cpu=1), node("n2"), node("n3")]
-    full = [pod(f"full{each.name}", on=each.name, cpu=3, owner="ReplicaSet/full") for each in nodes[1:]]
+    full = [pod(f"full{any_node.name}", on=any_node.name, cpu=3, owner="ReplicaSet/full") for any_node in nodes[1:]]
     seen = cluster(nodes, [*full, pod("p", on="n1", kind=kind), pod("waits", kind=kind, phase=Phase.PENDING)])
 
     assert Simulation.of(seen).try_remove("n1") is None

@@ -39,7 +39,7 @@ def feasible(nodes: list[Node], pods: list[Pod], **spec: Any) -> list[str]:
     asking = pod("zz", **{"hard_spread": spread(), **spec})
     arrays = ClusterArrays(cluster(nodes, [*pods, asking]))
     taking = Packing(arrays, PACKED).taking(arrays.kind_of[asking.spec])
-    return [each.name for each, takes in zip(arrays.nodes, taking, strict=True) if takes]
+    return [any_node.name for any_node, takes in zip(arrays.nodes, taking, strict=True) if takes]
 
 
 def taken(snapshot: Snapshot, *order: str) -> list[str]:
@@ -104,7 +104,7 @@ def test_a_terminating_pod_does_not_lift_the_least() -> None:
     ],
 )
 def test_which_nodes_are_domains_by_affinity(expected: list[str], spec: dict[str, Any], asked: dict[str, Any]) -> None:
-    nodes = [*(replace(each, labels={**each.labels, "disk": "ssd"}) for each in ZONES[:2]), ZONES[2]]
+    nodes = [*(replace(row, labels={**row.labels, "disk": "ssd"}) for row in ZONES[:2]), ZONES[2]]
     found = feasible(nodes, webs("a1", "b1"), node_selector={"disk": "ssd"}, hard_spread=spread(**asked), **spec)
     assert found == expected
 
@@ -146,7 +146,7 @@ def test_a_node_without_one_of_several_keys_is_no_domain_of_any() -> None:
 
 def test_all_of_several_constraints_hold() -> None:
     nodes = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("b2", zone="b")]
-    hosts = [replace(each, labels={**each.labels, HOSTNAME_LABEL: each.name}) for each in nodes]
+    hosts = [replace(any_node, labels={**any_node.labels, HOSTNAME_LABEL: any_node.name}) for any_node in nodes]
     assert feasible(hosts, webs("a1"), hard_spread=(*spread(), *spread(HOSTNAME_LABEL))) == ["b1", "b2"]
 
 
@@ -216,8 +216,10 @@ def test_a_place_found_may_not_be_lost_by_what_leaves_later() -> None:
 def test_no_place_is_lost_where_another_order_of_moves_would_have_kept_it() -> None:
     """Packed, pods pile up in one zone as far as the skew goes; then those that leave go where they are missed."""
     nodes = [node(f"n{place:02}", zone="abc"[place % 3]) for place in range(24)]
-    pods = [pod(f"web{place}", on=each.name, hard_spread=spread(max_skew=3)) for place, each in enumerate(nodes)]
-    order = [each.name for each in nodes[:12]]
+    pods = [
+        pod(f"web{place}", on=any_node.name, hard_spread=spread(max_skew=3)) for place, any_node in enumerate(nodes)
+    ]
+    order = [any_node.name for any_node in nodes[:12]]
     assert taken(cluster(nodes, pods), *order) == order
 
 
@@ -308,7 +310,7 @@ def test_a_cordoned_node_whose_removal_was_taken_back_goes_as_at_the_first_time(
 def test_pods_are_packed_again_after_a_try_that_spread_them_in_vain() -> None:
     """n2 is in the emptiest zone no more, and the fullest node all the same."""
     nodes = [node(f"n{place}", zone=zone) for place, zone in enumerate("abcab")]
-    pods = webs(*(each.name for each in nodes), hard_spread=spread(max_skew=2))
+    pods = webs(*(any_node.name for any_node in nodes), hard_spread=spread(max_skew=2))
     simulation = Simulation.of(cluster(nodes, pods), robust=False)
 
     assert [simulation.try_remove(name) is None for name in ("n0", "n2", "n1")] == [True, False, True]

@@ -26,7 +26,7 @@ def decision(name: str, verdict: Verdict = Verdict.KEEP) -> NodeDecision:
 
 
 def verdicts(made: Plan) -> dict[str, tuple[str, str]]:
-    return {each.name: (each.verdict.value, each.reason) for each in made.decisions}
+    return {any_decision.name: (any_decision.verdict.value, any_decision.reason) for any_decision in made.decisions}
 
 
 def ordered(made: Plan) -> list[str]:

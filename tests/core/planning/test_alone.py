@@ -1,5 +1,3 @@
-"""When Ebb stands back: what the autoscaler saves alone, with its dice, against what it saves after Ebb's drains."""
-
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
@@ -34,7 +32,7 @@ def holding(name: str, cpu: float, owner: str = "ReplicaSet") -> Pod:
 
 
 def stands_back(snapshot: Snapshot, *going: str) -> bool:
-    machines = {each.machine: Fraction(int(each.machine), MICRO) for each in snapshot.nodes}
+    machines = {any_node.machine: Fraction(int(any_node.machine), MICRO) for any_node in snapshot.nodes}
     savings = Savings(Bill(replace(load(), machines=machines)))
     return saves_as_much(Situation(snapshot, ClusterState(), Policy()), going, savings, ClusterArrays)
 
@@ -98,7 +96,10 @@ def one_of_three(price: int, disk: str) -> Snapshot:
     ]
     nodes = [*lights, costing("other", 1, cpu=8, labels={"disk": "hdd"}), *picture.nodes]
     pods = [*own, pod("big", on="other", cpu=5.9), *picture.pods]
-    return cluster([each for each in nodes if each.name != "light"], [each for each in pods if each.node != "light"])
+    return cluster(
+        [any_node for any_node in nodes if any_node.name != "light"],
+        [any_pod for any_pod in pods if any_pod.node != "light"],
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""One look of the cluster autoscaler, rule by rule; `test_recordings.py` holds all of them to the real one."""
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -20,10 +18,14 @@ from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
-def look(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
+def scan_nodes(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
     """One look at the nodes of these names, by default at all but `home`."""
     context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-    eligible = [each for each in snapshot.nodes if each.name in (names or {each.name}) and each.name != "home"]
+    eligible = [
+        any_node
+        for any_node in snapshot.nodes
+        if any_node.name in (names or {any_node.name}) and any_node.name != "home"
+    ]
     most = given.pop("most", 0)
     return scan(snapshot, context, eligible, Earlier(**given), most=most)
 
@@ -35,7 +37,7 @@ def homed(nodes: Iterable[Node], pods: Iterable[Pod], **changes: Any) -> Snapsho
 
 def one_pod_each(count: int, **spec: Any) -> tuple[list[Node], list[Pod]]:
     nodes = [node(f"n{number:02}") for number in range(count)]
-    return nodes, [pod(f"p{each.name}", on=each.name, **spec) for each in nodes]
+    return nodes, [pod(f"p{any_node.name}", on=any_node.name, **spec) for any_node in nodes]
 
 
 @pytest.mark.parametrize(
@@ -51,10 +53,10 @@ def test_what_one_node_takes_of_a_budget_is_gone_for_the_next(
     expected: int, allowed: int, annotations: dict[str, str]
 ) -> None:
     nodes, pods = one_pod_each(3, annotations=annotations)
-    found = look(homed(nodes, pods, disruption_budgets=(pdb("web", app="web", allowed=allowed),)))
+    found = scan_nodes(homed(nodes, pods, disruption_budgets=(pdb("web", app="web", allowed=allowed),)))
 
     assert len(found.unneeded) == expected
-    assert {*found.unneeded, *found.kept} == {each.name for each in nodes}
+    assert {*found.unneeded, *found.kept} == {any_node.name for any_node in nodes}
 
 
 def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
@@ -67,7 +69,7 @@ def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
     for expected, budgets in (({"n0", "n1"}, ()), ({"n0"}, (pdb("a", app="a", allowed=1),))):
         seen = homed(nodes, pods, disruption_budgets=budgets)
 
-        assert set(look(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
+        assert set(scan_nodes(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
 
 
 @pytest.mark.parametrize(("expected", "allowed"), [(["n2"], 5), ([], 6)])
@@ -79,7 +81,7 @@ def test_each_pod_that_the_look_put_on_a_node_takes_of_a_budget_again(expected: 
     seen = homed(nodes, [*pods, pod("b", on="n1", owner="ReplicaSet/b")])
     seen = replace(seen, disruption_budgets=(pdb("a", app="a", allowed=allowed),))
 
-    assert list(look(seen, "n0", "n1", "n2", unneeded=("n0", "n1")).kept) == expected
+    assert list(scan_nodes(seen, "n0", "n1", "n2", unneeded=("n0", "n1")).kept) == expected
 
 
 def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget() -> None:
@@ -91,7 +93,7 @@ def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget(
     for expected, budgets in ((("n1",), ()), ((), (pdb("a", app="a", allowed=0),))):
         seen = homed(nodes, pods, disruption_budgets=budgets)
 
-        assert look(seen, "n1", leaving=("going",)).unneeded == expected
+        assert scan_nodes(seen, "n1", leaving=("going",)).unneeded == expected
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_what_one_node_takes_of_a_minimum_is_gone_for_the_next(
     outside = node("outside", labels={names.STANDBY_NODE: "true"})
     seen = replace(cluster([*nodes, outside]), pools={"a": pool} if pool else {})
 
-    assert len(look(seen, "n0", "n1", "n2", leaving=leaving).unneeded) == expected
+    assert len(scan_nodes(seen, "n0", "n1", "n2", leaving=leaving).unneeded) == expected
 
 
 def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() -> None:
@@ -125,7 +127,7 @@ def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() ->
     for expected, allowed in ((("n1", "n0"), 1), (("n0", "n1"), 2)):
         seen = homed(nodes, pods, disruption_budgets=(pdb("a", app="a", allowed=allowed),))
 
-        assert look(seen, "n0", "n1", unneeded=("n0",)).unneeded == expected
+        assert scan_nodes(seen, "n0", "n1", unneeded=("n0",)).unneeded == expected
 
 
 def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
@@ -133,10 +135,10 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
     nodes = [node("n0"), node("n1"), node("empty"), node("home", cpu=1)]
     pods = [pod(f"p{n}", on=f"n{n}", cpu=0.9, owner=f"ReplicaSet/w{n}") for n in range(2)]
     for before in ("n0", "n1"):
-        found = look(cluster(nodes, pods), unneeded=(before,))
+        found = scan_nodes(cluster(nodes, pods), unneeded=(before,))
 
         assert found.unneeded == ("empty", before)
-        assert look(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
+        assert scan_nodes(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
 
 
 @pytest.mark.parametrize(
@@ -148,10 +150,10 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
 )
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
     nodes, pods = one_pod_each(25)
-    found = look(homed(nodes, pods), unneeded=[each.name for each in nodes[:before]])
+    found = scan_nodes(homed(nodes, pods), unneeded=[any_node.name for any_node in nodes[:before]])
 
     assert (len(found.unneeded), found.kept, found.unseen) == (expected, (), True)
-    assert not look(homed(nodes[:3], pods[:3])).unseen
+    assert not scan_nodes(homed(nodes[:3], pods[:3])).unseen
 
 
 def test_the_search_for_room_goes_round_the_nodes_and_the_next_look_goes_on_from_there() -> None:
@@ -159,8 +161,8 @@ def test_the_search_for_room_goes_round_the_nodes_and_the_next_look_goes_on_from
     pods = [pod(f"p{n}", on="n0", cpu=0.1, owner=f"ReplicaSet/w{n}") for n in range(2)]
     seen = cluster(nodes, pods)
 
-    assert look(seen, "n0").next_place == 2
-    assert look(seen, "n0", place=1).next_place == 3
+    assert scan_nodes(seen, "n0").next_place == 2
+    assert scan_nodes(seen, "n0", place=1).next_place == 3
 
 
 def test_pods_of_a_node_in_deletion_have_their_room_before_any_other_node_is_asked() -> None:
@@ -168,12 +170,14 @@ def test_pods_of_a_node_in_deletion_have_their_room_before_any_other_node_is_ask
     pods = [pod("p", on="n0", cpu=0.9, owner="ReplicaSet/a"), pod("q", on="going", cpu=0.9, owner="ReplicaSet/b")]
     alone = cluster(nodes, pods)
 
-    assert look(alone, "n0").unneeded == ("n0",)
-    assert look(alone, "n0", leaving=("going",)).kept == ("n0",)
+    assert scan_nodes(alone, "n0").unneeded == ("n0",)
+    assert scan_nodes(alone, "n0", leaving=("going",)).kept == ("n0",)
     leaves = cluster(nodes, [pods[0], structs.replace(pods[1], deleting=NOW)])
-    assert look(leaves, "n0", leaving=("going",)).unneeded == ("n0",), "what ends there needs none"
+    assert scan_nodes(leaves, "n0", leaving=("going",)).unneeded == ("n0",), "what ends there needs none"
     waits = pod("q", phase=Phase.PENDING, cpu=0.9, owner="ReplicaSet/b", node_selector={names.HOSTNAME_LABEL: "home"})
-    assert look(cluster([nodes[0], nodes[2]], [pods[0], waits]), "n0").kept == ("n0",), "and so have those that wait"
+    assert scan_nodes(cluster([nodes[0], nodes[2]], [pods[0], waits]), "n0").kept == ("n0",), (
+        "and so have those that wait"
+    )
 
 
 def test_expendable_pods_take_no_room_and_need_none() -> None:
@@ -183,4 +187,4 @@ def test_expendable_pods_take_no_room_and_need_none() -> None:
         big = pod("big", on="n0", cpu=3, owner="ReplicaSet/big", priority=priority)
         seen = cluster([node("n0"), node("home", cpu=1)], [full, big, pod("p", on="n0", cpu=0.5)])
 
-        assert look(seen, "n0").unneeded == expected
+        assert scan_nodes(seen, "n0").unneeded == expected

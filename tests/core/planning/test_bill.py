@@ -1,5 +1,3 @@
-"""The bill of a set: without commitments the sum of prices; with them what exceeds them, and the fees."""
-
 from collections.abc import Sequence
 from datetime import timedelta
 from fractions import Fraction
@@ -73,7 +71,7 @@ def test_what_has_ended_is_not_in_the_bill() -> None:
     nodes = machines("n2-standard-8")
     over = Bill.of(PRICES, committed(), nodes, COMMITTED_UNTIL)
     assert over.is_list
-    assert over.of_all(nodes) == PRICES.of_all(nodes)
+    assert over.cost_of(nodes) == PRICES.cost_of(nodes)
     assert ends(committed(), NOW) == (COMMITTED_UNTIL,)
     assert ends(committed(), COMMITTED_UNTIL) == ()
     later = [NOW + timedelta(days=day) for day in (5, 1, 4, 2, 3)]
@@ -118,7 +116,7 @@ def test_what_ends_last_is_used_first() -> None:
 
 def test_fees_are_paid_whatever_runs() -> None:
     mine = bill(machines("n2-standard-8"), committed())
-    assert mine.of_all([]) == mine.fees == round(PRICES.rates("n2", "").of(Fraction(80), Fraction(320)) * MICRO)
+    assert mine.cost_of([]) == mine.fees == round(PRICES.rates("n2", "").of(Fraction(80), Fraction(320)) * MICRO)
 
 
 @pytest.mark.parametrize(
@@ -155,11 +153,11 @@ def test_a_removal_saves_at_most_the_prices_and_no_less_than_nothing(
 ) -> None:
     nodes = machines(*kinds)
     mine = bill(nodes, commitments)
-    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda each: each.name))
-    left = [each for each in nodes if each not in gone]
+    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda any_node: any_node.name))
+    left = [any_node for any_node in nodes if any_node not in gone]
     saved = mine.saving(nodes, gone)
-    assert -LITTLE <= saved <= PRICES.of_all(gone) + LITTLE
-    assert saved == mine.of_all(nodes) - mine.of_all(left)
+    assert -LITTLE <= saved <= PRICES.cost_of(gone) + LITTLE
+    assert saved == mine.cost_of(nodes) - mine.cost_of(left)
 
 
 @given(KINDS, commitments_(), st.data())
@@ -168,7 +166,7 @@ def test_each_further_node_saves_no_more_than_it_would_alone(
 ) -> None:
     nodes = machines(*kinds)
     mine = bill(nodes, commitments)
-    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda each: each.name, min_size=1))
+    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda any_node: any_node.name, min_size=1))
     together = mine.saving(nodes, gone) - mine.saving(nodes, gone[1:])
     assert together <= mine.saving(nodes, gone[:1]) + LITTLE
 
@@ -178,8 +176,8 @@ def test_without_commitments_the_bill_is_the_sum_of_prices(kinds: list[str]) -> 
     nodes = machines(*kinds)
     mine = bill(nodes, Commitments())
     assert mine.is_list
-    assert (mine.of_all(nodes), list(mine.uses(nodes)), mine.fees) == (PRICES.of_all(nodes), [], 0)
-    assert mine.saving(nodes, nodes[:1]) == PRICES.of_all(nodes[:1])
+    assert (mine.cost_of(nodes), list(mine.uses(nodes)), mine.fees) == (PRICES.cost_of(nodes), [], 0)
+    assert mine.saving(nodes, nodes[:1]) == PRICES.cost_of(nodes[:1])
 
 
 @pytest.mark.parametrize(

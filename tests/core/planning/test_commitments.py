@@ -1,5 +1,3 @@
-"""A pass under commitments: what is ordered, what it saves, what is kept and until when. Machines are e2-standard-4."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -7,16 +5,19 @@ from typing import Any
 
 import pytest
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import Savings
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import MissedSaving, missed_savings
-from shared.core.planning.plan import Plan
+from shared.core.planning.plan import Plan, Potential
 from shared.core.policy import Limit, Policy
-from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
+from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.bench.clusters.committed import at_night, committed_shares
 from tests.builders import NOW, claim, cluster, committed, node, pod, policy, taint
 from tests.core.planning.passes import MINUTE, half_full, ordered, plan, verdicts
 
@@ -174,6 +175,34 @@ def test_a_missed_saving_is_what_the_bill_would_fall_by() -> None:
 
 
 def test_a_commitment_of_another_family_changes_nothing() -> None:
-    made, plain = (plan(SIX, policy(cluster_wide={"commitments": each})) for each in (committed("n2"), Commitments()))
+    made, plain = (plan(SIX, policy(cluster_wide={"commitments": row})) for row in (committed("n2"), Commitments()))
     assert replace(made, savings=None) == replace(plain, savings=None)
     assert ordered(made)
+
+
+PRICES, SEEDS = load(), (1, 2, 3)
+
+
+def found_in(snapshot: Snapshot, commitments: Commitments) -> Potential:
+    return potential(Situation(snapshot, ClusterState(), replace(Policy(), commitments=commitments)), PRICES)
+
+
+def falls_by(snapshot: Snapshot, commitments: Commitments, found: Potential) -> int:
+    savings = Savings.among(snapshot.nodes, (), PRICES, commitments, NOW)
+    return savings.saving_of(snapshot.node_by_name[name] for name in found.nodes)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_one_family_committed_the_bill_falls_by_two_and_a_half_times_as_much(seed: int) -> None:
+    snapshot, commitments = at_night(seed), committed_shares(n2=1)
+    blind, by_bill = (found_in(snapshot, row) for row in (NO_COMMITMENTS, commitments))
+    assert by_bill.saving == falls_by(snapshot, commitments, by_bill)
+    assert by_bill.saving >= 2.5 * falls_by(snapshot, commitments, blind)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_most_of_both_committed_as_much_is_saved_by_moving_far_fewer_pods(seed: int) -> None:
+    snapshot, commitments = at_night(seed), committed_shares(n2=0.85, e2=0.85)
+    blind, by_bill = (found_in(snapshot, row) for row in (NO_COMMITMENTS, commitments))
+    assert by_bill.saving >= falls_by(snapshot, commitments, blind)
+    assert len(by_bill.moves) <= 0.6 * len(blind.moves)

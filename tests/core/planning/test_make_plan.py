@@ -1,5 +1,3 @@
-"""One pass, from picture to verdicts: each node exactly once, each with its reasons."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -75,7 +73,9 @@ def announced(count: int) -> Snapshot:
     """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
     mark = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
     nodes = [*(node(f"m{number:02}", taints=(mark,)) for number in range(count)), node("n1")]
-    pods = [pod(f"p{each.name}", on=each.name, cpu=1.5, owner=f"ReplicaSet/{each.name}") for each in nodes]
+    pods = [
+        pod(f"p{any_node.name}", on=any_node.name, cpu=1.5, owner=f"ReplicaSet/{any_node.name}") for any_node in nodes
+    ]
     return cluster([*nodes, node("rest", cpu=1.5 * count + 1, memory=64, pool="b")], pods)
 
 

@@ -1,5 +1,3 @@
-"""A pass in numbers: pools add up to the cluster, groups name every reason, and an overdue claim is seen."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -11,18 +9,27 @@ from hypothesis import strategies as st
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
+from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.tally import LITTLE
 from shared.core.planning.make_plan import make_plan, plan_without_policy
-from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, missed_savings, node_metrics, pool_metrics
+from shared.core.planning.metrics import (
+    ClusterMetrics,
+    MissedSaving,
+    cluster_metrics,
+    missed_savings,
+    node_metrics,
+    pool_metrics,
+)
 from shared.core.planning.plan import Plan
 from shared.core.planning.prices import MICRO
-from shared.core.policy import DrainSettings
+from shared.core.policy import Budget, DrainSettings, Limit, Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.reasons import ReasonGroup
 from shared.core.records.state import Breaker, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, resources
+from tests.core.planning.passes import marked
 
 MINUTE = timedelta(minutes=1)
 
@@ -64,14 +71,14 @@ OUTSIDE: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize(
     "outside",
-    [pytest.param(each, id=word) for each, word in zip(OUTSIDE, ("waiting", "suspended", "managed"), strict=True)],
+    [pytest.param(row, id=word) for row, word in zip(OUTSIDE, ("waiting", "suspended", "managed"), strict=True)],
 )
 def test_nodes_that_others_keep_or_pay_for_are_in_no_figure_of_their_pool(outside: dict[str, Any]) -> None:
     """The first would be the emptiest by far, and twice the size of the others."""
     own, pods = [node("n1"), node("n2")], [pod("p", on="n1", cpu=3), pod("q", on="n2", cpu=1)]
     alone, beside = cluster(own, pods), cluster([node("n0", cpu=8, **outside), *own], pods)
 
-    figures, seen = (pool_metrics(planned(each), each, load(), "a") for each in (alone, beside))
+    figures, seen = (pool_metrics(planned(row), row, load(), "a") for row in (alone, beside))
 
     assert seen == figures
     assert missed_savings(planned(beside), beside) == missed_savings(planned(alone), alone)
@@ -180,3 +187,65 @@ def test_underutilized_is_what_is_below_its_limits_whatever_else_keeps_it(
     decision = planned(cluster([node("n1", **first), node("n2")], pods)).of("n1")
     assert decision is not None
     assert decision.underutilized is expected
+
+
+NONE = Limit(count=0)
+PRICE = load().of(node("n")).per_hour
+
+
+def told_of_missed(
+    pods: list[Any], rules: Policy | None = None, *, is_marked: bool = True, **first: Any
+) -> tuple[MissedSaving, ...]:
+    """Return what is missed of three nodes, the third of which has room for all pods."""
+    nodes = [node("n1", **first), node("n2"), node("n3", cpu=32, memory=128, pool="b")]
+    marks = marked("n1", "n2") if is_marked else {}
+    state = ClusterState(last_pass=NOW - timedelta(minutes=5))
+    full = pod("full", on="n3", cpu=30)
+    situation = Situation(cluster(nodes, [*pods, full]), state, rules or policy("a", required_count=1))
+    return missed_savings(make_plan(situation, marks, load()), situation.snapshot)
+
+
+def small(number: int, **given: Any) -> Any:
+    return pod(f"p{number}", on=f"n{number}", **{"cpu": 0.5, **given})
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods", "rules"),
+    [
+        pytest.param(
+            [("budget", 2)], [small(1), small(2)], policy("a", required_count=1, budgets=(Budget(NONE),)), id="a budget"
+        ),
+        pytest.param(
+            [("nodes_per_pass", 1)], [small(1), small(2)], policy("a", required_count=0), id="one node a pass"
+        ),
+        pytest.param([("not_replicated", 1)], [small(1, owner=None), small(2)], None, id="a pod, by its own word"),
+        pytest.param([], [small(1, cpu=3), small(2, cpu=3)], None, id="full nodes are no saving"),
+        pytest.param(
+            [], [small(1, node_selector={"disk": "ssd"}), small(2)], None, id="nor one whose pods find no other place"
+        ),
+    ],
+)
+def test_a_saving_is_missed_by(expected: list[tuple[str, int]], pods: list[Any], rules: Policy | None) -> None:
+    found = told_of_missed(pods, rules)
+    assert [(row.reason, row.nodes) for row in found] == expected
+    assert all((row.pool, row.per_hour) == ("a", row.nodes * PRICE) for row in found)
+
+
+def test_of_several_pods_that_keep_a_node_the_first_ones_word_counts() -> None:
+    """It is the word that the decision names first, so that metric and explanation agree."""
+    stays = pod("stays", on="n1", annotations={SAFE_TO_EVICT: "false"}, owner="ReplicaSet/stays")
+    found = {row.reason for row in told_of_missed([small(1, owner=None), stays, small(2)])}
+
+    assert found == {"not_replicated"}
+
+
+def test_a_mark_that_is_too_young_is_a_saving_to_come() -> None:
+    found = told_of_missed(
+        [small(1), small(2)], policy("a", required_count=1, consolidate_after=timedelta(hours=1)), is_marked=False
+    )
+    assert {row.reason for row in found} == {"marked_recently"}
+
+
+def test_what_is_in_flight_is_not_missed() -> None:
+    found = told_of_missed([small(1), small(2)], taints=(our_taint(),))
+    assert sum(row.nodes for row in found) <= 1

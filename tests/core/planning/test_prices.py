@@ -1,5 +1,3 @@
-"""What a node costs, against published prices."""
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path

@@ -1,13 +1,12 @@
-"""Where the scheduler would put what is evicted: by the share of each node's own size that is in use."""
-
 from dataclasses import replace
 
 import pytest
 
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.scheduling import SchedulerPacking, count_taints, drain_nodes, with_announcement
+from shared.core.planning.scheduling import count_taints, drain_nodes, with_announcement
 from tests.builders import cluster, node, our_taint, pod
 
 
@@ -27,7 +26,7 @@ def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str
     ]
     later = drain_nodes(replace(cluster(nodes, pods), profile=profile), ["leaving"], ()).snapshot
 
-    assert {each.name: each.node for each in later.pods}["p"] == expected
+    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolera
     ]
     later = drain_nodes(cluster(nodes, pods), ["leaving"], tainted).snapshot
 
-    assert {each.name: each.node for each in later.pods}["p"] == expected
+    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == expected
 
 
 def test_each_pod_counts_for_the_next_of_its_workload() -> None:
@@ -57,7 +56,7 @@ def test_each_pod_counts_for_the_next_of_its_workload() -> None:
     filled = pod("x", on="other", cpu=1, memory=4, owner="ReplicaSet/x")
     later = drain_nodes(cluster(nodes, [*own, filled]), ["leaving"], ()).snapshot
 
-    assert {each.node for each in later.pods if each.name != "x"} == {"roomy", "other"}
+    assert {any_pod.node for any_pod in later.pods if any_pod.name != "x"} == {"roomy", "other"}
 
 
 def test_an_announcement_leaves_other_taints_as_they_are() -> None:
@@ -76,7 +75,7 @@ def test_of_two_nodes_with_as_much_room_that_is_taken_whose_cpu_and_memory_come_
     ]
     later = drain_nodes(cluster(nodes, pods), ["leaving"], ()).snapshot
 
-    assert {each.name: each.node for each in later.pods}["p"] == "by-cpu"
+    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == "by-cpu"
 
 
 def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
@@ -85,9 +84,9 @@ def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     given = [pod("x", on="far", cpu=1.2, owner="ReplicaSet/x")]
     later = drain_nodes(cluster(nodes, [*own, *given]), ["leaving"], ()).snapshot
 
-    assert {each.name: each.node for each in later.pods}["p"] == "far"
+    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == "far"
     alone = drain_nodes(cluster(nodes, [pod("p", on="leaving"), *given]), ["leaving"], ()).snapshot
-    assert {each.name: each.node for each in alone.pods}["p"] == "same"
+    assert {any_pod.name: any_pod.node for any_pod in alone.pods}["p"] == "same"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,9 @@ def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
     others = [pod("x", on=name, cpu=cpu, memory=4 * cpu, owner="ReplicaSet/x") for name, cpu in filled.items()]
     seen = cluster(nodes, [pod("p", on="leaving", cpu=0.1, memory=0.4), *own, *others])
 
-    assert {each.name: each.node for each in drain_nodes(seen, ["leaving"], tainted).snapshot.pods}["p"] == expected
+    assert {any_pod.name: any_pod.node for any_pod in drain_nodes(seen, ["leaving"], tainted).snapshot.pods}[
+        "p"
+    ] == expected
 
 
 def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> None:

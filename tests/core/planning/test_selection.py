@@ -1,5 +1,3 @@
-"""In which order nodes are asked, and what already has a claim to the room that is left."""
-
 from datetime import timedelta
 from typing import Any
 

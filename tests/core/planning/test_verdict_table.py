@@ -1,5 +1,3 @@
-"""Each word that keeps a node, by the one thing that is wrong: everything else of the picture lets it go."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

@@ -1,5 +1,3 @@
-"""A wave: which nodes it holds, in which order they go, when it ends, and which soft taints stand for it."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -92,7 +90,7 @@ def test_no_pod_goes_to_a_node_of_its_wave_though_it_would_be_the_best_place() -
 def test_the_most_money_goes_first_and_what_is_over_the_limit_stays() -> None:
     nodes = [node("a"), node("b"), node("c", cpu=16, memory=64, machine="e2-standard-16"), *map(node, "defg")]
     many = [pod(f"a{number}", on="a", cpu=0.1, owner="ReplicaSet/a") for number in range(4)]
-    single = [pod(f"p-{each}", on=each, cpu=0.4, owner=f"ReplicaSet/{each}") for each in "bcdefg"]
+    single = [pod(f"p-{row}", on=row, cpu=0.4, owner=f"ReplicaSet/{row}") for row in "bcdefg"]
 
     made = planned(cluster(nodes, [*many, *single]), limits=WaveLimits(Limit(count=3), 90 * MINUTE))
 
@@ -161,14 +159,16 @@ def test_a_node_that_cannot_go_any_more_leaves_the_wave(expected: tuple[str, ...
     base = half_full("n1", "n2", "n3", "n4", cpu=0.9)
     more = [pod(f"new-{number}", on="n1", cpu=0.9, owner="ReplicaSet/new") for number in range(filled)]
 
-    made = planned(replace(base, pods=tuple(sorted((*base.pods, *more), key=lambda each: each.key))), ("n1", "n2"))
+    made = planned(
+        replace(base, pods=tuple(sorted((*base.pods, *more), key=lambda any_pod: any_pod.key))), ("n1", "n2")
+    )
 
     assert made.wave == expected
 
 
 def living(*nodes: Node, **changes: Any) -> Wave:
     given: dict[str, Any] = {"policy_hash": "h", "began": NOW - MINUTE, "deadline": NOW + MINUTE, **changes}
-    return Wave(id="w", nodes=tuple(WaveNode(each.uid, each.name) for each in nodes), **given)
+    return Wave(id="w", nodes=tuple(WaveNode(any_node.uid, any_node.name) for any_node in nodes), **given)
 
 
 OPEN = Policy(hash="h", dry_run=False, wave=WAVE)
@@ -213,7 +213,7 @@ def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
 
 
 def test_every_end_has_its_sentence() -> None:
-    assert all(each.sentence for each in WaveEnd)
+    assert all(row.sentence for row in WaveEnd)
 
 
 def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
@@ -313,7 +313,7 @@ def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[st
 
     found = soft_taints(rows.values(), ClusterState(), living(*(rows[name] for name in wave)) if wave else None)
 
-    assert ([each.name for each in found.hold], [each.name for each in found.let_go]) == (hold, let_go)
+    assert ([row.name for row in found.hold], [row.name for row in found.let_go]) == (hold, let_go)
 
 
 def test_what_leaves_a_wave_is_freed_though_its_taint_is_not_seen_yet() -> None:
@@ -322,7 +322,7 @@ def test_what_leaves_a_wave_is_freed_though_its_taint_is_not_seen_yet() -> None:
 
     found = soft_taints(rows, ClusterState(), living(rows[1]), before=living(*rows[:2]))
 
-    assert [[each.name for each in part] for part in (found.hold, found.let_go)] == [["n2"], ["n1"]]
+    assert [[row.name for row in part] for part in (found.hold, found.let_go)] == [["n2"], ["n1"]]
 
 
 def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -> None:
@@ -369,8 +369,8 @@ def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
 @examples(200)
 @given(clusters(), st.randoms(use_true_random=False))
 def test_each_part_of_a_proved_set_goes_in_any_order(snapshot: Snapshot, dice: Any) -> None:
-    departing = [each.name for each in snapshot.nodes if each.drain_taint is not None]
-    rest = [each.name for each in snapshot.nodes if each.drain_taint is None]
+    departing = [any_node.name for any_node in snapshot.nodes if any_node.drain_taint is not None]
+    rest = [any_node.name for any_node in snapshot.nodes if any_node.drain_taint is None]
 
     def closed(names_of: Any) -> Simulation:
         return Simulation.of(snapshot, departing, closed=names_of)

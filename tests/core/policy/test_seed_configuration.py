@@ -1,5 +1,3 @@
-"""The configuration in estafette's README, letter by letter, as Ebb's policy."""
-
 from datetime import timedelta
 from fractions import Fraction
 
@@ -37,8 +35,8 @@ def pools(count: int, cpu: float) -> Snapshot:
     nodes = [node(f"{pool}-{index}", pool=pool) for pool in (FIRST, SECOND) for index in range(count)]
     steps = round(cpu / 0.2)
     pods = [
-        pod(f"{each.name}-{step}", on=each.name, cpu=0.2, owner=f"ReplicaSet/{each.name}")
-        for each in nodes
+        pod(f"{any_node.name}-{step}", on=any_node.name, cpu=0.2, owner=f"ReplicaSet/{any_node.name}")
+        for any_node in nodes
         for step in range(steps)
     ]
     return only_empty(cluster([*nodes, *(node(f"other-{index}", pool="nodepool3") for index in range(11))], pods))
@@ -80,4 +78,4 @@ def test_each_pool_of_one_plan_is_held_to_its_own_limit_and_count(
 
 
 def names(picture: Snapshot, pool: str) -> list[str]:
-    return [each.name for each in picture.nodes if each.pool == pool]
+    return [any_node.name for any_node in picture.nodes if any_node.pool == pool]

@@ -1,5 +1,3 @@
-"""The claim's arithmetic: grant, settle, back off."""
-
 from datetime import timedelta
 from typing import Any
 

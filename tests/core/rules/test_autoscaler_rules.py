@@ -138,12 +138,12 @@ def test_what_becomes_of_a_pod_by_the_autoscalers_rule(rule: str, case: Case) ->
 @pytest.mark.parametrize("rule", NODE_RULES)
 def test_a_node_that_the_autoscaler_would_keep_is_not_drained(rule: str) -> None:
     word, wrong = NODE_RULES[rule]
-    assert [each for each in kept(**wrong) if each != "blocked_by_pod"] == [word]
+    assert [row for row in kept(**wrong) if row != "blocked_by_pod"] == [word]
 
 
 MESSAGE_IDS: Final = frozenset(
-    f"no.scale.down.{each}"
-    for each in (
+    f"no.scale.down.{any_pod}"
+    for any_pod in (
         "unexpected.error", "not.tried", "in.backoff", "in.progress",
         "node.scale.down.disabled.annotation", "node.node.group.min.size.reached",
         "node.minimal.resource.limits.exceeded", "node.no.place.to.move.pods", "node.unexpected.error",
@@ -152,8 +152,8 @@ MESSAGE_IDS: Final = frozenset(
         "node.pod.not.enough.pdb", "node.pod.unexpected.error",
     )
 ) | frozenset(
-    f"scale.down.error.{each}"
-    for each in (
+    f"scale.down.error.{any_pod}"
+    for any_pod in (
         "failed.to.mark.to.be.deleted", "failed.to.evict.pods", "failed.to.delete.node.min.size.reached",
         "failed.to.delete.node.other",
     )
@@ -161,7 +161,7 @@ MESSAGE_IDS: Final = frozenset(
 """Those of GKE's autoscaler about nodes that stay."""
 
 
-@pytest.mark.parametrize("reason", [each for each in (*PodBlock, *Unremovable) if each.message_id])
+@pytest.mark.parametrize("reason", [any_reason for any_reason in (*PodBlock, *Unremovable) if any_reason.message_id])
 def test_a_message_id_that_a_reason_carries_is_one_of_gkes(reason: Reason) -> None:
     assert reason.message_id in MESSAGE_IDS
 

@@ -1,12 +1,23 @@
+import sys
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import FrameType
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from shared.core.cluster.selectors import LabelSelector, Requirement
 from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
+from shared.core.policy.parsing import parse
+from shared.core.policy.schedule import active
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Start
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
-from tests.builders import NOW
+from shared.core.rules.drain_context import BudgetIndex
+from tests.bench.policies import BUDGETS, POOLS, document, evaluated
+from tests.builders import NOW, pdb, pod
 
 WEDNESDAY_NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 WEDNESDAY_NIGHT = datetime(2026, 3, 4, 22, tzinfo=UTC)
@@ -141,3 +152,45 @@ def test_a_calendar_looks_each_schedule_up_once() -> None:
     calendar = Calendar(NOW)
     equal = Schedule("0 9 * * mon-fri", timedelta(hours=8))
     assert calendar.active(OFFICE_HOURS) is calendar.active(equal) is False
+
+
+def test_each_schedule_is_evaluated_once_however_many_pools_share_it() -> None:
+    policy, calls = parse(document()), Counter[str]()
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is active.__code__:
+            calls[str(frame.f_locals["schedule"])] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        found = evaluated(policy, Calendar(NOW))
+    finally:
+        sys.setprofile(before)
+
+    assert len(found) == POOLS
+    assert (len(calls), set(calls.values())) == (BUDGETS, {1})
+
+
+KEYS, VALUES, SPACES = ("app", "tier"), ("a", "b", ""), ("default", "shop")
+REQUIREMENTS = st.builds(
+    Requirement,
+    st.sampled_from(KEYS),
+    st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist")),
+    st.lists(st.sampled_from(VALUES), max_size=3).map(tuple),
+)
+SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=3).map(lambda row: LabelSelector(tuple(row)))
+SELECTED = st.lists(st.tuples(st.sampled_from(SPACES), SELECTORS), max_size=8)
+LABELS = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES))
+
+
+@given(SELECTED, LABELS, st.sampled_from(SPACES))
+def test_the_index_finds_what_comparing_each_finds(
+    rows: list[tuple[str, LabelSelector | None]], labels: dict[str, str], namespace: str
+) -> None:
+    budgets = [
+        replace(pdb(f"b{number}"), namespace=space, selector=selector) for number, (space, selector) in enumerate(rows)
+    ]
+    spec = pod("p", namespace=namespace, labels=labels).spec
+
+    assert BudgetIndex(budgets).matching(spec) == tuple(budget for budget in budgets if budget.matches(spec))

@@ -1,5 +1,3 @@
-"""What PodDisruptionBudgets keep: for now, or as long as nobody fixes them."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Durations as Go writes them, and wishes that end."""
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""How long a drain takes whose pods go in turns."""
-
 from collections import Counter
 from datetime import timedelta
 from typing import Any
@@ -8,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.pod import Pod
+from shared.core.cluster.pod import Pod, Volume
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PoolPolicy
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.drain_time import DrainEstimate, DrainEstimator, Turns
+from shared.core.rules.drain_time import LONGEST_DISK_MOVES, DrainEstimate, DrainEstimator, Turns, disk_moves, disk_time
 from shared.core.rules.pods import movable
 from tests.builders import NOW, cluster, mounts, pdb, pod, pod_class
 
@@ -24,7 +22,7 @@ SECOND = timedelta(seconds=1)
 def pods(number: int, kind: Any = WEB, *, took: int | None = 20, **changes: Any) -> list[Pod]:
     start = NOW - timedelta(hours=1)
     ready = None if took is None else start + took * SECOND
-    names = (f"{kind.owner.name}-{each}" for each in range(number))
+    names = (f"{kind.owner.name}-{any_number}" for any_number in range(number))
     return [pod(name, kind=kind, started=start, ready_since=ready, **changes) for name in names]
 
 
@@ -134,3 +132,31 @@ def test_more_pods_never_take_less_time_and_a_wider_budget_never_more(
     assert time(number, at_once, others + 1) >= now
     assert time(number, at_once + 1, others) <= now
     assert now[1] <= now[2]
+
+
+def disks(number: int, app: str = "db") -> list[Pod]:
+    return [
+        pod(f"{app}-{any_number}", owner=f"StatefulSet/{app}", volumes=mounts(f"data-{any_number}"))
+        for any_number in range(number)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"),
+    [
+        pytest.param(0, [], id="nothing moves"),
+        pytest.param(0, [pod("a", volumes=(Volume("tmp", "emptyDir"),))], id="no pod has a disk"),
+        pytest.param(90, disks(1), id="one disk"),
+        pytest.param(90, [pod("a", volumes=(Volume("tmp", "ephemeral"),))], id="one that is made for the pod"),
+        pytest.param(90, [pod("a", volumes=mounts("data", "log"))], id="two of one pod move together"),
+        pytest.param(180, disks(2), id="those of one workload move in turn"),
+        pytest.param(90, [*disks(1), *disks(1, "queue")], id="those of two workloads move at once"),
+        pytest.param(360, disks(9), id="a cordon has an end, however many"),
+    ],
+)
+def test_a_deadline_gives_for_disks_what_their_workload_needs_in_turn(expected: float, pods: list[Pod]) -> None:
+    assert disk_moves(pods) == timedelta(seconds=expected) <= LONGEST_DISK_MOVES
+
+
+def test_a_replacement_with_a_disk_may_start_that_much_later() -> None:
+    assert [disk_time(disk) for disk in (*disks(1), pod("web"))] == [timedelta(seconds=90), timedelta(0)]

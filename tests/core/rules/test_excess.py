@@ -1,5 +1,3 @@
-"""What a pass counts before it lets an under-used node go: how full nodes are, how many, and what room is to spare."""
-
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -67,7 +65,7 @@ def test_the_room_on_tainted_nodes_is_excess_where_the_taint_is_ignored(
     """Half of the pool bears the taint, so it is not the pool's own. One node's room alone is an excess of 1.5."""
     nodes = [node("n1"), node("n2"), *(node(name, taints=(taint("team"),)) for name in ("n3", "n4"))]
     at_home = (Toleration("team", "Exists"),)
-    pods = [pod(f"p-{each.name}", on=each.name, cpu=1, tolerations=at_home) for each in nodes]
+    pods = [pod(f"p-{any_node.name}", on=any_node.name, cpu=1, tolerations=at_home) for any_node in nodes]
 
     made = plan(only_empty(cluster(nodes, pods)), policy(excess_threshold=2, ignore_taints=ignored))
 
@@ -81,7 +79,7 @@ def test_a_pool_behind_its_own_taint_is_consolidated_like_any_other() -> None:
     """Ten GPU nodes, an eighth full: their taint lies on all of them, and all their pods tolerate it."""
     nodes = [node(f"n{number}", taints=(taint("nvidia.com/gpu"),)) for number in range(10)]
     at_home = (Toleration("nvidia.com/gpu", "Exists"),)
-    pods = [pod(f"p-{each.name}", on=each.name, cpu=0.5, tolerations=at_home) for each in nodes]
+    pods = [pod(f"p-{any_node.name}", on=any_node.name, cpu=0.5, tolerations=at_home) for any_node in nodes]
 
     made = plan(only_empty(cluster(nodes, pods)), policy(excess_threshold=2))
 

@@ -314,10 +314,10 @@ def test_a_limit_that_so_small_a_pool_never_reaches_is_named(expected: list[bool
 def test_a_pass_stops_when_the_excess_falls_below_the_threshold() -> None:
     rules = policy(excess_threshold=Fraction(2), max_nodes_per_pass=9)
     where, taken = stand(rules).with_measures({"a": PoolMeasure(5, resources(17, 99))}), 0
-    for each in FIVE:
-        if pass_blockers(where, each, UNDERUTILIZED):
+    for row in FIVE:
+        if pass_blockers(where, row, UNDERUTILIZED):
             break
-        where, taken = where.with_claim(each), taken + 1
+        where, taken = where.with_claim(row), taken + 1
     assert taken == 3
 
 

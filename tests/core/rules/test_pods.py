@@ -1,5 +1,3 @@
-"""Which pods a drain moves, which it leaves, and which keep their node."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,8 +11,9 @@ from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pod_costs import unread_costs, written_cost
 from shared.core.rules.pods import judge, movable, stays_with_node
-from tests.builders import NOW, pdb, pod
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 
 SAFE = {names.SAFE_TO_EVICT: "true"}
 SCRATCH = (Volume("scratch", "emptyDir"),)
@@ -25,7 +24,7 @@ def context(*budgets: PodDisruptionBudget, **policy: Any) -> DrainContext:
     return DrainContext(budgets, PoolPolicy(**policy), NOW)
 
 
-def kind(subject: Pod) -> str:
+def class_of(subject: Pod) -> str:
     """Return in a word what becomes of the pod when its node is drained."""
     if stays_with_node(subject, NOW):
         return "stays"
@@ -68,7 +67,7 @@ def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[P
     ],
 )
 def test_a_pod_moves_stays_is_waited_for_or_blocks(expected: str, subject: Pod) -> None:
-    assert kind(subject) == expected
+    assert class_of(subject) == expected
 
 
 @pytest.mark.acceptance(40, 87)
@@ -79,7 +78,7 @@ def test_daemon_mirror_and_finished_pods_neither_block_nor_move() -> None:
         pod("batch", owner=None, phase=Phase.SUCCEEDED),
     )
     web = pod("web")
-    assert [judge(each, context(pdb("all", allowed=0))) for each in left] == [(), (), ()]
+    assert [judge(row, context(pdb("all", allowed=0))) for row in left] == [(), (), ()]
     assert movable((*left, web), NOW) == (web,)
 
 
@@ -331,3 +330,59 @@ def test_an_exhausted_budget_blocks_what_it_counts(expected: list[PodBlock], rea
     budget = pdb("all", allowed=0)
     given = replace(budget, always_evict_unhealthy=True) if always else budget
     assert blocks(pod("p", ready=ready), given) == expected
+
+
+SHARED, KARPENTER = names.DISRUPTION_COSTS
+DELETION = names.DELETION_COST
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        pytest.param(0, {}, id="nothing"),
+        pytest.param(100, {DELETION: "100"}, id="a deletion cost"),
+        pytest.param(-100, {DELETION: "-100"}, id="a negative one"),
+        pytest.param(0, {DELETION: "0"}, id="zero"),
+        pytest.param(-(2**31), {DELETION: "-2147483648"}, id="the least"),
+        pytest.param(0, {DELETION: "2147483648"}, id="33 bits"),
+        pytest.param(0, {DELETION: "-2147483649"}, id="33 bits, negative"),
+        pytest.param(0, {DELETION: "99999999999999999999"}, id="far too long"),
+        pytest.param(0, {DELETION: "+10"}, id="a plus sign"),
+        pytest.param(0, {DELETION: "008"}, id="leading zeros"),
+        pytest.param(-8, {DELETION: "-008"}, id="leading zeros behind a minus, as Kubernetes reads them"),
+        pytest.param(0, {DELETION: "--1"}, id="two signs"),
+        pytest.param(0, {DELETION: "1.5"}, id="a fraction"),
+        pytest.param(0, {DELETION: " 1"}, id="a space"),
+        pytest.param(0, {DELETION: "\u0661"}, id="digits of another script"),
+        pytest.param(0, {DELETION: ""}, id="empty"),
+        pytest.param(7, {SHARED: "7", KARPENTER: "8", DELETION: "9"}, id="the shared name first"),
+        pytest.param(8, {KARPENTER: "8", DELETION: "9"}, id="then Karpenter's"),
+        pytest.param(0, {SHARED: "0", DELETION: "9"}, id="zero is a value"),
+        pytest.param(9, {SHARED: "-1", DELETION: "9"}, id="a disruption cost is never negative"),
+        pytest.param(9, {SHARED: "cheap", KARPENTER: "2147483648", DELETION: "9"}, id="what can be read counts"),
+        pytest.param(2**31 - 1, {SHARED: "2147483647"}, id="the most"),
+    ],
+)
+def test_the_first_that_can_be_read_counts(expected: int, written: dict[str, str]) -> None:
+    assert written_cost(pod("p", annotations=written).spec) == expected
+
+
+def test_what_cannot_be_read_is_named_with_whose_it_is_and_how_many() -> None:
+    kind = pod_class(annotations={DELETION: "+1", SHARED: "3"})
+    odd = [pod(f"p{n}", on="n1", kind=kind) for n in range(3)]
+    (sentence,) = unread_costs(cluster([node("n1")], odd))
+    assert sentence == (
+        "default/ReplicaSet/web: controller.kubernetes.io/pod-deletion-cost is '+1' on 3 pods, no integer of 32 bits "
+        "without a plus sign and leading zeros; it does not count."
+    )
+
+
+def test_of_many_that_cannot_be_read_the_rest_is_counted() -> None:
+    odd = [pod(f"p{n}", on="n1", annotations={SHARED: f"odd-{n}"}) for n in range(8)]
+    *named, rest = unread_costs(cluster([node("n1")], odd))
+    assert (len(named), rest) == (5, "3 more costs of pods cannot be read and do not count.")
+
+
+def test_costs_that_can_be_read_are_not_named() -> None:
+    fine = [pod("a", on="n1", annotations={DELETION: "-5"}), pod("b", on="n1", annotations={KARPENTER: "5"})]
+    assert unread_costs(cluster([node("n1")], fine)) == ()

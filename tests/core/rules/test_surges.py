@@ -1,5 +1,3 @@
-"""Pods that are moved without a gap: which they are, and what keeps those that cannot be."""
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -131,7 +129,7 @@ def test_a_pod_that_keeps_its_own_kind_off_its_zone_finds_no_place_next_to_itsel
     apart = pod("p", anti_affinity=(PodTerm(topology, own, ("default",)),))
     spread = pod("p", hard_spread=(SpreadConstraint(topology, own),))
 
-    assert [kept(context(web()), each) for each in (apart, spread)] == [expected, expected]
+    assert [kept(context(web()), row) for row in (apart, spread)] == [expected, expected]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Each scheduling rule alone: which node a pod names, which volumes bind it, which nodes may receive."""
-
 from typing import Any
 
 import pytest
@@ -84,8 +82,8 @@ def test_what_a_template_adds_is_named_so(expected: str, spec: dict[str, Any]) -
         pytest.param(False, node("n", labels={"type": "virtual-kubelet"}), id="a virtual kubelet, by its label"),
         pytest.param(True, node("n", labels={"type": "fast"}), id="a label of a person's own of that key"),
         *(
-            pytest.param(False, node("n", conditions=frozenset({each})), id=each)
-            for each in (*names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION)
+            pytest.param(False, node("n", conditions=frozenset({name})), id=name)
+            for name in (*names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION)
         ),
     ],
 )

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -5,15 +6,18 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
-from shared.core.cluster.resources import NOTHING
+from shared.core.cluster.resources import GPU as A_GPU
+from shared.core.cluster.resources import NOTHING, TPU, Resources
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import NodePods
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.rules.pods import movable
 from shared.core.rules.utilization import above_limits, excess, spare, usage
-from tests.builders import NOW, node, our_taint, pod, resources, taint
+from tests.builders import GIB, NOW, cluster, node, our_taint, pod, pod_class, resources, taint
+from tests.core.planning.passes import ordered, plan
 
 GPU = taint("nvidia.com/gpu")
 HALF = pod("web", cpu=2, memory=1.6)
@@ -131,7 +135,7 @@ def test_a_ratio_must_lie_strictly_below_its_limit(
 )
 def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: int, cpu: float, memory: float) -> None:
     nodes = [node(f"n{i}") for i in range(count)]
-    pods = {each.name: NodePods([pod(f"p-{each.name}", cpu=cpu, memory=memory)]) for each in nodes}
+    pods = {any_node.name: NodePods([pod(f"p-{any_node.name}", cpu=cpu, memory=memory)]) for any_node in nodes}
     assert excess(spare(nodes, pods), nodes[0]) == expected
 
 
@@ -165,6 +169,79 @@ def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change
     ],
 )
 def test_what_is_free_in_a_tainted_pool_is_room_for_its_pods(expected: int, taints: list[Taint | None]) -> None:
-    nodes = [node(f"n{number}", taints=(each,) if each else ()) for number, each in enumerate(taints)]
+    nodes = [node(f"n{number}", taints=(row,) if row else ()) for number, row in enumerate(taints)]
 
     assert excess(spare(nodes, {}), nodes[0]) == expected
+
+
+def gpus(name: str, count: int = 8, kind: str = A_GPU) -> Node:
+    plain = node(name, cpu=96, memory=600)
+    return replace(plain, allocatable=plain.allocatable + Resources.of({kind: count}))
+
+
+def training(name: str, on: str, count: int, kind: str = A_GPU) -> Pod:
+    """Asks for a twelfth of the CPU and a twentieth of the memory."""
+    asked = Resources.of({"cpu": 8000, "memory": 30 * GIB, kind: count})
+    return pod(name, on=on, kind=pod_class(owner="StatefulSet/train", requests=asked))
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "score", "count", "kind"),
+    [
+        pytest.param(Fraction(1), 100, 8, A_GPU, id="all GPUs are asked for"),
+        pytest.param(Fraction(1, 2), 50, 4, A_GPU, id="half of them"),
+        pytest.param(Fraction(0), Fraction(80, 12) + Fraction(20, 20), 0, A_GPU, id="none: CPU and memory show it"),
+        pytest.param(Fraction(1), 100, 8, TPU, id="TPU chips likewise"),
+    ],
+)
+def test_a_node_is_as_full_as_its_accelerators(accelerator: Fraction, score: Fraction, count: int, kind: str) -> None:
+    used = usage(gpus("n1", kind=kind), [training("t", "n1", count, kind)])
+
+    assert used is not None
+    assert (used.cpu, used.memory) == (Fraction(1, 12), Fraction(1, 20))
+    assert (used.accelerator, used.score) == (accelerator, score)
+
+
+def test_a_node_without_accelerators_is_measured_as_ever() -> None:
+    used = usage(node("n1"), [pod("p", cpu=1, memory=4)])
+
+    assert used is not None
+    assert (used.accelerator, used.score) == (None, Fraction(25))
+
+
+@pytest.mark.parametrize(
+    ("expected", "busy"),
+    [
+        pytest.param("accelerator_above_limit", 8, id="8 of 8"),
+        pytest.param("accelerator_above_limit", 6, id="6 of 8 are the limit"),
+        pytest.param("underutilized", 5, id="5 of 8 are below it"),
+    ],
+)
+def test_busy_accelerators_keep_a_node_of_idle_cpu(expected: str, busy: int) -> None:
+    pods = [training("t1", "n1", busy), training("t2", "n2", 1), pod("web", on="n2", cpu=70)]
+
+    decision = plan(cluster([gpus("n1"), gpus("n2")], pods)).of("n1")
+
+    assert decision is not None
+    assert (decision.reason, decision.accelerator_ratio) == (expected, Fraction(busy, 8))
+    details = [blocker.detail for blocker in decision.blockers]
+    assert details == ([f"nvidia.com/gpu {busy / 8:.1%} (limit 75%)"] if busy > 5 else [])
+
+
+def test_the_node_with_the_idlest_accelerators_goes_first() -> None:
+    """By CPU and memory n1 is the emptier one."""
+    pods = [
+        training("t1", "n1", 2),
+        training("t3", "n1", 2),
+        training("t2", "n2", 2),
+        pod("web", on="n2", cpu=20, memory=60),
+    ]
+
+    assert ordered(plan(cluster([gpus("n1"), gpus("n2")], pods))) == ["n2"]
+
+
+def test_nodes_of_busy_accelerators_are_no_excess_for_their_idle_cpu() -> None:
+    nodes = [gpus("n1"), gpus("n2")]
+    pods = {any_node.name: NodePods([training(f"t-{any_node.name}", any_node.name, 6)]) for any_node in nodes}
+
+    assert excess(spare(nodes, pods), nodes[0]) == Fraction(1, 2)

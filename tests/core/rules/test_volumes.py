@@ -5,13 +5,21 @@ and pkg/controller/volume/attachdetach/reconciler (isMultiAttachForbidden).
 """
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from shared.core.cluster.pod import Phase, Volume
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from shared.core.cluster.storage import (
+    LISTS,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Storage,
+    StorageClass,
+    claim_keys,
+)
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
@@ -209,3 +217,30 @@ def test_a_claim_is_used_by_every_pod_that_names_it_until_the_pod_has_ended() ->
     ]
 
     assert users(cluster([node("n1")], pods)) == {"default/data": 3, "default/logs": 3, "other/data": 1}
+
+
+def test_a_storage_that_was_not_read_is_not_known() -> None:
+    assert Storage().unread == LISTS
+    assert not Storage().known
+    assert storage(volume_claim("data")).known
+
+
+def test_a_pods_claims_are_those_it_names_and_those_made_for_it() -> None:
+    volumes = (*mounts("data"), Volume("scratch", "ephemeral"), Volume("tmp", "emptyDir"))
+
+    assert list(claim_keys(pod("web-0", volumes=volumes))) == ["default/data", "default/web-0-scratch"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "since"),
+    [
+        pytest.param("", {"a": None}, id="there is none"),
+        pytest.param("b", {"a": None, "b": NOW}, id="one of several"),
+        pytest.param("b", {"a": NOW, "b": NOW + timedelta(days=1)}, id="of two the newest"),
+        pytest.param("a", {"a": NOW, "b": NOW}, id="of two of one age the first by name"),
+    ],
+)
+def test_the_default_class_is_the_one_that_admission_takes(expected: str, since: dict[str, object]) -> None:
+    classes = {name: storage_class(name, default_since=at) for name, at in since.items()}
+
+    assert Storage(classes=classes).default_class == expected

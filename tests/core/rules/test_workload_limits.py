@@ -1,5 +1,3 @@
-"""Workloads without a PodDisruptionBudget that several drains move: what a claim writes down, and who is refused."""
-
 from collections import Counter
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""The guards over whole workloads: what the policy may ask for, and how a node with such pods is kept."""
-
 from datetime import timedelta
 from typing import Any
 

@@ -101,7 +101,7 @@ def _addition(base: PolicyAtRest, alone: Rest, at: datetime) -> LaterAddition:
     left = policy.commitments.in_force(at)
     rest = base.onward(replace(policy, commitments=left), base.start.snapshot)
     bill = Bill.of(base.prices, left, base.situation.snapshot.nodes, at)
-    added = bill.of_all(alone.snapshot.nodes) - bill.of_all(rest.snapshot.nodes)
+    added = bill.cost_of(alone.snapshot.nodes) - bill.cost_of(rest.snapshot.nodes)
     ending = {family for family, until in policy.commitments.ends if until == at}
     families = tuple(sorted(ending, key=lambda family: (family == FLEXIBLE, family)))  # the flexible one last
     return LaterAddition(at, families, len(rest.snapshot.nodes), added, rest.is_rest)

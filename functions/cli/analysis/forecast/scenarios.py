@@ -152,8 +152,8 @@ def _later(base: PolicyAtRest, alone: Rest) -> "tuple[LaterAddition, ...]":
 
 def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     nodes = rest.snapshot.nodes
-    paid = None if bill.is_list else bill.of_all(nodes)
-    cost = bill.prices.of_all(nodes)
+    paid = None if bill.is_list else bill.cost_of(nodes)
+    cost = bill.prices.cost_of(nodes)
     return Scenario(kind, len(nodes), cost, rest.evictions, rest.gone, is_rest=rest.is_rest, bill=paid)
 
 

@@ -239,7 +239,7 @@ class PolicyAtRest:
     @property
     def saving(self) -> int:
         """What is saved until then, in micro-dollars an hour."""
-        return self.bill.of_all(self.situation.snapshot.nodes) - self.bill.of_all(self.rest.snapshot.nodes)
+        return self.bill.cost_of(self.situation.snapshot.nodes) - self.bill.cost_of(self.rest.snapshot.nodes)
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
         """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""

@@ -86,7 +86,7 @@ def _held_change(key: _Key, rows: Sequence[tuple[Relaxation, Node]], savings: Sa
     (reason, _), *_ = Counter(relaxation.reason for relaxation, _ in rows).most_common(1)
     first, *others = {relaxation.object for relaxation, _ in rows}
     nodes = {node.name: node for _, node in rows}
-    return Held(Relaxation(reason, "" if others else first, key[2]), tuple(nodes), savings.of_all(nodes.values()))
+    return Held(Relaxation(reason, "" if others else first, key[2]), tuple(nodes), savings.saving_of(nodes.values()))
 
 
 def _kept_alone(situation: Situation, base: PolicyAtRest) -> tuple[_Kept, Savings]:
@@ -313,7 +313,7 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
     if held.from_now:
         return True
     least = bound(held.relaxation.apply(base.standing).snapshot, base.bill, ClusterState())
-    return (least.cost if least.bill is None else least.bill) < base.bill.of_all(base.rest.snapshot.nodes)
+    return (least.cost if least.bill is None else least.bill) < base.bill.cost_of(base.rest.snapshot.nodes)
 
 
 def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
@@ -323,12 +323,14 @@ def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
 
 def _freed_by(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
     nodes, saving = _count_gain(base, found)
-    listed = base.prices.of_all(base.anyway.snapshot.nodes) - base.prices.of_all(found.snapshot.nodes) if saving else 0
+    listed = (
+        base.prices.cost_of(base.anyway.snapshot.nodes) - base.prices.cost_of(found.snapshot.nodes) if saving else 0
+    )
     return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions, listed)
 
 
 def _count_gain(base: PolicyAtRest, found: Rest) -> tuple[int, int]:
     """Return how many nodes go beyond the steady state, and what that saves."""
-    anyway, cost = base.anyway, base.bill.of_all
+    anyway, cost = base.anyway, base.bill.cost_of
     saving = max(cost(anyway.snapshot.nodes) - cost(found.snapshot.nodes), 0)
     return found.gone - anyway.gone if saving else 0, saving

@@ -107,12 +107,12 @@ def advise(
     """Return which machine types the pools should have, for the fullest of several situations, so that all fit."""
     most = _most_offered(situation.snapshot for situation in situations)
     fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
-    steady = bill.of_all(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
+    steady = bill.cost_of(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
     study = Study(fullest, bill, request)
     found, proof = study.prove(study.search(progress))
     for other in others:
         proof = _also_for(study, other.snapshot, proof, found)
-    now, proposed = bill.of_all(study.snapshot.nodes), bill.of_all(proof.world.nodes)
+    now, proposed = bill.cost_of(study.snapshot.nodes), bill.of_all(proof.world.nodes)
     pools, booked = tuple(_pools(study, proof)), booked_share(study.snapshot)
     return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)
 
@@ -153,7 +153,7 @@ def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:
         new = {group: count for group, count in proof.new.items() if group.pool == offer.pool}
         come = [study.new_nodes.node(group, number) for group, count in new.items() for number in range(count)]
         after = [node for node in nodes if node not in gone] + come
-        saving, nodes = study.bill.of_all(nodes) - study.bill.of_all(after), after
+        saving, nodes = study.bill.cost_of(nodes) - study.bill.cost_of(after), after
         kept = [node for node in offer.nodes if node.name in proof.kept]
         yield PoolAdvice(
             offer.pool, offer.machine, len(offer.nodes), len(kept), new, saving,

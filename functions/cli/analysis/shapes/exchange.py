@@ -108,7 +108,7 @@ class Exchange(Rearrangement):
         own = Counter(self._own_of(node))
         guests = [kind for kind in self.guests(node) if not self.arrays.goes_with_its_node(kind)]
         for kind in guests:
-            self._do(self._lie if node in self._lying[kind] else self._put, kind, node, -1)
+            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
         for kind, pods in own.items():
             self._do(self._constraints.leave, kind, node, pods)
         self._do(self._hold, 0, node, 1)

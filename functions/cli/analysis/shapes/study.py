@@ -101,7 +101,7 @@ class Study:
             proof = self.prover.prove_world(self.snapshot, end.kept, end.new, end.meant)
             gone = (node for node in self.snapshot.nodes if node.name in self.may_go - proof.kept)
             moved = sum(map(self.moving_pods, gone))
-            found.append((self.bill.of_all(proof.world.nodes) + self.moving * moved, end, proof))
+            found.append((self.bill.cost_of(proof.world.nodes) + self.moving * moved, end, proof))
         return min(found, key=lambda row: row[0])[1:]
 
     def _searcher(self) -> ShapeSearch:

@@ -15,11 +15,12 @@ from shared.core.cluster.resources import Resources, total
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
-from shared.core.planning.autoscaler import as_seen, is_expendable
-from shared.core.planning.scheduling import SCORING, SchedulerPacking, count_taints
+from shared.core.planning.autoscaler import drop_expendable, is_expendable
+from shared.core.planning.scheduling import SCORING, count_taints
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
 
@@ -54,7 +55,7 @@ class Scheduler:
 
     def _preempt(self, pod: Pod, snapshot: Snapshot) -> bool:
         """Let expendable pods end where the pod has room without them; it is tried again once they have ended."""
-        seen = as_seen(snapshot)
+        seen = drop_expendable(snapshot)
         if seen is snapshot or is_expendable(pod.spec):
             return False
         arrays = ClusterArrays(seen)
@@ -178,7 +179,7 @@ class _ScaleUpLook:
         self._world, self._templates, seen = world, templates, world.snapshot()
         # all that boots is there already; what is cordoned or being deleted stays no room
         nodes = (node if node.once_ready else replace(node, ready=True, once_ready=True) for node in seen.nodes)
-        self._snapshot = as_seen(replace(seen, nodes=tuple(nodes)))
+        self._snapshot = drop_expendable(replace(seen, nodes=tuple(nodes)))
         self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
         grow = {name for name, pool in seen.pools.items() if pool.autoscaled}
         groups = [group for group in templates.groups if group[0] in grow]

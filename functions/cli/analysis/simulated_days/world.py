@@ -236,7 +236,7 @@ class World:
             while self._ends and self._ends[0] <= self.now:
                 self._ends.popleft()
             nodes = tuple(self.nodes.values())
-            self._bill = Bill.of(self.prices, self.commitments, nodes, self.now).of_all(nodes)
+            self._bill = Bill.of(self.prices, self.commitments, nodes, self.now).cost_of(nodes)
             self._bill_is_known = True
         return self._bill
 

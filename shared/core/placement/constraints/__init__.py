@@ -1,14 +1,8 @@
 """The scheduler's rules about what else lies on a node or in its domain: one module each, `CONSTRAINTS` lists them.
 
-`ClusterArrays` and `Packing` know this tuple only, so the proofs of a plan, an order and demand ask the same rules.
-To add one:
-
-1. a module here with a `Constraint` (fixed for a snapshot) and its `ConstraintState` (what changes with every move);
-   `constraint.py` documents each method, `anti_affinity` is the example;
-2. its line in `CONSTRAINTS`;
-3. its line out of `rules.unmodelled.UNMODELLED`, or the question there narrowed to what stays unmodelled;
-4. a table of its cases in `tests/core/`. `test_constraints.py` lists which rules of a pod are modelled and fails until
-   1 to 3 agree with it; `tests/properties/test_constraint_laws.py` asks its laws of every line of the tuple.
+To add one, write a module with a `Constraint` (fixed for a snapshot) and its `ConstraintState` (`anti_affinity` is the
+example), its line in `CONSTRAINTS`, its line out of `rules.unmodelled.UNMODELLED`, and a table of its cases in
+`tests/core/`: `test_constraints.py` fails until these agree.
 """
 
 from typing import Final

@@ -1,21 +1,16 @@
-"""Required pod anti-affinity, in both directions, counted by topology domain.
+"""Required pod anti-affinity, in both directions, counted by topology domain (kube-scheduler, plugin InterPodAffinity).
 
-A pod may not enter a domain that holds a pod its own terms reject, nor one that holds a pod whose terms reject
-it (kube-scheduler, plugin InterPodAffinity). Nodes without the topology key belong to no domain.
+Nodes without the topology key belong to no domain.
 """
 
-from collections.abc import Sequence
-
-from shared.core.cluster.pod import PodClass
-from shared.core.cluster.selectors import PodTerm
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.constraints.domain_counts import (
     NOWHERE,
     Counts,
     TopologyDomains,
     TwinRows,
+    add_count,
     by_class,
-    count,
 )
 from shared.core.placement.node_filters import NodeMask
 
@@ -25,17 +20,18 @@ class AntiAffinity(Constraint):
 
     def __init__(self, given: ConstraintInput) -> None:
         classes = given.classes
-        terms = {term: place for place, term in enumerate(_terms(classes))}
+        every = dict.fromkeys(term for spec in classes for term in spec.anti_affinity)
+        terms = {term: place for place, term in enumerate(every)}
         keys = {term.topology_key for term in terms}
         known = {key: TopologyDomains(given.node_filters, key) for key in keys}
         self.domains = [known[term.topology_key] for term in terms]
         self.holds: list[tuple[int, ...]] = [
             tuple(sorted({terms[term] for term in spec.anti_affinity})) for spec in classes
         ]
-        self.rejected_by = _rejections(classes, tuple(terms), given)
+        rejecting = ((kind, place) for term, place in terms.items() for kind in given.matches.of(term))
+        self.rejected_by: list[tuple[int, ...]] = by_class(len(classes), rejecting)
 
     def concerns(self, kind: int) -> bool:
-        """Whether any term is held by, or rejects, pods of this class."""
         return bool(self.holds[kind] or self.rejected_by[kind])
 
     def state(self) -> "AntiAffinityState":
@@ -43,10 +39,9 @@ class AntiAffinity(Constraint):
 
 
 class AntiAffinityState(ConstraintState):
-    """How many pods in each domain hold a term, and how many it rejects.
+    """How many pods in each domain hold a term, and how many it rejects."""
 
-    Only occupied domains are kept: thousands of terms by hostname would otherwise cost as much as the whole cluster.
-    """
+    # Only occupied domains are kept: thousands of terms by hostname would cost as much as the cluster.
 
     def __init__(self, terms: AntiAffinity) -> None:
         self._of = terms
@@ -63,7 +58,7 @@ class AntiAffinityState(ConstraintState):
             for term in terms:
                 domain = self._of.domains[term].of[node]
                 if domain != NOWHERE:
-                    count(counts.mine(term), domain, pods)
+                    add_count(counts.mine(term), domain, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         """Until a pod is evicted it rejects; one that broke a rule before may do so for others of its node."""
@@ -83,13 +78,3 @@ class AntiAffinityState(ConstraintState):
         rejecting = ((term, self._rejected) for term in self._of.holds[kind])
         rejected = ((term, self._holders) for term in self._of.rejected_by[kind])
         return not any(self._of.domains[term].of[node] in counts[term] for term, counts in (*rejecting, *rejected))
-
-
-def _terms(classes: Sequence[PodClass]) -> dict[PodTerm, None]:
-    return {term: None for spec in classes for term in spec.anti_affinity}
-
-
-def _rejections(classes: Sequence[PodClass], terms: Sequence[PodTerm], given: ConstraintInput) -> list[tuple[int, ...]]:
-    """Return for each class the terms that reject it."""
-    rejecting = ((kind, place) for place, term in enumerate(terms) for kind in given.matches.of(term))
-    return by_class(len(classes), rejecting)

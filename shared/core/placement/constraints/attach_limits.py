@@ -1,11 +1,11 @@
 """How many volumes of a CSI driver a node can attach: those of its pods, each once, and what is attached besides.
 
-Counted as the scheduler does (plugin NodeVolumeLimits): a volume that several pods of a node use is one; so is a claim
-whose volume is still to be made; an ephemeral volume is one of its own for each pod; an attachment that no pod of the
-node uses takes a place until it is gone. A pod brings what its new node has not attached for another pod.
+As the scheduler counts (plugin NodeVolumeLimits): a volume that several pods of a node use is one; so is a claim whose
+volume is still to be made; an ephemeral volume is one of its own for each pod; any other attachment takes a place
+until it is gone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,8 +26,7 @@ INLINE: Final = "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/"
 """How the driver names a disk of which a pod gives the name alone (csi-translation-lib, plugins/gce_pd.go)."""
 UNLIMITED: Final = np.iinfo(np.int64).max // 2
 """Room for any number of volumes, and far from where adding would overflow."""
-Disk = tuple[str, str]
-"""A driver and its own name of a volume."""
+Disk = tuple[str, str]  # A driver and its own name of a volume.
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,6 @@ class Brought:
 
 
 class AttachLimits(Constraint):
-    """All volumes that count against a limit, and the limits by driver and node."""
-
     def __init__(self, given: ConstraintInput) -> None:
         storage, nodes = given.snapshot.storage, given.snapshot.nodes
         limited = sorted({driver for node in storage.csi_nodes.values() for driver in node.limits})
@@ -55,7 +52,6 @@ class AttachLimits(Constraint):
         self.attached = tuple(self._attached_volumes(given.snapshot))
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class bring any volume of a driver with a limit."""
         return bool(self.brings[kind])
 
     def state(self) -> "AttachLimitsState":
@@ -122,13 +118,16 @@ class AttachLimitsState(ConstraintState):
         return (before + pods > 0) - (before > 0)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        return all_of([self._taking(brought) for brought in self._of.brings[kind]])
+        return all_of([self._find_room(brought) for brought in self._of.brings[kind]])
 
-    def _taking(self, brought: Brought) -> NodeMask:
-        """Return the nodes with room for what a pod brings of one driver."""
+    def _find_room(self, brought: Brought) -> NodeMask:
         free = self._of.limits[brought.driver] - self._counts[brought.driver]
         mask: NodeMask = free >= len(brought.volumes) + brought.own
-        for node, here in self._there_already(brought.volumes).items():
+        there: dict[int, int] = {}
+        for volume in brought.volumes:
+            for node, pods in self._users.get(volume, {}).items():
+                there[node] = there.get(node, 0) + (pods > 0)
+        for node, here in there.items():
             new = len(brought.volumes) - here + brought.own
             mask[node] = not new or free[node] >= new
         return mask
@@ -141,14 +140,6 @@ class AttachLimitsState(ConstraintState):
             if new and free < new:
                 return False
         return True
-
-    def _there_already(self, volumes: Sequence[int]) -> dict[int, int]:
-        """Return by node how many of the volumes its pods use."""
-        found: dict[int, int] = {}
-        for volume in volumes:
-            for node, pods in self._users.get(volume, {}).items():
-                found[node] = found.get(node, 0) + (pods > 0)
-        return found
 
 
 def _disk(spec: PodClass, volume: Volume, storage: Storage) -> Disk | None:

@@ -1,7 +1,6 @@
 """What every placement constraint offers, and all constraints combined as one.
 
-A constraint has a part that is fixed for a snapshot, and a part that changes with each move. Pods are named by class
-and node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
+Pods are named by class and node index (`kind`, `node`). Each constraint hears only of the classes that it concerns.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,12 +27,10 @@ class ConstraintInput:
 
     @cached_property
     def kinds(self) -> Mapping[PodClass, int]:
-        """By class its place."""
         return {spec: kind for kind, spec in enumerate(self.classes)}
 
     @cached_property
     def matches(self) -> TermMatches:
-        """Which classes a selector means."""
         return TermMatches(self.classes, self.snapshot.namespaces)
 
     @cached_property
@@ -51,27 +48,23 @@ class ConstraintInput:
 
 
 class ConstraintState(Protocol):
-    """How the pods lie, as far as one constraint counts them. One for each packing.
+    """How the pods lie, as far as one constraint counts them."""
 
-    All state is counts: the same call with the negative number of pods takes it back, and nothing else has to be kept
-    for an undo. It hears only of pods that the constraint concerns. It is copied for every pass of the search and
-    changed twice for every pod placed: keep what is occupied, not a place for each node and class.
-    """
+    # The same call with a negative number of pods takes it back.
+    # It is copied for every pass of the search and changed twice for every pod placed: keep what is occupied, not a
+    # place for each node and class.
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         """Count pods of a class onto a node."""
-        ...
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
         """Count pods that were given this place, in which `misplaced` must find them right."""
         self.add(kind, node, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
-        """Pods will be evicted from the node; called for all that leave it before the first of them gets its new place.
-
-        They leave one after another. A rule that must hold at each of these moments counts them apart from those that
-        stay until each is evicted; for the others they are away at once.
-        """
+        """Pods will be evicted from the node."""
+        # Called for all that leave it before the first of them gets its new place.
+        # A rule that must hold while they leave one after another counts them apart until each is evicted.
         self.add(kind, node, -pods)
 
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
@@ -79,13 +72,11 @@ class ConstraintState(Protocol):
         del kind, node, pods
 
     def presume(self, kind: int, node: int) -> None:
-        """A pod of the class that was placed on the node may never come: nothing that others need may rest on it.
-
-        It waits for the scheduler, which chooses for itself, or its own node may be back.
-        """
+        """A pod of the class that was placed on the node may never come: nothing that others need may rest on it."""
+        # It waits for the scheduler, which chooses for itself, or its own node may be back.
         del kind, node
 
-    def bar(self, node: int) -> None:
+    def stop_filling(self, node: int) -> None:
         """Nothing more is put on the node; whether it stays with what lies there or goes is not known."""
         del node
 
@@ -98,12 +89,8 @@ class ConstraintState(Protocol):
         del node
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        """Return the nodes that may take one more pod of the class as the pods lie now; None = all.
-
-        Asked for every pod placed: a few passes of NumPy over the nodes, never a loop over them. A node where no pod
-        of the class may ever go is better left out by `Constraint.admits`, which is asked once.
-        """
-        ...
+        """Return the nodes that may take one more pod of the class as the pods lie now; None = all."""
+        # Asked for every pod placed: a few passes of NumPy, never a loop. What may never be is for `admits`.
 
     def allows(self, kind: int, node: int) -> bool:
         """Whether a node is one of those that `allowed` returns. A rule that knows it much sooner answers by itself."""
@@ -111,11 +98,8 @@ class ConstraintState(Protocol):
         return mask is None or bool(mask[node])
 
     def find_misplaced(self) -> int | None:
-        """Return a class of which a pod that was placed could not come back to its place if it left it now, or None.
-
-        Asked when all that leaves a node has its place. A rule that what lies elsewhere can only make harder has no
-        such pods. Pods on closed nodes are not asked about: they will be placed again.
-        """
+        """Return a class of which a placed pod could not come back to its place if it left it now, or None."""
+        # Asked when all that leaves a node has its place; pods on closed nodes will be placed again.
         return None
 
     def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:
@@ -133,7 +117,6 @@ class ConstraintState(Protocol):
 
     def copy(self) -> Self:
         """Return an independent twin."""
-        ...
 
 
 class Constraint(Protocol):
@@ -141,7 +124,6 @@ class Constraint(Protocol):
 
     def concerns(self, kind: int) -> bool:
         """Whether the rule binds pods of the class, or counts them for others. It never hears of the rest."""
-        ...
 
     def admits(self, kind: int) -> NodeMask | None:
         """Return the nodes that the rule leaves the class whatever lies there; None = all."""
@@ -150,16 +132,12 @@ class Constraint(Protocol):
 
     def state(self) -> ConstraintState:
         """Return the counts of a cluster in which no pod lies anywhere yet."""
-        ...
 
 
-NewConstraint = Callable[[ConstraintInput], Constraint]
-"""How a constraint is made; its class is one."""
+NewConstraint = Callable[[ConstraintInput], Constraint]  # How a constraint is made; its class is one.
 
 
 class Constraints:
-    """The fixed part of all constraints of a snapshot."""
-
     def __init__(self, makers: Sequence[NewConstraint], given: ConstraintInput) -> None:
         self._members = tuple(make(given) for make in makers)
         kinds = range(len(given.classes))
@@ -169,7 +147,6 @@ class Constraints:
         """By class, the places of those that concern it."""
 
     def admits(self, kind: int) -> NodeMask | None:
-        """Return the nodes that all constraints leave the class whatever lies there; None = all."""
         return all_of([self._members[place].admits(kind) for place in self.concerning[kind]])
 
     def admitted_by(self, place: int, kind: int) -> NodeMask | None:
@@ -186,8 +163,6 @@ class Constraints:
 
 
 class ConstraintStates(ConstraintState):
-    """The changing part of all constraints, for one packing."""
-
     def __init__(self, concerning: Sequence[Sequence[int]], states: Sequence[ConstraintState]) -> None:
         self._concerning = concerning
         self._states = tuple(states)
@@ -212,9 +187,9 @@ class ConstraintStates(ConstraintState):
         for place in self._concerning[kind]:
             self._states[place].presume(kind, node)
 
-    def bar(self, node: int) -> None:
+    def stop_filling(self, node: int) -> None:
         for state in self._states:
-            state.bar(node)
+            state.stop_filling(node)
 
     def close(self, node: int) -> None:
         for state in self._states:
@@ -234,7 +209,6 @@ class ConstraintStates(ConstraintState):
         return True
 
     def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
-        """Yield what each that concerns the class allows by itself, with its place in the tuple."""
         for place in self._concerning[kind]:
             yield place, self._states[place].allowed_nodes(kind)
 
@@ -259,7 +233,6 @@ class ConstraintStates(ConstraintState):
 
 
 def all_of(masks: Iterable[NodeMask | None]) -> NodeMask | None:
-    """Return where all masks hold; None = everywhere."""
     combined: NodeMask | None = None
     for mask in masks:
         if mask is not None:

@@ -1,8 +1,7 @@
 """How many pods a rule counts by topology domain, and which pod classes an inter-pod term means.
 
-Only domains with pods are kept: thousands of rules over hostnames would otherwise cost as much as rules times nodes. A
-rule with many of them has an array as well, which answers for all nodes at once. Copies share a row until one of them
-changes it, because the search copies thousands.
+Only domains with pods are kept: thousands of rules over hostnames would otherwise cost rules times nodes; a rule with
+many has an array as well. Copies share a row until one of them changes it, because the search copies thousands.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
@@ -17,17 +16,13 @@ from shared.core.cluster.selectors import NO_LABELS, Labels, LabelSelector, PodT
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 _Key = TypeVar("_Key", bound=Hashable)
-Counts = dict[int, int]
-"""By domain or node, as far as it is not 0."""
-NOWHERE: Final = -1
-"""The domain of nodes that a rule leaves out."""
-_DENSE: Final = 64
-"""With pods in one of so many domains, or more of them, a rule keeps an array of all."""
-_ENDLESS: Final = 2**62
-"""What no domain holds: there is no other domain to compare with."""
+Counts = dict[int, int]  # By domain or node, as far as it is not 0.
+NOWHERE: Final = -1  # The domain of nodes that a rule leaves out.
+_DENSE: Final = 64  # With pods in one of so many domains, or more of them, a rule keeps an array of all.
+_ENDLESS: Final = 2**62  # What no domain holds: there is no other domain to compare with.
 
 
-def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
+def add_count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
     """Add pods at a place; return how many are there now."""
     found = counts.get(place, 0) + pods
     if found:
@@ -37,27 +32,20 @@ def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
     return found
 
 
-def each_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
-    """Yield each place as often as it counts."""
+def repeat_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
     return chain.from_iterable(starmap(repeat, counts.items()))
 
 
 class DomainCounts:
-    """The counts of one rule over a fixed number of domains.
-
-    What is not known lies between two numbers: a domain holds its lasting pods at least, and at most all that are there
-    for now and those that leave it one after another.
-    """
+    """The counts of one rule; what is not known lies between the lasting pods and all that are there for now."""
 
     def __init__(self, domains: int) -> None:
         self._domains = domains
         self._all: Counts = {}
-        self._passing: Counts = {}
-        """Those of all that do not last."""
+        self._passing: Counts = {}  # Those of all that do not last.
         self._levels: Counts = {}
         """By number of lasting pods, how many domains have so many; of those that have any."""
-        self._lived_in = 0
-        """How many domains have lasting pods."""
+        self._lived_in = 0  # How many domains have lasting pods.
         self._leaving: Counts = {}
         self._array: NDArray[np.int64] | None = None
         """The same as `_all`, once many domains have pods; one place more, for `NOWHERE`."""
@@ -71,29 +59,27 @@ class DomainCounts:
 
     def add(self, domain: int, pods: int, *, lasting: int) -> None:
         """Count pods that are there for now, and those of them that will not go away with their node."""
-        found = count(self._all, domain, pods)
-        passing = self._passing.get(domain, 0) if pods == lasting else count(self._passing, domain, pods - lasting)
+        found = add_count(self._all, domain, pods)
+        passing = self._passing.get(domain, 0) if pods == lasting else add_count(self._passing, domain, pods - lasting)
         if lasting:
             self._level(found - passing - lasting, found - passing)
         if self._array is not None:
             self._array[domain] = found
 
     def _level(self, before: int, now: int) -> None:
-        """Note that a domain has another number of lasting pods."""
         if before:
-            count(self._levels, before, -1)
+            add_count(self._levels, before, -1)
         if now:
-            count(self._levels, now, 1)
+            add_count(self._levels, now, 1)
         self._lived_in += bool(now) - bool(before)
 
     @property
     def unsure(self) -> KeysView[int]:
-        """The domains with pods that do not last."""
         return self._passing.keys()
 
     def leave(self, domain: int, pods: int) -> None:
         """Count pods on their way from a node that is being emptied; they are in none of the other counts."""
-        count(self._leaving, domain, pods)
+        add_count(self._leaving, domain, pods)
 
     def at(self, domain: int) -> int:
         """Return how many pods a domain may hold."""
@@ -108,11 +94,9 @@ class DomainCounts:
         return max(min(levels, default=_ENDLESS), 0)
 
     def taking(self, spare: int, domains: int, nodes: NDArray[np.int64]) -> NodeMask | None:
-        """Return which nodes lie in domains that hold at most so many pods more than any other; None = all.
-
-        `domains`: how many there are to compare with; 0: every domain is compared with none. `nodes` holds the domain
-        of each node; those of `NOWHERE` are let through.
-        """
+        """Return which nodes lie in domains that hold at most so many pods more than any other; None = all."""
+        # `domains` is how many there are to compare with; 0: with none. `nodes` has the domain of each; NOWHERE is
+        # let through.
         bound = spare + (self.least(domains) if domains else 0)
         exact = self._exactly(spare, domains) if self._leaving or self._passing else {}
         if self._array is None and len(self._all) * _DENSE > self._domains + _DENSE * _DENSE:
@@ -135,7 +119,6 @@ class DomainCounts:
         return holds <= spare + (self.least(domains, domain if exactly else NOWHERE) if domains else 0)
 
     def emptiest(self, nodes: NDArray[np.int64], among: NodeMask) -> NodeMask:
-        """Return which of some nodes lie in domains with the fewest pods; `nodes` holds the domain of each."""
         if not among.any():
             return among
         counts = self._count_by_domain()[nodes]
@@ -148,12 +131,10 @@ class DomainCounts:
         return found
 
     def _exactly(self, spare: int, domains: int) -> dict[int, bool]:
-        """Return each domain whose number of pods alone does not decide whether it takes one more.
-
-        A domain is never compared with itself, which matters where it is the only one that is emptiest.
-        """
+        """Return each domain whose number of pods alone does not decide whether it takes one more."""
+        # A domain is never compared with itself, which matters where it is the only one that is emptiest.
         asked = {*self._leaving, *(self._passing if self._is_compared_exactly(domains) else ())}
-        return {each: self.at(each) <= spare + (self.least(domains, each) if domains else 0) for each in asked}
+        return {one: self.at(one) <= spare + (self.least(domains, one) if domains else 0) for one in asked}
 
     def _is_compared_exactly(self, domains: int) -> bool:
         """Whether there are domains to compare with, and one of them alone is the emptiest."""
@@ -173,18 +154,14 @@ def _outside(domains: set[int], count: int, nodes: NDArray[np.int64]) -> NodeMas
 
 
 class TopologyDomains:
-    """Each node's domain under one key, by number."""
-
     def __init__(self, node_filters: NodeFilters, key: str) -> None:
         column = node_filters.label(key)
         absent = column.values.index(None) if None in column.values else NOWHERE
         self._codes: Codes = np.where(column.codes == absent, NOWHERE, column.codes)
         self._size = int(self._codes.max(initial=NOWHERE)) + 1
-        self.of: list[int] = self._codes.tolist()
-        """By node."""
+        self.of: list[int] = self._codes.tolist()  # By node.
 
     def nodes_in(self, domains: Collection[int]) -> NodeMask:
-        """Return the nodes that lie in one of the domains."""
         # one more place than domains: NOWHERE, which is the last index, falls on it
         chosen = np.zeros(self._size + 1, np.bool_)
         chosen[list(domains)] = True
@@ -192,7 +169,6 @@ class TopologyDomains:
         return chosen[self._codes]
 
     def nodes_with_key(self) -> NodeMask:
-        """Return the nodes that lie in any domain."""
         keyed: NodeMask = self._codes != NOWHERE
         return keyed
 
@@ -238,8 +214,6 @@ def by_class(classes: int, pairs: Iterable[tuple[int, _Value]]) -> list[tuple[_V
 
 
 class TermMatches:
-    """The classes of a snapshot by namespace and label."""
-
     def __init__(self, classes: Sequence[PodClass], namespaces: Mapping[str, Labels]) -> None:
         self._classes = classes
         self._namespaces = namespaces
@@ -251,7 +225,6 @@ class TermMatches:
                 self._bearing.setdefault((spec.namespace, key, value), []).append(kind)
 
     def of(self, term: PodTerm) -> Iterator[int]:
-        """Yield each class that the term selects, once."""
         return (kind for namespace in self._namespaces_of(term) for kind in self.within(namespace, term.selector))
 
     def within(self, namespace: str, selector: LabelSelector | None) -> Iterator[int]:

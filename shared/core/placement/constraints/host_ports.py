@@ -1,7 +1,7 @@
 """Ports of the host: two pods that take the same port of the same address exclude each other on a node.
 
-Addresses are compared as written; `0.0.0.0` means all of them (kube-scheduler, plugin NodePorts). So does `::` here:
-the scheduler takes it for an address of its own, and the later pod could then not bind where it was sent.
+`0.0.0.0` means all addresses (plugin NodePorts). So does `::` here: the scheduler takes it for an address of its own,
+and the later pod could then not bind where it was sent.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.cluster.pod import ANY_ADDRESS, HostPort, PodClass
+from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.domain_counts import Counts, TwinRows, count
+from shared.core.placement.constraints.domain_counts import Counts, TwinRows, add_count
 from shared.core.placement.node_filters import NodeMask
 
 _ALL: Final = frozenset({ANY_ADDRESS, "::"})
@@ -23,14 +23,14 @@ class HostPorts(Constraint):
 
     def __init__(self, given: ConstraintInput) -> None:
         self.nodes = len(given.snapshot.nodes)
-        ports = _ports(given.classes)
+        every = dict.fromkeys(port for spec in given.classes for port in spec.host_ports)
+        ports = {port: place for place, port in enumerate(every)}
         self.takes = [tuple(dict.fromkeys(ports[port] for port in spec.host_ports)) for spec in given.classes]
         barring = {spec.host_ports: _barring(spec.host_ports, ports) for spec in given.classes}
         self.barred_by = [barring[spec.host_ports] for spec in given.classes]
         self.ports = len(ports)
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class take any port of their host."""
         return bool(self.takes[kind])
 
     def state(self) -> "HostPortsState":
@@ -38,8 +38,6 @@ class HostPorts(Constraint):
 
 
 class HostPortsState(ConstraintState):
-    """How many pods take each port, on the nodes where any does."""
-
     def __init__(self, ports: HostPorts) -> None:
         self._of = ports
         self._takers = TwinRows[Counts](({} for _ in range(ports.ports)), dict)
@@ -51,7 +49,7 @@ class HostPortsState(ConstraintState):
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for port in self._of.takes[kind]:
-            count(self._takers.mine(port), node, pods)
+            add_count(self._takers.mine(port), node, pods)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
         barring = [counts for port in self._of.barred_by[kind] if (counts := self._takers[port])]
@@ -65,14 +63,9 @@ class HostPortsState(ConstraintState):
         return not any(node in self._takers[port] for port in self._of.barred_by[kind])
 
 
-def _ports(classes: Sequence[PodClass]) -> dict[HostPort, int]:
-    every = dict.fromkeys(port for spec in classes for port in spec.host_ports)
-    return {port: place for place, port in enumerate(every)}
-
-
 def _barring(wanted: Sequence[HostPort], ports: dict[HostPort, int]) -> tuple[int, ...]:
     """Return the ports that may not be taken already where these are wanted."""
-    found = (place for port, place in ports.items() if any(_clash(port, each) for each in wanted))
+    found = (place for port, place in ports.items() if any(_clash(port, other) for other in wanted))
     return tuple(found) if wanted else ()
 
 

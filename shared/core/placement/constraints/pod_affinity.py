@@ -1,14 +1,10 @@
-"""Required pod affinity: a pod may go only where pods that it asks for are in the same domain.
+"""Required pod affinity: a pod may go only where pods that it asks for are in the same domain (InterPodAffinity).
 
-What counts is kube-scheduler's (plugin InterPodAffinity). A pod that all terms mean counts for the domain of each term;
-a node must have all topology keys and lie, key by key, in a domain that counts a pod. If no such pod is on any node
-with one of the keys, a pod that its own terms mean may go to any node with all of them: the first of its group.
-
-Only pods that move are asked; those that stay need nothing when their companions leave. A drain evicts several pods at
-once, and several nodes are drained at once. So a pod relies only on companions that stay where the snapshot shows them.
-All others may be in their old place, in their new one, or nowhere for now: pods that move, that are terminating, or
-whose node may go. While there, they keep a pod from being the first of its group. So where there are only such, it is
-placed in the domain that all of them share, which does for each state between.
+A pod that all terms mean counts for the domain of each; where there is none on any node with one of the keys, a pod
+that its own terms mean may go to any node with all of them: the first of its group. Only pods that move are asked. A
+pod relies only on companions that stay where the snapshot shows them; all others may be in their old place, in their
+new one, or nowhere for now. While there, they keep a pod from being the first: it is placed in the domain that all of
+them share.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.selectors import PodTerm
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.constraints.domain_counts import (
@@ -24,13 +19,12 @@ from shared.core.placement.constraints.domain_counts import (
     Counts,
     TopologyDomains,
     TwinRows,
+    add_count,
     by_class,
-    count,
 )
 from shared.core.placement.node_filters import NodeMask
 
-Domains = tuple[int, ...]
-"""A node's domain for each key of a rule."""
+Domains = tuple[int, ...]  # A node's domain for each key of a rule.
 
 
 class AffinityRules:
@@ -45,7 +39,9 @@ class AffinityRules:
         self.domains = [tuple(known[key] for key in row) for row in keys]
         """By rule, the domains of each of its keys."""
         self.rule_of = [numbers.get(spec.affinity) for spec in classes]
-        self.meant_by = _meant_by(rules, given)
+        meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
+        rows = ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds)
+        self.meant_by: list[tuple[int, ...]] = by_class(len(classes), rows)
         """By class, the rules of which all terms mean it."""
 
     def place(self, rule: int, node: int) -> Domains | None:
@@ -59,24 +55,15 @@ class AffinityRules:
 
 
 def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple[int, int]]:
-    """Return class and node of each pod that is on its way out and has not ended."""
     index = {node.name: place for place, node in enumerate(snapshot.nodes)}
     leaving = (pod for pod in snapshot.pods if pod.deleting is not None and not pod.phase.finished)
     return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
 
 
-def _meant_by(rules: Sequence[tuple[PodTerm, ...]], given: ConstraintInput) -> list[tuple[int, ...]]:
-    meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
-    return by_class(len(given.classes), ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds))
-
-
-RuleCounts = TwinRows[tuple[Counts, ...]]
-"""By rule and key, what lies in each domain."""
+RuleCounts = TwinRows[tuple[Counts, ...]]  # By rule and key, what lies in each domain.
 
 
 class RequiredAffinity(Constraint):
-    """All required affinity of the cluster: which classes ask for which."""
-
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = AffinityRules(given)
         self.nodes = len(given.snapshot.nodes)
@@ -85,7 +72,6 @@ class RequiredAffinity(Constraint):
         self._terminating = terminating(given.kinds, given.snapshot)
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class ask for others, or are asked for."""
         return self.rules.rule_of[kind] is not None or bool(self.rules.meant_by[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
@@ -95,7 +81,7 @@ class RequiredAffinity(Constraint):
     def state(self) -> "RequiredAffinityState":
         found = RequiredAffinityState(self)
         for node in self._unsteady:
-            found.bar(node)
+            found.stop_filling(node)
         for kind, node in self._terminating:
             found.doubt(kind, node)
         return found
@@ -108,12 +94,9 @@ class RequiredAffinityState(ConstraintState):
         self._of = affinity
         self._rules = affinity.rules
         self._sure, self._unsure = self._nobody(), self._nobody()
-        self._left = self._nobody()
-        """Where pods that ask for the same as they are asked for were evicted."""
-        self._on: dict[int, Counts] = {}
-        """By node and rule, the pods that the snapshot shows there."""
-        self._shut: Counts = {}
-        """By node, how often it was closed."""
+        self._left = self._nobody()  # Where pods that ask for the same as they are asked for were evicted.
+        self._on: dict[int, Counts] = {}  # By node and rule, the pods that the snapshot shows there.
+        self._shut: Counts = {}  # By node, how often it was closed.
         self._places = FollowedPlaces()
 
     def copy(self) -> "RequiredAffinityState":
@@ -125,11 +108,11 @@ class RequiredAffinityState(ConstraintState):
         return twin
 
     def _nobody(self) -> RuleCounts:
-        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), _copy_counts)
+        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), lambda rows: tuple(map(dict, rows)))
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule in self._rules.meant_by[kind]:
-            count(self._on.setdefault(node, {}), rule, pods)
+            add_count(self._on.setdefault(node, {}), rule, pods)
             self._book(self._unsure if node in self._shut else self._sure, rule, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
@@ -154,7 +137,7 @@ class RequiredAffinityState(ConstraintState):
         for rule in self._rules.meant_by[kind]:
             self._book(self._unsure, rule, node, 1)
 
-    def bar(self, node: int) -> None:
+    def stop_filling(self, node: int) -> None:
         self.close(node)
 
     def close(self, node: int) -> None:
@@ -185,17 +168,16 @@ class RequiredAffinityState(ConstraintState):
         self._places.accept_misplaced(self._holds)
 
     def _company(self, rule: int, kind: int, left: Sequence[Counts]) -> Sequence[Collection[int]] | None:
-        """Return by key the domains in which a pod has the companion it asks for; None: it is the first of its group.
-
-        Of those that have left one may be the pod itself.
-        """
+        """Return by key the domains in which a pod has the companion it asks for."""
+        # None: it is the first of its group.
+        # Of those that have left one may be the pod itself.
         sure, unsure = self._sure[rule], self._unsure[rule]
         if any(sure) or not self._rules.may_be_first(kind):
             return sure
         if not any(unsure) and sum(left[0].values()) <= 1:
             return None
-        both = [each.keys() | gone.keys() for each, gone in zip(unsure, left, strict=True)]
-        return [each if len(each) == 1 else () for each in both]
+        both = [counts.keys() | gone.keys() for counts, gone in zip(unsure, left, strict=True)]
+        return [domains if len(domains) == 1 else () for domains in both]
 
     def _holds(self, rule: int, kind: int, place: Domains) -> bool:
         company = self._company(rule, kind, [{} for _ in place])
@@ -205,14 +187,13 @@ class RequiredAffinityState(ConstraintState):
         place = self._rules.place(rule, node)
         if place is not None:
             for counts, domain in zip(table.mine(rule), place, strict=True):
-                count(counts, domain, pods)
+                add_count(counts, domain, pods)
             if table is self._sure or not any(self._sure[rule]):
                 self._places.companions_changed(rule)
 
     def _shift(self, node: int, by: int) -> None:
-        """Close the node once more, or once less."""
         before = node in self._shut
-        count(self._shut, node, by)
+        add_count(self._shut, node, by)
         if before == (node in self._shut):
             return
         for rule, pods in self._on.get(node, {}).items():
@@ -224,19 +205,13 @@ class RequiredAffinityState(ConstraintState):
             self._places.reopen(node)
 
 
-def _copy_counts(keys: tuple[Counts, ...]) -> tuple[Counts, ...]:
-    return tuple(dict(counts) for counts in keys)
-
-
 def _all(masks: Iterable[NodeMask]) -> NodeMask:
     found: NodeMask = np.logical_and.reduce(tuple(masks))
     return found
 
 
-Follower = tuple[int, int, Domains]
-"""A rule, the class that asks for it, and where one of its pods was put."""
-Holds = Callable[[int, int, Domains], bool]
-"""Whether a pod of the class could come back to the place."""
+Follower = tuple[int, int, Domains]  # A rule, the class that asks for it, and where one of its pods was put.
+Holds = Callable[[int, int, Domains], bool]  # Whether a pod of the class could come back to the place.
 
 
 class FollowedPlaces:
@@ -256,7 +231,7 @@ class FollowedPlaces:
         return twin
 
     def add(self, follower: Follower, node: int, pods: int, *, is_open: bool) -> None:
-        count(self._on.setdefault(node, {}), follower, pods)
+        add_count(self._on.setdefault(node, {}), follower, pods)
         if is_open:
             self._count(follower, pods)
 
@@ -273,14 +248,12 @@ class FollowedPlaces:
             self._changed.add(rule)
 
     def lost(self, holds: Holds) -> int | None:
-        """Return a class of which a pod could not come back to its place."""
         found = next((kind for _, kind, _ in self._lost_ones(holds)), None)
         if found is None:
             self._changed.clear()
         return found
 
     def accept_misplaced(self, holds: Holds) -> None:
-        """Name what is lost now no more."""
         self._accepted.update(self._lost_ones(holds))
         self._changed.clear()
 
@@ -289,5 +262,5 @@ class FollowedPlaces:
             yield from (number for number in self._by_rule[rule] if number not in self._accepted and not holds(*number))
 
     def _count(self, follower: Follower, pods: int) -> None:
-        count(self._by_rule.setdefault(follower[0], {}), follower, pods)
+        add_count(self._by_rule.setdefault(follower[0], {}), follower, pods)
         self._changed.add(follower[0])

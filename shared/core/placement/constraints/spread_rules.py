@@ -1,40 +1,33 @@
 """What the hard spread constraints of a cluster mean on its nodes: domains, who is counted, who asks.
 
-Equal constraints of different classes are one rule, and rules over the same nodes share their domains. A domain may
-go with its nodes: those that are closed, cordoned by somebody, or not Ready. Placed pods are looked at again only where
-a count changed.
+Equal constraints of different classes are one rule. A domain may go with its nodes: those that are closed, cordoned by
+somebody, or not Ready. Placed pods are looked at again only where a count changed.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, KeysView, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerates_all
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, by_class, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, add_count, by_class
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 
 class Topology:
-    """The domains of one key over the nodes that a rule includes."""
-
     def __init__(self, place: int, codes: Codes, keyed: NodeMask, included: NodeMask) -> None:
         self.place = place
-        self.nodes_with_key = keyed
-        """The nodes that have every key of the pod; on no other may it run."""
+        self.nodes_with_key = keyed  # The nodes that have every key of the pod; on no other may it run.
         _, codes = np.unique(np.where(included, codes, NOWHERE), return_inverse=True)
         self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
         self.sizes: list[int] = np.bincount(self.domains[included]).tolist()
         """By domain, how many nodes lie in it."""
-        self.domain_of = self.domains.data
-        """The same as `domains`, for one node."""
+        self.domain_of = self.domains.data  # The same as `domains`, for one node.
 
     @property
-    def count(self) -> int:
+    def domain_count(self) -> int:
         return len(self.sizes)
 
 
@@ -46,8 +39,7 @@ class SpreadRule:
     namespace: str
     selector: LabelSelector | None
     topology: Topology
-    honours_taints: bool
-    """Whether a node with our taint is no domain."""
+    honours_taints: bool  # Whether a node with our taint is no domain.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,12 +63,17 @@ class SpreadRules:
         self.spreads = [tuple(self._ask_rule(spec, constraint) for constraint in spec.hard_spread) for spec in classes]
         self.rules = tuple(self._rules.values())
         self.topologies = tuple(self._topologies.values())
-        self.asking = {each: kind for kind, spread in enumerate(self.spreads) for each in spread}
+        self.asking = {asked: kind for kind, spread in enumerate(self.spreads) for asked in spread}
         """By constraint, one of the classes that ask for it."""
-        self.counting = _counting(classes, self.rules, matches)
+        # A selector without requirements counts none, as in the scheduler.
+        real = (rule for rule in self.rules if rule.selector and rule.selector.requirements)
+        rows = ((kind, rule) for rule in real for kind in matches.within(rule.namespace, rule.selector))
+        self.counting: list[tuple[SpreadRule, ...]] = by_class(len(classes), rows)
 
     def _ask_rule(self, spec: PodClass, given: SpreadConstraint) -> Asked:
-        selector = _merge_match_keys(given, spec)
+        # matchLabelKeys' labels of the pod are part of the selector; keys that it does not have are passed over.
+        own = {key: spec.labels[key] for key in given.match_label_keys if key in spec.labels}
+        selector = given.selector and given.selector.with_labels(own)
         topology = self._topology(spec, given)
         known = (spec.namespace, selector, topology.place)
         honours = given.honours_taints and not tolerates_all((Taint(OUR_TAINT, NO_SCHEDULE),), spec.tolerations)
@@ -104,149 +101,7 @@ class SpreadRules:
         return self._topologies[known]
 
 
-def _merge_match_keys(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
-    """Return the selector with matchLabelKeys' labels of the pod in it; keys that it does not have are passed over."""
-    if given.selector is None:
-        return None
-    return given.selector.with_labels({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
-
-
-def _counting(
-    classes: Sequence[PodClass], rules: Sequence[SpreadRule], matches: TermMatches
-) -> list[tuple[SpreadRule, ...]]:
-    """Return by class the rules that count it. A selector without requirements counts none, as in the scheduler."""
-    real = (rule for rule in rules if rule.selector and rule.selector.requirements)
-    return by_class(len(classes), ((k, rule) for rule in real for k in matches.within(rule.namespace, rule.selector)))
-
-
-class Skews(Protocol):
-    """The counts as they are now."""
-
-    def least(self, spread: Asked) -> int:
-        """Return how many pods the emptiest domain holds."""
-        ...
-
-    def unsure(self, spread: Asked) -> KeysView[int]:
-        """Return the domains with pods that may go."""
-        ...
-
-    def skew(self, spread: Asked, domain: int) -> int:
-        """Return the skew of a pod that left its place in the domain and came back to it."""
-        ...
-
-
-class SpreadPlaces:
-    """Placed pods by constraint and domain; those on closed nodes are left out, for they will be placed again."""
-
-    def __init__(self) -> None:
-        self._by_rule: dict[int, dict[Asked, Counts]] = {}
-        self._on: dict[int, dict[Asked, Counts]] = {}
-        self._closed: set[int] = set()
-        self._changed: dict[int, set[int]] = defaultdict(set)
-        """By rule, the domains whose pods have changed since the last question."""
-        self._least: dict[int, dict[Asked, int]] = defaultdict(dict)
-        """By topology, what the emptiest domain held at the last question, if anything."""
-        self._accepted: set[tuple[Asked, int]] = set()
-
-    def copy(self) -> "SpreadPlaces":
-        twin = SpreadPlaces()
-        twin._by_rule = {rule: _copy_places(places) for rule, places in self._by_rule.items()}
-        twin._on = {node: _copy_places(places) for node, places in self._on.items()}
-        twin._closed, twin._accepted = set(self._closed), set(self._accepted)
-        twin._changed.update((rule, set(domains)) for rule, domains in self._changed.items())
-        twin._least.update((topology, dict(least)) for topology, least in self._least.items())
-        return twin
-
-    def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
-        count(self._on.setdefault(node, {}).setdefault(spread, {}), domain, pods)
-        if node not in self._closed:
-            self._count(spread, domain, pods)
-
-    def close(self, node: int) -> None:
-        self._closed.add(node)
-        self._count_all(node, -1)
-
-    def reopen(self, node: int) -> None:
-        self._closed.remove(node)
-        self._count_all(node, 1)
-
-    def note_change(self, rule: SpreadRule, domain: int) -> None:
-        """The rule counts more or fewer pods in the domain."""
-        if rule.place in self._by_rule:
-            self._changed[rule.place].add(domain)
-
-    def domains_changed(self, topologies: Iterable[Topology]) -> None:
-        """There are more or fewer domains: what rested on the emptiest of them is to be looked at again."""
-        for topology in topologies:
-            for spread in self._least[topology.place]:
-                self._changed[spread.rule.place].update()
-
-    def lost(self, skews: Skews) -> Asked | None:
-        """Return a constraint that would no longer let one of its pods come back to its place."""
-        found = next(
-            (spread for spread, domain in self._lost_ones(skews) if (spread, domain) not in self._accepted), None
-        )
-        if found is None:
-            self._changed.clear()
-        return found
-
-    def accept_misplaced(self, skews: Skews) -> None:
-        """Take the places that are lost by now as given."""
-        self._accepted.update(self._lost_ones(skews))
-        self._changed.clear()
-
-    def _lost_ones(self, skews: Skews) -> Iterator[tuple[Asked, int]]:
-        for rule, changed in self._changed.items():
-            for spread, places in self._by_rule.get(rule, {}).items():
-                known, least = self._least[spread.rule.topology.place], skews.least(spread)
-                fresh = places.keys() & (changed | skews.unsure(spread))
-                for domain in places if least < known.get(spread, 0) else fresh:
-                    if skews.skew(spread, domain) > spread.max_skew:
-                        yield spread, domain
-                # only now: of a question that ends at its first find the rest has not been looked at
-                known.pop(spread, None)
-                known.update({spread: least} if least else {})
-
-    def _count(self, spread: Asked, domain: int, pods: int) -> None:
-        rule = spread.rule.place
-        count(self._by_rule.setdefault(rule, {}).setdefault(spread, {}), domain, pods)
-        self._changed[rule].add(domain)
-
-    def _count_all(self, node: int, sign: int) -> None:
-        for spread, places in self._on.get(node, {}).items():
-            for domain, pods in places.items():
-                self._count(spread, domain, sign * pods)
-
-
-class NoPlaces(SpreadPlaces):
-    """What a packing keeps that nobody asks for lost places: nothing."""
-
-    def copy(self) -> "NoPlaces":
-        return self
-
-    def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
-        """Keep nothing."""
-
-    def close(self, node: int) -> None:
-        """Keep nothing."""
-
-    def reopen(self, node: int) -> None:
-        """Keep nothing."""
-
-    def note_change(self, rule: SpreadRule, domain: int) -> None:
-        """Keep nothing."""
-
-    def domains_changed(self, topologies: Iterable[Topology]) -> None:
-        """Keep nothing."""
-
-
-def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
-    return {spread: dict(counts) for spread, counts in places.items()}
-
-
 class _Nodes:
-    """Some nodes, and by topology how many domains have no others."""
-
     def __init__(self, topologies: Sequence[Topology]) -> None:
         self._topologies = topologies
         self._by_domain: list[Counts] = [{} for _ in topologies]
@@ -257,13 +112,13 @@ class _Nodes:
         twin._by_domain, twin.filled = [dict(counts) for counts in self._by_domain], list(self.filled)
         return twin
 
-    def count(self, node: int, by: int) -> list[Topology]:
+    def count_node(self, node: int, by: int) -> list[Topology]:
         """Count the node in or out; return the topologies that lost or won a domain."""
         turned: list[Topology] = []
         for topology in self._topologies:
             domain = topology.domain_of[node]
             if domain != NOWHERE:
-                found = count(self._by_domain[topology.place], domain, by)
+                found = add_count(self._by_domain[topology.place], domain, by)
                 more = (found == topology.sizes[domain]) - (found - by == topology.sizes[domain])
                 self.filled[topology.place] += more
                 turned += [topology] * abs(more)
@@ -271,8 +126,6 @@ class _Nodes:
 
 
 class DepartingDomains:
-    """The nodes that go or may go, counted by domain of each topology."""
-
     def __init__(self, topologies: Sequence[Topology], uncertain: Collection[int]) -> None:
         self._topologies = topologies
         self._uncertain = set(uncertain)
@@ -280,7 +133,7 @@ class DepartingDomains:
         self._tainted = _Nodes(topologies)
         self._going = _Nodes(topologies)
         for node in self._uncertain:
-            self._going.count(node, 1)
+            self._going.count_node(node, 1)
 
     def copy(self) -> "DepartingDomains":
         twin = DepartingDomains(self._topologies, ())
@@ -288,26 +141,25 @@ class DepartingDomains:
         twin._tainted, twin._going = self._tainted.copy(), self._going.copy()
         return twin
 
-    def bar(self, node: int) -> list[Topology]:
+    def stop_filling(self, node: int) -> list[Topology]:
         """Nobody knows whether the node stays; return the topologies of which a domain is concerned as a whole."""
-        turned = [] if self.may_go(node) else self._going.count(node, 1)
+        turned = [] if self.may_go(node) else self._going.count_node(node, 1)
         self._uncertain.add(node)
         return turned
 
     def close(self, node: int) -> list[Topology]:
         """The node will go; return the topologies of which a domain is concerned as a whole."""
-        turned = self._tainted.count(node, 1)
+        turned = self._tainted.count_node(node, 1)
         if not self.may_go(node):
-            self._going.count(node, 1)
+            self._going.count_node(node, 1)
         self._closed.add(node)
         return turned
 
     def reopen(self, node: int) -> list[Topology]:
-        """Take back `close`, and return the same."""
         self._closed.remove(node)
         if not self.may_go(node):
-            self._going.count(node, -1)
-        return self._tainted.count(node, -1)
+            self._going.count_node(node, -1)
+        return self._tainted.count_node(node, -1)
 
     def is_closed(self, node: int) -> bool:
         return node in self._closed
@@ -316,9 +168,8 @@ class DepartingDomains:
         return node in self._closed or node in self._uncertain
 
     def most(self, topology: Topology, *, honours_taints: bool) -> int:
-        """Return how many domains there may be."""
-        return topology.count - (self._tainted.filled[topology.place] if honours_taints else 0)
+        return topology.domain_count - (self._tainted.filled[topology.place] if honours_taints else 0)
 
     def fewest(self, topology: Topology) -> int:
         """Return how many domains there will be in any case."""
-        return topology.count - self._going.filled[topology.place]
+        return topology.domain_count - self._going.filled[topology.place]

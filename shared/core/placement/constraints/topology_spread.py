@@ -1,31 +1,23 @@
-"""Hard topology spread: no domain may hold more than maxSkew matching pods above the emptiest one.
-
-What counts is kube-scheduler's (plugin PodTopologySpread): pods of the namespace that the selector means and that are
-not terminating, on nodes that have every topology key of the pod and that its policies include; a domain without such
-pods counts as 0, and so does the least when there are fewer domains than minDomains.
+"""Hard topology spread: no domain may hold more than maxSkew matching pods above the emptiest one (PodTopologySpread).
 
 A node on its way out stands there for a while and is then gone, nobody knows when, and pods that leave are evicted one
-after another. So a domain's own pods are taken with all of these, and those of the others without any, over the
-domains of all nodes; every state between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no
-domain any more.
-
-What is placed elsewhere can lift the least, and what leaves later can lower it again. So a place counts as found only
-if the pod could be put there again when all is done (`misplaced`): then some pod that waits has a place at any moment,
-in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
+after another. So a domain's own pods are taken with all of these, and those of the others without any; every state
+between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no domain any more. What is placed
+elsewhere can lift the least, and what leaves later can lower it again: a place counts only if the pod could be put
+there again when all is done (`misplaced`; docs/decisions/robust-fit.md).
 """
 
-from collections.abc import Callable, Iterator, KeysView
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, KeysView
 
 import numpy as np
 
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
 from shared.core.placement.constraints.spread_rules import (
     Asked,
     DepartingDomains,
-    NoPlaces,
-    SpreadPlaces,
     SpreadRule,
     SpreadRules,
     Topology,
@@ -34,8 +26,6 @@ from shared.core.placement.node_filters import NodeMask
 
 
 class TopologySpread(Constraint):
-    """All hard spread constraints of the cluster: which classes ask for them, and which they count."""
-
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = SpreadRules(given.classes, given.node_filters, given.matches)
         self.uncertain: list[int] = np.flatnonzero(~given.staying).tolist()
@@ -48,12 +38,11 @@ class TopologySpread(Constraint):
         ]
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class ask for a spread, or are counted for one."""
         return bool(self.rules.spreads[kind] or self.rules.counting[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
         spread = self.rules.spreads[kind]
-        return np.logical_and.reduce([each.rule.topology.nodes_with_key for each in spread]) if spread else None
+        return np.logical_and.reduce([asked.rule.topology.nodes_with_key for asked in spread]) if spread else None
 
     def state(self) -> "TopologySpreadState":
         found = TopologySpreadState(self)
@@ -62,17 +51,114 @@ class TopologySpread(Constraint):
         return found
 
 
-class TopologySpreadState(ConstraintState):
-    """How many pods each rule counts by domain, and which of them will not go away with their node.
+class SpreadPlaces:
+    """Placed pods by constraint and domain; those on closed nodes are left out, for they will be placed again."""
 
-    A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches few.
-    """
+    def __init__(self) -> None:
+        self._by_rule: dict[int, dict[Asked, Counts]] = {}
+        self._on: dict[int, dict[Asked, Counts]] = {}
+        self._closed: set[int] = set()
+        self._changed: dict[int, set[int]] = defaultdict(set)
+        """By rule, the domains whose pods have changed since the last question."""
+        self._least: dict[int, dict[Asked, int]] = defaultdict(dict)
+        """By topology, what the emptiest domain held at the last question, if anything."""
+        self._accepted: set[tuple[Asked, int]] = set()
+
+    def copy(self) -> "SpreadPlaces":
+        twin = SpreadPlaces()
+        twin._by_rule = {rule: _copy_places(places) for rule, places in self._by_rule.items()}
+        twin._on = {node: _copy_places(places) for node, places in self._on.items()}
+        twin._closed, twin._accepted = set(self._closed), set(self._accepted)
+        twin._changed.update((rule, set(domains)) for rule, domains in self._changed.items())
+        twin._least.update((topology, dict(least)) for topology, least in self._least.items())
+        return twin
+
+    def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
+        add_count(self._on.setdefault(node, {}).setdefault(spread, {}), domain, pods)
+        if node not in self._closed:
+            self._count(spread, domain, pods)
+
+    def close(self, node: int) -> None:
+        self._closed.add(node)
+        self._count_all(node, -1)
+
+    def reopen(self, node: int) -> None:
+        self._closed.remove(node)
+        self._count_all(node, 1)
+
+    def note_change(self, rule: SpreadRule, domain: int) -> None:
+        """The rule counts more or fewer pods in the domain."""
+        if rule.place in self._by_rule:
+            self._changed[rule.place].add(domain)
+
+    def domains_changed(self, topologies: Iterable[Topology]) -> None:
+        """There are more or fewer domains: what rested on the emptiest of them is to be looked at again."""
+        for topology in topologies:
+            for spread in self._least[topology.place]:
+                self._changed[spread.rule.place].update()
+
+    def lost(self, skews: "TopologySpreadState") -> Asked | None:
+        fresh = (row for row in self._lost_ones(skews) if row not in self._accepted)
+        found, _ = next(fresh, (None, None))
+        if found is None:
+            self._changed.clear()
+        return found
+
+    def accept_misplaced(self, skews: "TopologySpreadState") -> None:
+        self._accepted.update(self._lost_ones(skews))
+        self._changed.clear()
+
+    def _lost_ones(self, skews: "TopologySpreadState") -> Iterator[tuple[Asked, int]]:
+        for rule, changed in self._changed.items():
+            for spread, places in self._by_rule.get(rule, {}).items():
+                known, least = self._least[spread.rule.topology.place], skews.least(spread)
+                fresh = places.keys() & (changed | skews.unsure(spread))
+                for domain in places if least < known.get(spread, 0) else fresh:
+                    if skews.skew(spread, domain) > spread.max_skew:
+                        yield spread, domain
+                # only now: of a question that ends at its first find the rest has not been looked at
+                known.pop(spread, None)
+                known.update({spread: least} if least else {})
+
+    def _count(self, spread: Asked, domain: int, pods: int) -> None:
+        rule = spread.rule.place
+        add_count(self._by_rule.setdefault(rule, {}).setdefault(spread, {}), domain, pods)
+        self._changed[rule].add(domain)
+
+    def _count_all(self, node: int, sign: int) -> None:
+        for spread, places in self._on.get(node, {}).items():
+            for domain, pods in places.items():
+                self._count(spread, domain, sign * pods)
+
+
+class NoPlaces(SpreadPlaces):
+    """What a packing keeps that nobody asks for lost places: nothing."""
+
+    def copy(self) -> "NoPlaces":
+        return self
+
+    def _keep_nothing(self, *args: object, **more: object) -> None:
+        del args, more
+
+    add = close = reopen = note_change = domains_changed = _keep_nothing
+
+
+def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
+    return {spread: dict(counts) for spread, counts in places.items()}
+
+
+class TopologySpreadState(ConstraintState):
+    """How many pods each rule counts by domain, and which of them will not go away with their node."""
+
+    # A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches
+    # few.
 
     def __init__(self, spread: TopologySpread) -> None:
         self._of = spread.rules
-        self._counts = TwinRows((DomainCounts(rule.topology.count) for rule in self._of.rules), DomainCounts.copy)
-        self._on: dict[int, Counts] = {}
-        """By node and rule, the pods counted."""
+        self._counts = TwinRows(
+            (DomainCounts(rule.topology.domain_count) for rule in self._of.rules), DomainCounts.copy
+        )
+        self._on: dict[int, Counts] = {}  # By node and rule, the pods counted.
         self._own_nodes: set[int] = set()
         self._going = DepartingDomains(self._of.topologies, spread.uncertain)
         self._places: SpreadPlaces = SpreadPlaces()
@@ -85,11 +171,9 @@ class TopologySpreadState(ConstraintState):
         return twin
 
     def discount(self, kind: int, node: int, *, replaced: bool) -> None:
-        """One of the class's pods on the node is terminating, and counts no more.
-
-        Of one that is not replaced before it is gone the packing reports later that it leaves. Until then it only keeps
-        no domain from being the emptiest.
-        """
+        """One of the class's pods on the node is terminating, and counts no more."""
+        # Of one that is not replaced before it is gone the packing reports later that it leaves; until then it only
+        # keeps no domain from being the emptiest.
         if replaced:
             self.add(kind, node, -1)
         else:
@@ -97,7 +181,10 @@ class TopologySpreadState(ConstraintState):
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counting_rules(kind, node):
-            count(self._mine_on(node), rule.place, pods)
+            if node not in self._own_nodes:  # a copy that may be changed
+                self._own_nodes.add(node)
+                self._on[node] = dict(self._on.get(node, {}))
+            add_count(self._on[node], rule.place, pods)
             self._book(rule, domain, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
@@ -108,7 +195,6 @@ class TopologySpreadState(ConstraintState):
                 self._places.add(spread, node, domain, pods)
 
     def presume(self, kind: int, node: int) -> None:
-        """It keeps no domain from being the emptiest."""
         if not self._going.may_go(node):
             for rule, domain in self._counting_rules(kind, node):
                 self._counts.mine(rule.place).add(domain, 0, lasting=-1)
@@ -122,8 +208,8 @@ class TopologySpreadState(ConstraintState):
             if not rule.honours_taints:
                 self._counts.mine(rule.place).leave(domain, -pods)
 
-    def bar(self, node: int) -> None:
-        self._rebook(node, self._going.bar)
+    def stop_filling(self, node: int) -> None:
+        self._rebook(node, self._going.stop_filling)
 
     def close(self, node: int) -> None:
         self._rebook(node, self._going.close)
@@ -134,7 +220,11 @@ class TopologySpreadState(ConstraintState):
         self._places.reopen(node)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        return all_of([self._taking(spread) for spread in self._of.spreads[kind]])
+        masks = []
+        for spread in self._of.spreads[kind]:
+            spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
+            masks.append(self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes))
+        return all_of(masks)
 
     def allows(self, kind: int, node: int) -> bool:
         for spread in self._of.spreads[kind]:
@@ -149,7 +239,6 @@ class TopologySpreadState(ConstraintState):
         return None if found is None else self._of.asking[found]
 
     def preferred_nodes(self, kind: int, nodes: NodeMask) -> NodeMask:
-        """Return the nodes in the emptiest domains."""
         for spread in self._of.spreads[kind]:
             nodes = self._counts[spread.rule.place].emptiest(spread.rule.topology.domains, nodes)
         return nodes
@@ -161,16 +250,13 @@ class TopologySpreadState(ConstraintState):
         self._places = NoPlaces()
 
     def least(self, spread: Asked) -> int:
-        """Return how many pods the emptiest domain of a constraint holds for good."""
         domains = self._most_domains(spread)
         return self._counts[spread.rule.place].least(domains) if domains else 0
 
     def unsure(self, spread: Asked) -> KeysView[int]:
-        """Return the domains with pods that may go."""
         return self._counts[spread.rule.place].unsure
 
     def skew(self, spread: Asked, domain: int) -> int:
-        """Return the skew of a pod that left its place in the domain and came back to it."""
         counts, domains = self._counts[spread.rule.place], self._most_domains(spread)
         return counts.at(domain) - (counts.least(domains, but=domain) if domains else 0)
 
@@ -179,13 +265,6 @@ class TopologySpreadState(ConstraintState):
             domain = rule.topology.domain_of[node]
             if domain != NOWHERE:
                 yield rule, domain
-
-    def _mine_on(self, node: int) -> Counts:
-        """Return the counts of a node as a copy that may be changed."""
-        if node not in self._own_nodes:
-            self._own_nodes.add(node)
-            self._on[node] = dict(self._on.get(node, {}))
-        return self._on[node]
 
     def _book(self, rule: SpreadRule, domain: int, node: int, pods: int) -> None:
         """Count pods as what those of the node are now."""
@@ -201,11 +280,6 @@ class TopologySpreadState(ConstraintState):
         self._places.domains_changed(turn(node))
         for rule, pods in here:
             self._book(rule, rule.topology.domain_of[node], node, pods)
-
-    def _taking(self, spread: Asked) -> NodeMask | None:
-        """Return the nodes that may take one more by one constraint; None = all."""
-        spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
-        return self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes)
 
     def _most_domains(self, spread: Asked) -> int:
         """Return how many domains there may be; 0 if they may be too few for the constraint, and the least is 0."""

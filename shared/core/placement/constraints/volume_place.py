@@ -1,9 +1,8 @@
 """Where the volumes of a pod can be mounted, and which claims only one pod may use at a time.
 
-A bound claim's volume binds by its node affinity (kube-scheduler, plugin VolumeBinding) and by the zone and region
-labels that it has itself (plugin VolumeZone). One that is still to be made binds by the topologies of its class.
-While a pod on any node uses a ReadWriteOncePod claim, no other gets a node (plugin VolumeRestrictions). A mask is made
-once for each place, and only when it is asked for: thousands of claims are in a few zones.
+A bound claim's volume binds by its node affinity (plugin VolumeBinding) and by its zone and region labels
+(VolumeZone), one that is still to be made by the topologies of its class. While a pod uses a ReadWriteOncePod claim,
+no other gets a node (VolumeRestrictions). A mask is made once for each place: thousands of claims are in a few zones.
 """
 
 from collections.abc import Iterator
@@ -27,8 +26,7 @@ GCE_ZONE: Final = "topology.gke.io/zone"
 BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
 _NEWER: Final = {BETA_ZONE: names.ZONE_LABEL, BETA_REGION: names.REGION_LABEL}
 """The label that has taken the place of each beta label, which newer nodes do not have."""
-_SEVERAL: Final = "__"
-"""What stands between the zones in a regional disk's label."""
+_SEVERAL: Final = "__"  # What stands between the zones in a regional disk's label.
 Terms = tuple[NodeTerm, ...]
 
 
@@ -60,8 +58,6 @@ Place = DiskAffinity | TakenOver | Zones
 
 
 class VolumePlace(Constraint):
-    """For each class the places of its volumes; a node must lie in all of them."""
-
     def __init__(self, given: ConstraintInput) -> None:
         self._storage = given.snapshot.storage
         self._filters = given.node_filters
@@ -71,7 +67,6 @@ class VolumePlace(Constraint):
         self._common: dict[frozenset[Place], NodeMask] = {}
 
     def concerns(self, kind: int) -> bool:
-        """Whether any volume of the class has a place."""
         return bool(self._places[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
@@ -101,9 +96,8 @@ class VolumePlace(Constraint):
         at = self._storage.csi_nodes
         here = (node.name in at and place.plugin in at[node.name].migrated for node in self._nodes)
         as_written = True if place.terms is None else self._mask(DiskAffinity(place.terms))
-        return np.where(
-            np.fromiter(here, np.bool_, len(self._nodes)), self._mask(DiskAffinity(place.by_driver)), as_written
-        )
+        taken_over = np.fromiter(here, np.bool_, len(self._nodes))
+        return np.where(taken_over, self._mask(DiskAffinity(place.by_driver)), as_written)
 
     def _in_zones(self, place: Zones) -> NodeMask:
         def nodes(key: str, operator: str, *values: str) -> NodeMask:
@@ -149,7 +143,8 @@ def _places_of(spec: PodClass, volume: Volume, storage: Storage) -> Iterator[Pla
 
 
 def _of_disk(disk: PersistentVolume) -> Iterator[Place]:
-    terms = _by_labels(disk)
+    # Labels alone can meet them: a volume's affinity is asked of a node's labels, never of its name.
+    terms = disk.node_terms and tuple(term for term in disk.node_terms if not term.fields)
     by_driver = _by_driver(disk, terms) if disk.plugin == GCE_PD else terms
     if by_driver is not None and by_driver != terms:
         yield TakenOver(disk.plugin, terms, by_driver)
@@ -161,33 +156,23 @@ def _of_disk(disk: PersistentVolume) -> Iterator[Place]:
             yield Zones(key, zones)
 
 
-def _by_labels(disk: PersistentVolume) -> Terms | None:
-    """Return the terms that labels can meet: a volume's affinity is asked of a node's labels, never of its name."""
-    return disk.node_terms if disk.node_terms is None else tuple(term for term in disk.node_terms if not term.fields)
-
-
 def _zones(value: str) -> tuple[str, ...]:
     return tuple(sorted({word.strip() for word in value.split(_SEVERAL)}))
 
 
 def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
-    """Return a GCE disk's node affinity as the CSI driver puts it: zones by its own label.
-
-    Source: csi-translation-lib, plugins/in_tree_volume.go (translateTopologyFromInTreeToCSI).
-    """
+    """Return a GCE disk's node affinity as the CSI driver puts it."""
+    # Zones by its own label (translateTopologyFromInTreeToCSI).
     label_keys = {expression.key for term in terms or () for expression in term.expressions}
     zone = _zone_key(disk, label_keys)
     renamed = {zone: GCE_ZONE} | ({BETA_REGION: names.REGION_LABEL} if zone == BETA_ZONE else {})
-    zones = tuple(each for each in _zones(disk.labels.get(zone, "")) if each)
+    zones = tuple(filter(None, _zones(disk.labels.get(zone, ""))))
     added = (Requirement(GCE_ZONE, "In", zones),) if zones and zone not in label_keys else ()
     if terms is None and not added:
         return None
     base = (NodeTerm(),) if terms is None else terms
-    kept = [
-        [replace(expression, key=renamed.get(expression.key, expression.key)) for expression in term.expressions]
-        for term in base
-    ]
-    return tuple(NodeTerm((*expressions, *added)) for expressions in kept)
+    rows = ([replace(row, key=renamed.get(row.key, row.key)) for row in term.expressions] for term in base)
+    return tuple(NodeTerm((*kept, *added)) for kept in rows)
 
 
 def _zone_key(disk: PersistentVolume, label_keys: set[str]) -> str:
@@ -206,7 +191,6 @@ class OnePodClaims(Constraint):
         self.uses = [tuple(numbers.setdefault(claim, len(numbers)) for claim in claims) for claims in named]
 
     def concerns(self, kind: int) -> bool:
-        """Whether pods of the class use any such claim."""
         return bool(self.uses[kind])
 
     def state(self) -> "OnePodClaimsState":
@@ -214,8 +198,6 @@ class OnePodClaims(Constraint):
 
 
 class OnePodClaimsState(ConstraintState):
-    """How many pods on nodes use each claim."""
-
     def __init__(self, claims: OnePodClaims) -> None:
         self._of = claims
         self._users: dict[int, int] = {}
@@ -243,6 +225,4 @@ class OnePodClaimsState(ConstraintState):
 
 def _claims(spec: PodClass, snapshot: Snapshot) -> tuple[str, ...]:
     found = (claim_of(spec, volume, snapshot.storage) for volume in spec.volumes)
-    return tuple(
-        dict.fromkeys(each.key for each in found if each is not None and READ_WRITE_ONCE_POD in each.access_modes)
-    )
+    return tuple(dict.fromkeys(row.key for row in found if row and READ_WRITE_ONCE_POD in row.access_modes))

@@ -104,7 +104,7 @@ def test_what_ebb_adds_from_an_end_on_is_by_the_bill_of_then() -> None:
     (later,) = found.later
 
     assert (later.at, later.families) == (ENDS, ("e2",))
-    assert later.added == PRICES.of_all(machines(found.alone.nodes)) - PRICES.of_all(machines(later.nodes)) > 0
+    assert later.added == PRICES.cost_of(machines(found.alone.nodes)) - PRICES.cost_of(machines(later.nodes)) > 0
     assert found.now.bill == found.at_rest.bill
 
 
@@ -129,7 +129,7 @@ def test_the_potential_is_by_the_bill_and_takes_no_node_that_a_commitment_pays_f
     assert potential(every, PRICES).nodes == ()
     found = potential(most, PRICES)
     assert len(found.nodes) == 1
-    assert found.saving == pytest.approx(PRICES.of_all(machines(1)), abs=LITTLE)
+    assert found.saving == pytest.approx(PRICES.cost_of(machines(1)), abs=LITTLE)
 
 
 def test_a_pod_that_has_moved_takes_there_what_it_came_back_with() -> None:

@@ -324,9 +324,9 @@ def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_t
     situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
     found, told = why_not(find_steady_state(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
     rest = found.base.rest.snapshot.nodes
-    assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
+    assert (len(rest), PRICES.cost_of(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
     for freed in found.freed:
-        assert 0 <= freed.saving <= PRICES.of_all(rest)
+        assert 0 <= freed.saving <= PRICES.cost_of(rest)
         assert (freed.saving > 0) or freed.nodes == 0
 
 

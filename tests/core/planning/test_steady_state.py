@@ -1,5 +1,3 @@
-"""A pass follows the plan at rest: what it takes goes first, what it keeps is room, and all of it is explained."""
-
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -54,7 +52,7 @@ def test_what_cannot_go_after_all_keeps_no_room_from_what_could() -> None:
     """The pods of both go one after another, and take ten minutes each: the drain would never end in time."""
     picture, start = one_or_two(), NOW - HOUR
     slow: dict[str, Any] = {"cpu": 0.5, "node_selector": SSD, "owner": "ReplicaSet/slow", "labels": {"app": "slow"}}
-    kept = [each for each in picture.pods if each.name not in {"p-left", "p-right"}]
+    kept = [any_pod for any_pod in picture.pods if any_pod.name not in {"p-left", "p-right"}]
     late = [
         pod(f"{name}-{number}", on=name, started=start, ready_since=start + 10 * MINUTE, **slow)
         for name in ("left", "right")
@@ -186,7 +184,7 @@ def test_the_plan_in_steady_state_leaves_what_the_autoscaler_keeps(cpu: float, m
 def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:
     situation = Situation(one_or_two(), ClusterState(last_pass=NOW - 5 * MINUTE), rules())
     plans = [make_plan(situation, {}, load(), brake=brake) for brake in (never, lambda: True)]
-    assert [each.at_rest is not None and each.at_rest.braked for each in plans] == [False, True]
+    assert [row.at_rest is not None and row.at_rest.braked for row in plans] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +231,7 @@ def preferred(*words: Preference) -> Plan:
         node("n3", machine="e2-standard-8"),
         node("rest", pool="b", cpu=16, memory=64),
     ]
-    pods = [pod(f"p-{each.name}", on=each.name, cpu=1) for each in nodes]
+    pods = [pod(f"p-{any_node.name}", on=any_node.name, cpu=1) for any_node in nodes]
     return plan(only_empty(cluster(nodes, pods)), rules(max_nodes_per_pass=1, cluster_wide={"prefer": words}))
 
 

@@ -1,13 +1,11 @@
 """The plan of the steady state: which nodes would be gone once all that only takes time has passed. A pass follows it.
 
-Without it the node that is drained first decides what still fits: an early drain may spoil two later ones. So the
-search is asked about all nodes that nothing but marks, budgets, rates and gaps keeps, with the minimums, counts and
-excess that must remain (docs/decisions/choosing.md). It guides only: what is ordered is proved by itself, under all
-strategies.
+Without it the node that is drained first decides what still fits: an early drain may spoil two later ones. It guides
+only (docs/decisions/choosing.md): what is ordered is proved by itself, under all strategies.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from shared.core.cluster.node import Node
@@ -36,12 +34,11 @@ Waits = Callable[[NodeCounts, Node, DrainReason], bool]
 class Searcher:
     """What the search for the steady state needs besides the pass's own snapshot."""
 
-    savings: Savings
-    """What nodes save at the beginning of the pass."""
+    savings: Savings  # What nodes save at the beginning of the pass.
     brake: Callable[[], bool]
     arrays_of: ArraysOf = ClusterArrays
 
-    def at_rest(
+    def find_steady_state(
         self,
         situation: Situation,
         rows: Sequence[AssessedNode],
@@ -50,44 +47,32 @@ class Searcher:
         savings: Savings,
         waits: Waits = is_only_paced,
     ) -> AtRest:
-        """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is.
-
-        `savings`: what nodes save once what was taken is gone. `waits` is true of a node that only needs time to pass.
-        """
-        chosen = [row for row in rows if _may_go_in_the_end(row, counts, waits)]
+        """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is."""
+        # `savings`: once what was taken is gone. `waits` is true of a node that only needs time to pass. Those that go
+        # after all others are not chosen before them.
+        able = (row for row in rows if row.is_candidate and not row.avoided)
+        chosen = [row for row in able if waits(counts, row.node, row.reason)]
         supplies: dict[str, Supply] = {}
-        candidates = [
-            replace(self._candidate(row, situation, counts, supplies), rank=rank) for rank, row in enumerate(chosen)
-        ]
+        candidates = []
+        for rank, row in enumerate(chosen):
+            found = [*_minimums(row, counts), *_measures(row, counts)]
+            supplies.update((use.supply, supply) for use, supply in found)
+            candidates.append(self._candidate(row, situation, rank, tuple(use for use, _ in found)))
         steps = min(MOST_STEPS, STEPS_FOR_EACH * len(candidates)) + simulation.arrays.size_of_cluster // ONE_STEP_FOR
-        found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake, lost=savings.lost)
-        return AtRest(found.nodes, found.saving, found.steps, braked=found.braked)
+        best = search(simulation, candidates, steps, supplies=supplies, brake=self.brake, lost=savings.lost)
+        return AtRest(best.nodes, best.saving, best.steps, braked=best.braked)
 
-    def _candidate(
-        self, assessed: AssessedNode, situation: Situation, counts: NodeCounts, supplies: dict[str, Supply]
-    ) -> Candidate:
+    def _candidate(self, assessed: AssessedNode, situation: Situation, rank: int, uses: tuple[Use, ...]) -> Candidate:
         node = assessed.node
         return Candidate(
             name=node.name,
             cost=self.savings.bill.prices.of(node).per_hour,
             disruption=situation.about_moving(node, disruption),
-            uses=_uses(assessed, counts, supplies),
+            uses=uses,
+            rank=rank,
             first=assessed.reason is not DrainReason.UNDERUTILIZED,
             amounts=self.savings.bill.amounts(node),
         )
-
-
-def _may_go_in_the_end(assessed: AssessedNode, counts: NodeCounts, waits: Waits) -> bool:
-    """Whether only time keeps the node; those that go after all others are not chosen before them."""
-    fits = assessed.is_candidate and not assessed.avoided
-    return fits and waits(counts, assessed.node, assessed.reason)
-
-
-def _uses(assessed: AssessedNode, counts: NodeCounts, supplies: dict[str, Supply]) -> tuple[Use, ...]:
-    """Return what the node takes of all that must remain, and note there how much is left."""
-    found = [*_minimums(assessed, counts), *_measures(assessed, counts)]
-    supplies.update((use.supply, supply) for use, supply in found)
-    return tuple(use for use, _ in found)
 
 
 def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:

@@ -1,14 +1,14 @@
-"""A pool of the policy that the cluster does not have is said with the name that was perhaps meant."""
-
 from datetime import timedelta
 
 import pytest
 
 from shared.core.cluster.node import NodePool
-from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.policy_advice import expiring, is_advice_due, unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import Advised
-from tests.builders import NOW, cluster, node
+from shared.core.rules.nodes import has_expired
+from tests.builders import NOW, cluster, node, policy
 
 DAY = timedelta(days=1)
 
@@ -29,12 +29,12 @@ def named(*pools: str) -> Policy:
     ],
 )
 def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple[str, ...]) -> None:
-    pools = {each: NodePool(each) for each in there}
+    pools = {row: NodePool(row) for row in there}
     found = unknown_pools(named(name), cluster([], pools=pools))
     assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
 
 
-def test_unknown_pools_stand_in_the_order_of_their_names() -> None:
+def test_policy_advice_stand_in_the_order_of_their_names() -> None:
     assert list(unknown_pools(named("b", "a", "c"), cluster([]))) == ["a", "b", "c"]
 
 
@@ -66,3 +66,44 @@ def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
 )
 def test_it_is_shown_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:
     assert is_advice_due(last, "now", NOW) is expected
+
+
+THREE = cluster(
+    [node("n1", created=NOW - 40 * DAY), node("n2", created=NOW - 30 * DAY), node("n3", created=NOW - 29 * DAY)]
+)
+
+
+@pytest.mark.acceptance(81)
+@pytest.mark.parametrize(
+    ("expected", "age", "after"),
+    [
+        pytest.param(True, 30 * DAY, 30 * DAY, id="of that age to the second"),
+        pytest.param(False, 30 * DAY - timedelta(seconds=1), 30 * DAY, id="a second younger"),
+        pytest.param(False, 400 * DAY, None, id="Never"),
+        pytest.param(False, 400 * DAY, PoolPolicy().expire_after, id="nor where nothing is written"),
+    ],
+)
+def test_a_node_expires_at_the_age_that_the_policy_shows(
+    expected: bool, age: timedelta, after: timedelta | None
+) -> None:
+    assert has_expired(node("n1", created=NOW - age), PoolPolicy(expire_after=after), NOW) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "rules", "snapshot"),
+    [
+        pytest.param([], policy(), THREE, id="nothing expires"),
+        pytest.param([], policy(expire_after=DAY, enabled=False), THREE, id="a disabled pool"),
+        pytest.param(["2 of 3 nodes are of that age"], policy(expire_after=30 * DAY), THREE, id="two are old enough"),
+        pytest.param(["0 of 3 nodes are of that age"], policy(expire_after=90 * DAY), THREE, id="none is"),
+        pytest.param(["0 of 0 nodes are of that age"], policy("b", expire_after=DAY), THREE, id="a pool without nodes"),
+        pytest.param(["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None, id="no cluster"),
+    ],
+)
+def test_what_expiry_amounts_to_is_shown_for_each_pool(
+    expected: list[str], rules: Policy, snapshot: Snapshot | None
+) -> None:
+    said = expiring(rules, snapshot)
+
+    assert [text in sentence for text, sentence in zip(expected, said, strict=True)] == [True] * len(expected)
+    assert all(sentence.startswith("nodePools.") for sentence in said)

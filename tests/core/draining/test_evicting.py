@@ -1,16 +1,16 @@
-"""Whose turn it is: how many pods of a workload without a PodDisruptionBudget are asked for at once."""
-
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.drain import Observation
-from shared.core.draining.evicting import counted_at, due_now
-from shared.core.policy import Limit
+from shared.core.draining.evicting import EVICTIONS_A_ROUND, ROUND, counted_at, due_now, in_this_round, share_of_round
+from shared.core.policy import DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
 
@@ -28,7 +28,7 @@ def due(*present: Pod, workload: Workload | None = None, limit: Limit = QUARTER,
     known = {WEB.workload: workload, OTHER.workload: workload} if workload else {}
     seen = Observation(node("n1"), claim("n1"), present, workloads=known, workloads_at=NOW)
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED, **record)
-    return [each.name for each in due_now(drain, seen, limit, NOW)]
+    return [row.name for row in due_now(drain, seen, limit, NOW)]
 
 
 def let_go(name: str, *, ago: float, answer: str = "granted") -> dict[str, PodProgress]:
@@ -117,3 +117,55 @@ def test_a_pod_rests_before_it_is_asked_for_again(expected: list[str], ago: floa
     row = let_go("p0", ago=ago, answer="budget")
 
     assert due(*pods(1), workload=Workload(NAME, 4, 4), pods=row) == expected
+
+
+PODS = tuple(pod(f"p{number}", on="n1") for number in range(5))
+
+
+def asked(**ago: float) -> DrainRecord:
+    """A drain that asked for these pods so many seconds ago, in vain."""
+    rows = {
+        f"default/{name}": PodProgress(uid=f"uid-{name}", answer="budget", at=NOW - timedelta(seconds=seconds))
+        for name, seconds in ago.items()
+    }
+    return DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=rows)
+
+
+def chosen(record: DrainRecord, working: int, most: int = 20, due: tuple[Pod, ...] = PODS) -> list[str]:
+    return [row.name for row in in_this_round(due, record, working, most, NOW)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "record", "working", "most"),
+    [
+        pytest.param(["p0", "p1", "p2", "p3", "p4"], asked(), 1, 20, id="alone: all at once"),
+        pytest.param(["p0", "p1", "p2"], asked(), 1, 3, id="alone, but the policy shows three"),
+        pytest.param(["p0", "p1"], asked(), 18, 20, id="eighteen drains: two each"),
+        pytest.param(["p0"], asked(), 30, 20, id="thirty drains: one each"),
+        pytest.param([], asked(p0=2), 1, 20, id="the round is not over"),
+        pytest.param(["p1"], asked(p0=3), 30, 20, id="what was never asked for comes first"),
+        pytest.param(["p3"], asked(p0=6, p1=7, p2=8, p3=9, p4=5), 30, 20, id="then what was asked for longest ago"),
+        pytest.param(["p1"], asked(p0=3), 500, 20, id="five hundred drains: one each all the same"),
+    ],
+)
+def test_a_drain_asks_for_its_share(expected: list[str], record: DrainRecord, working: int, most: int) -> None:
+    assert chosen(record, working, most) == expected
+
+
+@given(st.integers(min_value=0, max_value=EVICTIONS_A_ROUND))
+def test_all_drains_together_stay_within_the_rate(working: int) -> None:
+    assert share_of_round(working) >= 1
+    assert working * share_of_round(working) <= EVICTIONS_A_ROUND
+
+
+def test_a_full_node_is_asked_empty_within_its_deadline_however_many_drain() -> None:
+    assert 110 * ROUND / share_of_round(10_000) < DrainSettings().timeout
+
+
+def test_every_pod_is_asked_for_however_long_others_are_refused() -> None:
+    rows: dict[str, float] = {}
+    for _ in PODS:
+        (name,) = chosen(asked(**rows), working=36)
+        rows = {**{row: ago + 3 for row, ago in rows.items()}, name: 3}
+
+    assert sorted(rows) == ["p0", "p1", "p2", "p3", "p4"]
