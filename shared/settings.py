@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from zoneinfo import available_timezones
 
 from shared.errors import BadSettings
 
@@ -13,6 +14,7 @@ _DATABASE: Final = re.compile(r"(?:projects/(?P<project>[^/]+)/databases/)?(?P<n
 _ENDPOINTS: Final = ("auto", "dns", "private", "public")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
 _DECISION_LOGS: Final = ("changes", "all")
+_WEEKLY: Final = re.compile(r"(?P<day>mon|tue|wed|thu|fri|sat|sun) (?P<hour>1?\d|2[0-3]) (?P<zone>\S+)")
 LEAST_STEP_SECONDS: Final = 15
 """A cordon settles for five seconds, and so do a workload's counts: a shorter step would mostly hand itself on."""
 MOST_STEP_SECONDS: Final = 540
@@ -65,6 +67,8 @@ class Settings:
     """EBB_LOG_LEVEL."""
     decision_log: str = "changes"
     """EBB_DECISION_LOG: log each node's verdict on change only, or at every pass."""
+    weekly_summary: str = "mon 9 UTC"
+    """EBB_WEEKLY_SUMMARY: when the planner sums up a week: a day, an hour and a time zone, or `off`."""
     google_cloud_project: str = ""
     """GOOGLE_CLOUD_PROJECT: where the functions run, if not in the cluster's project; traces are named by it."""
 
@@ -77,6 +81,12 @@ class Settings:
     def cluster_project(self) -> str:
         match = _CLUSTER.fullmatch(self.cluster)
         return match["project"] if match else ""
+
+    @property
+    def weekly_cron(self) -> tuple[str, str] | None:
+        """The cron fields and the time zone of the weekly summary; None where it is off."""
+        match = _WEEKLY.fullmatch(self.weekly_summary)
+        return (f"0 {match['hour']} * * {match['day']}", match["zone"]) if match else None
 
     @property
     def state_database(self) -> tuple[str, str]:
@@ -169,6 +179,16 @@ def _policy(given: Mapping[str, str]) -> list[str]:
     return []
 
 
+def _weekly(given: Mapping[str, str]) -> list[str]:
+    text = given.get("weekly_summary", "off")
+    match = _WEEKLY.fullmatch(text)
+    if text == "off" or (match and match["zone"] in available_timezones()):
+        return []
+    return [
+        f"EBB_WEEKLY_SUMMARY: {text!r} is neither off nor a day, an hour and a time zone such as mon 9 Europe/Berlin."
+    ]
+
+
 def _gke_api(given: Mapping[str, str]) -> list[str]:
     api = given.get("gke_api", "")
     if not api or api == "none" or api.startswith("http://"):
@@ -199,4 +219,4 @@ def _short_step(given: Mapping[str, str]) -> list[str]:
     return [f"EBB_STEP_SECONDS: {text!r} is {least}."]
 
 
-_CHECKS: Final = (_cluster, _topics, _state, _database, _policy, _choices, _gke_api, _seconds, _short_step)
+_CHECKS: Final = (_cluster, _topics, _state, _database, _policy, _choices, _weekly, _gke_api, _seconds, _short_step)

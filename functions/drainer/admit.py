@@ -321,9 +321,9 @@ def _claim(
     """
     snapshot, policy = judged.snapshot, judged.policy
     claim, pods = claim_to_be(order, node, judged)
-    claim = replace(
-        claim, cost_per_hour=savings_of(_with_listed_commitments(ports, node, judged), ports.prices).of(node)
-    )
+    saves = savings_of(_with_listed_commitments(ports, node, judged), ports.prices).of(node)
+    covered = ports.prices.of(node).per_hour - saves
+    claim = replace(claim, cost_per_hour=saves, covered_per_hour=covered)
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:

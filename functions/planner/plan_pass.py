@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from functions.planner import weekly
 from functions.planner.commitments import UsedCommitments, with_commitments
 from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
@@ -116,6 +117,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     left = len(still_to_order(plan, found.policy))
     report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
     outcome = PassOutcome(plan, found.snapshot, found.state, ports.prices, found.now, interval)
+    weekly.count(ports, outcome, weekly.schedule_of(settings))
     return deps.pass_log.write(ports.log, outcome, report)
 
 

@@ -242,7 +242,8 @@ def with_removed(reclaimed: tuple[Reclaimed, ...], claim: Claim, now: datetime) 
     hour = now.replace(minute=0, second=0, microsecond=0)
     same = next((each for each in reclaimed if (each.pool, each.hour) == (claim.pool, hour)), None)
     before = same or Reclaimed(claim.pool, hour, 0, 0)
-    grown = replace(before, nodes=before.nodes + 1, cost_per_hour=before.cost_per_hour + claim.cost_per_hour)
+    cost, covered = before.cost_per_hour + claim.cost_per_hour, before.covered_per_hour + claim.covered_per_hour
+    grown = replace(before, nodes=before.nodes + 1, cost_per_hour=cost, covered_per_hour=covered)
     return (*(each for each in reclaimed if each is not same), grown)
 
 
@@ -264,7 +265,8 @@ def still_saved(
 
 def _without_nodes(entry: Reclaimed, nodes: int) -> Reclaimed:
     kept = entry.nodes - nodes
-    return replace(entry, nodes=kept, cost_per_hour=entry.cost_per_hour * kept // entry.nodes)
+    cost, covered = (amount * kept // entry.nodes for amount in (entry.cost_per_hour, entry.covered_per_hour))
+    return replace(entry, nodes=kept, cost_per_hour=cost, covered_per_hour=covered)
 
 
 def hours_since(last_pass: datetime | None, now: datetime) -> float:

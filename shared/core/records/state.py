@@ -57,6 +57,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """When all that it moved ran again; only written with `drain.budgetUntil: replaced`."""
     cost_per_hour: int = 0
     """What the bill falls by without the node, in micro-dollars: known here, for it is asked when the node is gone."""
+    covered_per_hour: int = 0
+    """What it costs at list prices besides: commitments pay that, with the node or without."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +111,8 @@ class Reclaimed(msgspec.Struct, frozen=True):
     hour: datetime
     nodes: int
     cost_per_hour: int
+    covered_per_hour: int = 0
+    """As in `Claim`."""
 
 
 class Advised(msgspec.Struct, frozen=True):
