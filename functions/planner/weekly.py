@@ -65,6 +65,7 @@ def figures_of(outcome: PassOutcome) -> PassFigures:
         at_list=cost + sum(row.covered_per_hour for row in saved),
         possible=cost + in_flight + max(plan.saving, plan.at_rest.saving if plan.at_rest else 0),
         missed=missed,
+        currency=outcome.prices.basis.currency,
     )
 
 
@@ -90,14 +91,8 @@ def _publish_all(ports: Ports, cluster: str, schedule: Schedule) -> Iterator[str
     known = {end: row for end, row in weeks.items() if row.value is not None}
     for end in due:
         summaries = [row.value for row in known.values() if row.value]
-        week = sum_up(
-            cluster,
-            found.value,
-            records,
-            summaries,
-            (_began(found.value, summaries, end), end),
-            ports.prices.basis.currency,
-        )
+        window = (_began(found.value, summaries, end), end)
+        week = sum_up(cluster, found.value, records, summaries, window)
         known[end.isoformat()] = _publish(ports, known.get(end.isoformat()), week)
         yield end.isoformat()
     ports.state.put(LEDGER_KEY, without_weeks(found.value, due[-1]), found.version)

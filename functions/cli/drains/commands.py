@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,6 +14,8 @@ from functions.cli.input.options import ClusterContext, ClusterProfile, Output, 
 from functions.cli.input.profiles import use_profile
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from shared.ports import Clock
 
 EVERY_SECONDS: Final = 5.0
@@ -127,6 +129,7 @@ def status(
     *,
     output: OutputAs = Output.TABLE,
     watched: Annotated[bool, typer.Option("--watch", help="Refresh every five seconds, until Ctrl-C.")] = False,
+    week: Annotated[bool, typer.Option("--week", help="Show the summary of the last week instead.")] = False,
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
@@ -140,28 +143,41 @@ def status(
 
     Examples:
       ebb status --cluster prod --watch
+      ebb status --cluster prod --week
       ebb status --cluster prod --output json
     """
     from functions.cli.drains import status_table
+    from functions.cli.drains import week as weekly
     from functions.cli.drains.pause import open_switch
     from functions.cli.drains.status import read_status
-    from functions.cli.output.documents import print_document
-    from functions.cli.output.terminal import printing
+    from shared.core.records.week import as_message
 
     use_profile(cluster, context)
     switch = open_switch()
 
     def show() -> None:
-        status_now = read_status(switch.cluster, switch.state, switch.interval)
-        if output is not Output.TABLE:
-            print_document(status_table.document(status_now), output)
+        if week:
+            last = weekly.read_week(switch.cluster, switch.state)
+            _print(output, as_message(last), lambda console: weekly.show_week(console, last))
             return
-        with printing() as console:
-            status_table.show(console, status_now)
+        now = read_status(switch.cluster, switch.state, switch.interval)
+        _print(output, status_table.document(now), lambda console: status_table.show(console, now))
 
     if watched:
         watch(show, switch.clock)
     show()
+
+
+def _print(output: Output, document: dict[str, Any], show: "Callable[[Console], None]") -> None:
+    """Print for a tool, or for a person."""
+    from functions.cli.output.documents import print_document
+    from functions.cli.output.terminal import printing
+
+    if output is not Output.TABLE:
+        print_document(document, output)
+        return
+    with printing() as console:
+        show(console)
 
 
 def history(
@@ -184,17 +200,11 @@ def history(
     """
     from functions.cli.drains.history import document, read_history, show
     from functions.cli.drains.pause import open_switch
-    from functions.cli.output.documents import print_document
-    from functions.cli.output.terminal import printing
 
     use_profile(cluster, context)
     switch = open_switch()
     found = read_history(switch.cluster, switch.state, top)
-    if output is not Output.TABLE:
-        print_document(document(found), output)
-        return
-    with printing() as console:
-        show(console, found)
+    _print(output, document(found), lambda console: show(console, found))
 
 
 def pause(

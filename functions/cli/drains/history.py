@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,12 +10,15 @@ from rich.console import Console
 
 from functions.cli.drains.status import PastDrain, past_drains
 from functions.cli.drains.status_table import wrap_last
+from functions.cli.drains.week import months_document, show_months
 from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
 from functions.cli.output.tables import draw
 from shared.core.records.drain_record import DrainRecord
+from shared.core.records.ledger import Ledger
 from shared.core.records.state import Reclaimed
+from shared.port_types import LEDGER_KEY
 from shared.ports import State
-from shared.store.compare_and_set import read_cluster
+from shared.store.compare_and_set import read_cluster, read_lenient
 
 SCHEMA: Final = 1
 
@@ -32,6 +35,7 @@ class History:
     saved_nodes: int
     saved: int
     """Micro-dollars per hour, on the low side: a node counts for a day at most, and until one is added to its pool."""
+    ledger: Ledger | None = None
 
 
 def read_history(cluster: str, documents: State, most: int | None) -> History:
@@ -42,7 +46,8 @@ def read_history(cluster: str, documents: State, most: int | None) -> History:
     """
     state, _, now = read_cluster(documents)
     records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)
-    return history_of(cluster, records, state.reclaimed, now, most)
+    ledger = read_lenient(documents, LEDGER_KEY).value
+    return replace(history_of(cluster, records, state.reclaimed, now, most), ledger=ledger)
 
 
 def history_of(
@@ -75,6 +80,7 @@ def document(history: History) -> dict[str, Any]:
         "outcomes": dict(history.outcomes),
         "saved_nodes": history.saved_nodes,
         "saved_per_hour": float(round(dollars(history.saved), 4)),
+        "months": months_document(history.ledger),
         "drains": [_drain(past) for past in history.drains],
     }
 
@@ -107,6 +113,7 @@ def show(console: Console, history: History) -> None:
     console.print(f"{history.cluster}, {moment(history.now)}\n")
     if not history.drains:
         console.print("No drain has ended in the last 30 days.")
+        show_months(console, history.ledger)
         return
     rows = [_row(past, history.now) for past in history.drains]
     whole = wrap_last((*_TITLES, *_MORE), rows)
@@ -120,6 +127,7 @@ def show(console: Console, history: History) -> None:
     console.print(f"\n{counted}{f'; {more:,} older ones are not shown' if more else ''}.")
     nodes = count(history.saved_nodes, "node")
     console.print(f"Still saved: {nodes} removed within a day and not come back, {monthly(history.saved)} a month.")
+    show_months(console, history.ledger)
 
 
 def _row(past: PastDrain, now: datetime) -> tuple[str, ...]:

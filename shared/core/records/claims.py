@@ -242,8 +242,13 @@ def with_removed(reclaimed: tuple[Reclaimed, ...], claim: Claim, now: datetime) 
     hour = now.replace(minute=0, second=0, microsecond=0)
     same = next((each for each in reclaimed if (each.pool, each.hour) == (claim.pool, hour)), None)
     before = same or Reclaimed(claim.pool, hour, 0, 0)
-    cost, covered = before.cost_per_hour + claim.cost_per_hour, before.covered_per_hour + claim.covered_per_hour
-    grown = replace(before, nodes=before.nodes + 1, cost_per_hour=cost, covered_per_hour=covered)
+    covered = 0 if claim.covered_per_hour is UNSET else claim.covered_per_hour
+    grown = replace(
+        before,
+        nodes=before.nodes + 1,
+        cost_per_hour=before.cost_per_hour + claim.cost_per_hour,
+        covered_per_hour=before.covered_per_hour + covered,
+    )
     return (*(each for each in reclaimed if each is not same), grown)
 
 

@@ -74,6 +74,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """When the last pass was counted."""
     nodes: int
     """How many there were then."""
+    currency: str = ""
+    """Of the price table that the last pass had."""
     dry_run_since: datetime | None = None
     """None while nodes are drained."""
     promise: Promise | None = None
@@ -99,6 +101,7 @@ class PassFigures:
     possible: int
     """What is saved now, what drains in flight will save, and what the steady state would besides."""
     missed: Mapping[str, int]
+    currency: str = ""
 
 
 def count_pass(before: Ledger | None, figures: PassFigures, schedule: Schedule | None, now: datetime) -> Ledger:
@@ -115,6 +118,7 @@ def count_pass(before: Ledger | None, figures: PassFigures, schedule: Schedule |
         ledger,
         through=now,
         nodes=len(figures.created),
+        currency=figures.currency,
         dry_run_since=(ledger.dry_run_since or now) if figures.dry_run else None,
         promise=promise,
         weeks=weeks,

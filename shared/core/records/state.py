@@ -57,8 +57,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """When all that it moved ran again; only written with `drain.budgetUntil: replaced`."""
     cost_per_hour: int = 0
     """What the bill falls by without the node, in micro-dollars: known here, for it is asked when the node is gone."""
-    covered_per_hour: int = 0
-    """What it costs at list prices besides: commitments pay that, with the node or without."""
+    covered_per_hour: int | msgspec.UnsetType = msgspec.UNSET
+    """What it costs at list prices besides: commitments pay that, with the node or without. Only written if any."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +112,7 @@ class Reclaimed(msgspec.Struct, frozen=True):
     nodes: int
     cost_per_hour: int
     covered_per_hour: int = 0
-    """As in `Claim`."""
+    """What they cost at list prices besides: commitments pay that."""
 
 
 class Advised(msgspec.Struct, frozen=True):

@@ -97,7 +97,6 @@ def sum_up(
     records: Iterable[DrainRecord],
     earlier: Sequence[WeekSummary],
     window: tuple[datetime, datetime],
-    currency: str,
 ) -> WeekSummary:
     """Return the summary of the window, its end included; `earlier` are the summaries that there are."""
     began, ended = window
@@ -109,7 +108,7 @@ def sum_up(
         cluster=cluster,
         began=began,
         ended=ended,
-        currency=currency,
+        currency=ledger.currency,
         policy_hash=ledger.promise.policy_hash if ledger.promise else "",
         dry_run_since=ledger.dry_run_since,
         removed_by_ebb=removed,
@@ -164,12 +163,12 @@ def as_message(week: WeekSummary) -> dict[str, Any]:
         "policy_hash": week.policy_hash,
         "dry_run_since": _time(week.dry_run_since) if week.dry_run_since else None,
         **_figures(week),
-        "promised": _money(week.promised),
+        "promised": money(week.promised),
         "watched_hours": round(week.watched_seconds / 3600, 2),
         "evictions": week.evictions,
         "returns": dict(week.returns),
-        "blockers": [_row(row) for row in week.blockers],
-        "shortfall": [_row(row) for row in week.shortfall],
+        "blockers": [row_document(row) for row in week.blockers],
+        "shortfall": [row_document(row) for row in week.shortfall],
         "before": [{"ended": _time(row.ended), **_figures(row)} for row in week.before],
         "text": text_of(week),
     }
@@ -179,16 +178,18 @@ def _figures(week: WeekSummary | WeekBefore) -> dict[str, Any]:
     return {
         "removed_by_ebb": week.removed_by_ebb,
         "removed_by_others": week.removed_by_others,
-        "saved": _money(week.saved),
-        "saved_at_list": _money(week.at_list),
+        "saved": money(week.saved),
+        "saved_at_list": money(week.at_list),
     }
 
 
-def _row(row: Missed) -> dict[str, Any]:
-    return {"reason": row.reason, "cost": _money(row.amount), "sentence": row.sentence, "remedy": row.remedy}
+def row_document(row: Missed) -> dict[str, Any]:
+    """Return a reason as JSON carries it."""
+    return {"reason": row.reason, "cost": money(row.amount), "sentence": row.sentence, "remedy": row.remedy}
 
 
-def _money(micro: int) -> float:
+def money(micro: int) -> float:
+    """Return an amount as JSON carries it."""
     return round(micro / MICRO, 2)
 
 
@@ -208,9 +209,9 @@ def _removed(week: WeekSummary) -> str:
 
 
 def _saved(week: WeekSummary) -> str:
-    list_price = f" ({_amount(week, week.at_list)} at list prices)" if week.at_list != week.saved else ""
-    promised = f"; promised were {_amount(week, week.promised)}" if week.promised else ""
-    return f"Saved: {_amount(week, week.saved)}{list_price}{promised}."
+    list_price = f" ({amount_in(week.currency, week.at_list)} at list prices)" if week.at_list != week.saved else ""
+    promised = f"; promised were {amount_in(week.currency, week.promised)}" if week.promised else ""
+    return f"Saved: {amount_in(week.currency, week.saved)}{list_price}{promised}."
 
 
 def _dry_run(week: WeekSummary) -> str:
@@ -227,7 +228,7 @@ def _moved(week: WeekSummary) -> str:
 
 
 def _lacking(week: WeekSummary) -> str:
-    rows = ", ".join(f"{row.reason} {_amount(week, row.amount)}" for row in week.shortfall[:MOST_BLOCKERS])
+    rows = ", ".join(f"{row.reason} {amount_in(week.currency, row.amount)}" for row in week.shortfall[:MOST_BLOCKERS])
     return f"Why less came than promised: {rows}." if rows else ""
 
 
@@ -235,7 +236,7 @@ def _blocked(week: WeekSummary) -> str:
     if not week.blockers:
         return ""
     first = week.blockers[0]
-    cost = f"The largest blocker, {first.reason}, cost {_amount(week, first.amount)}."
+    cost = f"The largest blocker, {first.reason}, cost {amount_in(week.currency, first.amount)}."
     return " ".join(filter(None, (cost, first.sentence, first.remedy)))
 
 
@@ -245,8 +246,9 @@ def _unwatched(week: WeekSummary) -> str:
     return f"Passes ran for {week.watched_seconds / 3600:,.0f} hours of it only: the rest is not counted."
 
 
-def _amount(week: WeekSummary, micro: int) -> str:
-    return f"{micro / MICRO:,.2f} {week.currency}".strip()
+def amount_in(currency: str, micro: int) -> str:
+    """Return an amount as a summary writes it: `1,234.50 USD`."""
+    return f"{micro / MICRO:,.2f} {currency}".strip()
 
 
 _SENTENCES: Final = (_removed, _saved, _dry_run, _moved, _lacking, _blocked, _unwatched)
