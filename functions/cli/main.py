@@ -18,6 +18,7 @@ import functions
 from functions.cli.errors import Commands, EbbGroup
 from functions.cli.input.options import ClusterContext, ClusterProfile
 from functions.cli.output.visible import enable_ascii_fallback
+from shared import VERSION
 from shared.errors import BadInput
 
 _ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
@@ -111,16 +112,14 @@ def version() -> None:
 
 
 def _of_the_checkout() -> str:
-    import re
     import subprocess
 
-    number = re.findall(r'^version = "(.*)"', (_ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
     try:
         asked = ["git", "-C", str(_ROOT), "rev-parse", "--short", "HEAD"]
         commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - our words
     except (OSError, subprocess.CalledProcessError):
-        return str(number)
-    return f"{number} ({commit})"
+        return VERSION
+    return f"{VERSION} ({commit})"
 
 
 def _print_version(wanted: bool) -> None:

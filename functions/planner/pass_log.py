@@ -7,6 +7,7 @@ from typing import Any
 
 from functions.planner.commitments import UsedCommitments
 from functions.planner.steer import Steered
+from shared import VERSION
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.metrics import (
@@ -48,6 +49,7 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
     """Return what the function answers; the run's line has the same fields."""
     return {
         "run_id": report.run_id,
+        "version": VERSION,
         "verdicts": plan.counts(),
         "orders": list(report.published),
         "would_order": [order.node for order in plan.orders] if plan.dry_run else [],

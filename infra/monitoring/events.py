@@ -80,6 +80,7 @@ _TABLE: Final = (
         ("run_id",),
         ("reason",),
         (
+            Field("version", Type.TEXT, "Ebb's own", sometimes=True),
             Field("result", Type.TEXT, "`completed` in the one line of a whole pass", sometimes=True),
             Field("verdicts", Type.COUNTS, "nodes by verdict", sometimes=True),
             Field("orders", Type.TEXTS, "nodes whose orders were published", sometimes=True),
@@ -205,6 +206,7 @@ _TABLE: Final = (
         _DRAIN,
         ("run_id", "pool", "reason"),
         (
+            Field("version", Type.TEXT, "Ebb's own"),
             Field("outcome", Type.TEXT, "removed, given_back, released, overruled, refused or would_drain"),
             Field("detail", Type.TEXT, "what exactly", sometimes=True),
             _STEP,

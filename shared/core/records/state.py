@@ -160,6 +160,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     """What the person who paused it wrote, for the explanation."""
     planner: Lease | None = None
     last_pass: datetime | None = None
+    version: str = ""
+    """Ebb's own that completed it; empty in documents of older ones."""
     advised: Advised | None = None
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
