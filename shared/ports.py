@@ -211,7 +211,7 @@ class OrderBus(Protocol):
         """Publish a drain's result, where a results topic is configured."""
 
     def announce(self, kind: str, message: Mapping[str, object]) -> None:
-        """Publish another kind of message there; its attribute `kind` tells it from results."""
+        """Publish another kind of message there; its attribute `kind` marks it, results have none."""
 
 
 class Clock(Protocol):

@@ -57,7 +57,7 @@ def _week_before(row: WeekBefore, currency: str) -> tuple[str, ...]:
 
 
 def _facts(week: WeekSummary) -> Iterator[tuple[str, str]]:
-    hours = f"passes ran for {week.watched_seconds / 3600:,.0f} h of it"
+    hours = f"passes ran for {week.watched_seconds / 3600:,.0f} h"
     yield "Cluster", week.cluster
     yield "Week", f"{moment(week.began)} to {moment(week.ended)}; {hours}"
     if week.dry_run_since:

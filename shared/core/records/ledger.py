@@ -140,7 +140,7 @@ def _sums(ledger: Ledger, figures: PassFigures, promise: Promise | None) -> Sums
 
 
 def in_time(per_hour: int, hours: float) -> int:
-    """Return what an hourly amount comes to, in whole micro-dollars."""
+    """Return an hourly amount over that time, in whole micro-dollars."""
     return round(per_hour * hours)
 
 

@@ -132,7 +132,7 @@ def _ended_within(record: DrainRecord, window: tuple[datetime, datetime]) -> boo
 
 
 def largest(missed: Mapping[str, int], most: int = MOST_BLOCKERS) -> tuple[Missed, ...]:
-    """Return the reasons that cost most, the dearest first."""
+    """Return the reasons that cost most, the most expensive first."""
     rows = sorted(missed.items(), key=lambda row: (-row[1], row[0]))
     return tuple(Missed(*row) for row in rows[:most] if row[1] > 0)
 
@@ -243,7 +243,7 @@ def _blocked(week: WeekSummary) -> str:
 def _unwatched(week: WeekSummary) -> str:
     if week.watched_seconds >= WATCHED * (week.ended - week.began).total_seconds():
         return ""
-    return f"Passes ran for {week.watched_seconds / 3600:,.0f} hours of it only: the rest is not counted."
+    return f"Passes ran for {week.watched_seconds / 3600:,.0f} hours only: the rest is not counted."
 
 
 def amount_in(currency: str, micro: int) -> str:
