@@ -1,21 +1,30 @@
 """The weekly summary: once a week whatever ticks are lost, doubled or late, with the sums of what was logged."""
 
 import dataclasses
+import json
 import random
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar, cast
+from uuid import uuid4
 
 import pytest
+from google.pubsub_v1 import PublisherClient, SubscriberClient
 
+from shared.adapters.firestore import FirestoreState
+from shared.adapters.pubsub import PubSubOrders
 from shared.core.policy import Policy, PoolPolicy
 from shared.errors import Retryable
-from shared.port_types import LEDGER_KEY
+from shared.port_types import LEDGER_KEY, DocumentKey, StoredDocument
+from shared.ports import State
 from tests.builders import NOW, node, pod, policy
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import deliver_and_remove, reschedule
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 
+T = TypeVar("T")
 HOUR = timedelta(hours=1)
 MONDAYS = [datetime(2026, 3, day, 9, tzinfo=UTC) for day in (9, 16, 23, 30)]
 """After the builders' NOW, a Wednesday."""
@@ -143,3 +152,53 @@ def test_a_ledger_that_cannot_be_read_ends_no_pass() -> None:
         ebb.state.meanwhile[method, "ledger"] = failing(Retryable("state", "no answer"))
     assert ebb.tick()["orders"]
     assert ebb.reasons("weekly_summary") == ["unreachable"] * 2
+
+
+class InVirtualTime:
+    """A state of an emulator, read at the fake clock's time: no emulator's time can be set."""
+
+    def __init__(self, state: State, now: Callable[[], datetime]) -> None:
+        self._state, self._now = state, now
+        self.put, self.delete = state.put, state.delete
+
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
+        return dataclasses.replace(self._state.get(key), read_at=self._now())
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
+        found = self._state.all(collection, type_)
+        return {id_: dataclasses.replace(row, read_at=self._now()) for id_, row in found.items()}
+
+
+@pytest.fixture
+def topic(pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any]]:
+    """A topic of results, and what pulls its messages."""
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator.host)
+    name = f"projects/p/topics/results-{uuid4().hex[:8]}"
+    subscription = {"subscription": name.replace("topics", "subscriptions"), "max_messages": 100}
+    with PublisherClient() as topics, SubscriberClient() as readers:
+        topics.create_topic(request={"name": name}, timeout=30)
+        readers.create_subscription(request={"name": subscription["subscription"], "topic": name}, timeout=30)
+        yield name, lambda: readers.pull(request=subscription, timeout=30).received_messages
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_a_fleet_of_three_has_one_summary_a_week_each_on_the_real_services(
+    firestore_emulator: FirestoreEmulator, topic: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+    name, pull = topic
+    database = f"ebb-{uuid4().hex[:12]}"
+    for place in ("north", "south", "west"):
+        ebb = cluster(policy=policy(cluster_wide={"dry_run": True}))
+        full = f"projects/p/locations/l/clusters/{place}"
+        ebb.settings = dataclasses.replace(ebb.settings, cluster=full)
+        ebb.state = cast("Any", InVirtualTime(FirestoreState("p", database, full), ebb.clock.now))
+        monkeypatch.setattr(ebb.bus, "announce", PubSubOrders("projects/p/topics/o", results_topic=name).announce)
+        run_until(ebb, MONDAYS[1] + 30 * HOUR, seed=3, step=12 * HOUR)
+    messages = [(row.message.attributes["kind"], json.loads(row.message.data)) for row in pull()]
+    assert {kind for kind, _ in messages} == {"weekly_summary"}
+    found = Counter((week["cluster"].rpartition("/")[2], week["ended"][:10]) for _, week in messages)
+    assert found == Counter(
+        (place, day) for place in ("north", "south", "west") for day in ("2026-03-09", "2026-03-16")
+    )
