@@ -181,7 +181,7 @@ def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
     kept: dict[tuple[str, str], list[NodeDecision]] = {}
     for decision in plan.decisions:
-        if decision.verdict in _STAY and _is_seen(decision, proved):
+        if decision.verdict in _STAY and is_missed(decision, proved):
             kept.setdefault((decision.pool, _word(decision)), []).append(decision)
     return tuple(MissedSaving(*key, len(kept[key]), _savings_of(kept[key], plan, snapshot)) for key in sorted(kept))
 
@@ -193,7 +193,8 @@ def _savings_of(decisions: Sequence[NodeDecision], plan: Plan, snapshot: Snapsho
     return plan.savings.of_all(snapshot.node_by_name[decision.name] for decision in decisions)
 
 
-def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
+def is_missed(decision: NodeDecision, proved: frozenset[str]) -> bool:
+    """Whether the node could go, by use or by the steady state (`proved`), and is not there for others' pods."""
     if decision.name in proved:
         return True
     is_room = group_of(decision.reason) is ReasonGroup.ROOM or decision.reason == _COVERED
