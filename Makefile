@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli.main
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring zip clean
+.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring zip dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,11 @@ monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and
 
 zip: $(VENV)/.cli ## Pack the functions' archive into build/, with a CycloneDX list, for a release or functions.archive
 	@$(BIN)/python -m infra.archive
+
+dist: $(VENV)/.cli ## Build what a release has into build/dist: the wheel, and the functions' archive with its list
+	@rm -rf build/lib build/dist
+	@$(BIN)/python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir build/dist .
+	@$(BIN)/python -m infra.archive && cp build/ebb-functions.zip build/ebb-functions.cdx.json build/dist/
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -9,7 +9,6 @@ import io
 import json
 import re
 import sys
-import tomllib
 import uuid
 import zipfile
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
+from shared import VERSION
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATTERNS: Final = ROOT / "infra" / "zip.yaml"
@@ -101,7 +102,7 @@ def cyclonedx(packed: bytes) -> dict[str, Any]:
         "type": "application",
         "bom-ref": "ebb-functions",
         "name": "ebb-functions",
-        "version": _version(),
+        "version": VERSION,
         "hashes": [{"alg": "SHA-256", "content": sha256}],
     }
     return {
@@ -113,11 +114,6 @@ def cyclonedx(packed: bytes) -> dict[str, Any]:
         "metadata": {"component": functions},
         "components": [_component(pin) for pin in sorted(pins(), key=lambda pin: (pin.name, pin.version))],
     }
-
-
-def _version() -> str:
-    found: str = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    return found
 
 
 def _component(pin: Pin) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
+from shared.core.records.ledger import Ledger
 from shared.core.records.state import ClusterState, PoolMarks, Run, Wave
+from shared.core.records.week import WeekSummary
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class DocumentKey(Generic[T]):
 CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
 WAVE_KEY = DocumentKey("waves", "current", Wave)
 COMMITMENTS_KEY = DocumentKey("commitments", "current", CommitmentReading)
+LEDGER_KEY = DocumentKey("ledger", "current", Ledger)
 
 
 def pool_key(pool: str) -> DocumentKey[PoolMarks]:
@@ -106,6 +109,10 @@ def pool_key(pool: str) -> DocumentKey[PoolMarks]:
 
 def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
     return DocumentKey("drains", order_id, DrainRecord)
+
+
+def week_key(end: datetime) -> DocumentKey[WeekSummary]:
+    return DocumentKey("weeks", end.isoformat(), WeekSummary)
 
 
 def run_key(schedule_time: str) -> DocumentKey[Run]:

@@ -210,6 +210,9 @@ class OrderBus(Protocol):
     def report(self, result: DrainResult) -> None:
         """Publish a drain's result, where a results topic is configured."""
 
+    def announce(self, kind: str, message: Mapping[str, object]) -> None:
+        """Publish another kind of message there; its attribute `kind` marks it, results have none."""
+
 
 class Clock(Protocol):
     """Durations and waiting only: the time of day is the state's."""

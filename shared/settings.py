@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from zoneinfo import available_timezones
 
 from shared.errors import BadSettings
 
 _CLUSTER: Final = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)")
 _DATABASE: Final = re.compile(r"(?:projects/(?P<project>[^/]+)/databases/)?(?P<name>[^/]+)")
+_WEEKLY: Final = re.compile(r"(?P<day>mon|tue|wed|thu|fri|sat|sun) (?P<hour>1?\d|2[0-3]) (?P<zone>\S+)")
 LEAST_STEP_SECONDS: Final = 15
 """A cordon settles for five seconds, and so do a workload's counts: a shorter step would mostly hand itself on."""
 MOST_STEP_SECONDS: Final = 540
@@ -61,6 +63,8 @@ class Settings:
     """EBB_LOG_LEVEL."""
     decision_log: str = "changes"
     """EBB_DECISION_LOG: log each node's verdict on change only, or at every pass."""
+    weekly_summary: str = "mon 9 UTC"
+    """EBB_WEEKLY_SUMMARY: when the planner sums up a week: a day, an hour and a time zone, or `off`."""
     google_cloud_project: str = ""
     """GOOGLE_CLOUD_PROJECT: where the functions run, if not in the cluster's project; traces are named by it."""
 
@@ -73,6 +77,12 @@ class Settings:
     def cluster_project(self) -> str:
         match = _CLUSTER.fullmatch(self.cluster)
         return match["project"] if match else ""
+
+    @property
+    def weekly_cron(self) -> tuple[str, str] | None:
+        """The cron fields and the time zone of the weekly summary; None where it is off."""
+        match = _WEEKLY.fullmatch(self.weekly_summary)
+        return (f"0 {match['hour']} * * {match['day']}", match["zone"]) if match else None
 
     @property
     def state_database(self) -> tuple[str, str]:
@@ -144,6 +154,9 @@ def _faults(given: Mapping[str, str]) -> Iterator[str]:
     for name in _MOST_SECONDS:
         if name in given and not _is_positive(given[name]):
             yield f"{variable(name)}: {given[name]!r} is not a positive number of seconds."
+    week = _WEEKLY.fullmatch(text := given.get("weekly_summary", "off"))
+    if text != "off" and not (week and week["zone"] in available_timezones()):
+        yield f"EBB_WEEKLY_SUMMARY: {text!r} is neither off nor a day, an hour and a zone such as mon 9 Europe/Berlin."
     step = given.get("step_seconds", "")
     if _is_positive(step) and float(step) < LEAST_STEP_SECONDS:
         least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees the outcome"

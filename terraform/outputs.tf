@@ -100,6 +100,11 @@ output "rbac" {
   ])
 }
 
+output "results_topic" {
+  description = "The topic of results and weekly summaries, for a subscription of yours."
+  value       = google_pubsub_topic.topics["results"].id
+}
+
 output "topics" {
   description = "Orders, dead letters, what is no order, and results."
   value       = { for key, topic in google_pubsub_topic.topics : key => topic.id }

@@ -11,7 +11,10 @@ locals {
       timeout_seconds = local.inputs.functions.planner.timeout_seconds
       instances       = 1
       concurrency     = 1
-      environment     = { EBB_PASS_SECONDS = tostring(local.inputs.functions.planner.timeout_seconds + 60) }
+      environment = {
+        EBB_PASS_SECONDS   = tostring(local.inputs.functions.planner.timeout_seconds + 60)
+        EBB_WEEKLY_SUMMARY = local.week.enabled ? "${local.week.day} ${local.week.hour} ${local.week.time_zone}" : "off"
+      }
     }
     # A drain waits far more than it computes: twenty share one vCPU, each in a thread. (Without THREADS,
     # functions-framework has four.)
@@ -26,6 +29,7 @@ locals {
       environment     = { EBB_STEP_SECONDS = tostring(local.inputs.functions.drainer.step_seconds), THREADS = "20" }
     }
   }
+  week           = local.inputs.schedule.weekly_summary
   orders_at_once = local.functions.drainer.instances * local.functions.drainer.concurrency
 
   # A pass takes 560 MiB at 5,000 nodes whose pods have every rule of placement, 840 at 15,000.

@@ -146,7 +146,7 @@ variable "region" {
 }
 
 variable "schedule" {
-  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes is then how far apart its hits usually are. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule. region: where the job of Cloud Scheduler lies, if it is not offered in the functions' region; default that."
+  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes is then how far apart its hits usually are. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule. region: where the jobs of Cloud Scheduler lie, if it is not offered in the functions' region; default that. weekly_summary.enabled: whether the planner sums up each week, in the log and on the results topic. weekly_summary.day: when a week ends: mon to sun. weekly_summary.hour: its hour, 0 to 23. weekly_summary.time_zone: of that hour."
   type        = any
   nullable    = false
   default     = {}

@@ -167,6 +167,7 @@ class FakeOrderBus:
     published: list[Order] = field(default_factory=list)
     rejected: list[tuple[bytes, Mapping[str, str], str]] = field(default_factory=list)
     reported: list[Mapping[str, object]] = field(default_factory=list)
+    announced: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
     failure: EbbError | None = None
     results_failure: EbbError | None = None
 
@@ -188,6 +189,12 @@ class FakeOrderBus:
         if self.results_failure is not None:
             raise self.results_failure
         self.reported.append(msgspec.json.decode(msgspec.json.encode(result)))
+
+    def announce(self, kind: str, message: Mapping[str, object]) -> None:
+        self._reach()
+        if self.results_failure is not None:
+            raise self.results_failure
+        self.announced.append((kind, msgspec.json.decode(msgspec.json.encode(message))))
 
     def _reach(self) -> None:
         if self.failure is not None:

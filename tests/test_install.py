@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, requires
@@ -18,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 from infra.local.scenario import parse
 from infra.local.servers import SimulatedGkeServers
+from shared import VERSION
 from tests.bench.cold_start import measured
 from tests.builders import CLUSTER
 from tests.real.needs import require
@@ -194,6 +196,39 @@ def test_every_file_that_the_package_reads_is_packed_with_it() -> None:
 
     assert {path for path in files if path.suffix != ".py"} <= packed
     assert [path for path in files if path.suffix == ".py" and not (path.parent / "__init__.py").is_file()] == []
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the package's wheel has, away from the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(build, capture_output=True, text=True, timeout=240, check=True)
+    (built,) = folder.glob("*.whl")
+    with zipfile.ZipFile(built) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+def run_wheel(wheel: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of the wheel: its own files are found before those of the checkout."""
+    command = [sys.executable, "-m", "functions.cli.main", *map(str, arguments)]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
+    given = {**kept, "PYTHONPATH": str(wheel)}
+    return subprocess.run(command, cwd=wheel, env=given, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_the_wheel_has_all_that_looks_at_a_cluster(wheel: Path, cluster: Path, tmp_path: Path) -> None:
+    assert run_wheel(wheel, "--version").stdout.startswith(f"ebb {VERSION}")
+    assert run_wheel(wheel, "plan", "--kubeconfig", cluster).returncode == 0
+    assert run_wheel(wheel, "report", "--kubeconfig", cluster, "--out", tmp_path / "page.html").returncode == 0
+    assert run_wheel(wheel, "doctor", "--help").returncode == 0
+
+
+@pytest.mark.deep
+def test_the_demo_of_the_wheel_keeps_every_promise(wheel: Path) -> None:
+    shown = run_wheel(wheel, "demo")
+    assert (shown.returncode, shown.stderr) == (0, "")
 
 
 def is_source(path: Path) -> bool:

@@ -30,6 +30,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         "EBB_INTERVAL_SECONDS": "600",
         "EBB_LOG_LEVEL": "DEBUG",
         "EBB_DECISION_LOG": "all",
+        "EBB_WEEKLY_SUMMARY": "fri 16 Europe/Berlin",
         "GOOGLE_CLOUD_PROJECT": "functions",
     }
 
@@ -51,6 +52,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         interval_seconds=600,
         log_level="DEBUG",
         decision_log="all",
+        weekly_summary="fri 16 Europe/Berlin",
         google_cloud_project="functions",
     )
     assert settings.cluster_project == "my-project"
@@ -90,6 +92,9 @@ def test_every_variable_of_the_contract_is_read() -> None:
         pytest.param("EBB_STEP_SECONDS: 'nan' is not a positive", "EBB_STEP_SECONDS", "nan", id="seconds of no number"),
         pytest.param("EBB_LOG_LEVEL: 'LOUD' is not one of DEBUG", "EBB_LOG_LEVEL", "LOUD", id="an unknown level"),
         pytest.param("EBB_LOG_LEVEL: 'info' is not one of", "EBB_LOG_LEVEL", "info", id="a level in small letters"),
+        pytest.param("EBB_WEEKLY_SUMMARY: 'daily' is", "EBB_WEEKLY_SUMMARY", "daily", id="no week"),
+        pytest.param("EBB_WEEKLY_SUMMARY: 'mon 9 Mars' is", "EBB_WEEKLY_SUMMARY", "mon 9 Mars", id="no zone"),
+        pytest.param("EBB_WEEKLY_SUMMARY: 'mon 24 UTC' is", "EBB_WEEKLY_SUMMARY", "mon 24 UTC", id="no hour"),
         pytest.param("EBB_DECISION_LOG: 'some' is not one of", "EBB_DECISION_LOG", "some", id="an unknown log"),
     ],
 )

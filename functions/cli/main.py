@@ -16,6 +16,7 @@ import functions
 from functions.cli.errors import Commands, EbbGroup
 from functions.cli.input.options import ClusterContext, ClusterProfile
 from functions.cli.output.visible import enable_ascii_fallback
+from shared import VERSION
 from shared.errors import BadInput
 
 _ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
@@ -105,9 +106,7 @@ def version() -> None:
 
 
 def _of_the_checkout() -> str:
-    import tomllib
-
-    return str(tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+    return VERSION
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from functions.drainer import finish, reads
@@ -295,9 +296,9 @@ def _claim(
     """Budget and claim in one compare-and-set. A claim that the proof did not count makes it void."""
     snapshot, policy = judged.snapshot, judged.policy
     claim, pods = claim_to_be(order, node, judged)
-    claim = replace(
-        claim, cost_per_hour=savings_of(_with_listed_commitments(ports, node, judged), ports.prices).of(node)
-    )
+    saves = savings_of(_with_listed_commitments(ports, node, judged), ports.prices).of(node)
+    covered = ports.prices.of(node).per_hour - saves
+    claim = replace(claim, cost_per_hour=saves, covered_per_hour=covered or UNSET)
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from shared import VERSION
 from shared.core.records.state import ClusterState, Lease
 from shared.errors import Stale
 from shared.ports import Clock, State
@@ -50,7 +51,8 @@ class PlannerLease:
         def change(state: ClusterState, now: datetime) -> ClusterState | None:
             if not self._is_ours(state):
                 return None
-            return replace(state, planner=None, last_pass=now if finished else state.last_pass)
+            ended = replace(state, planner=None)
+            return replace(ended, last_pass=now, version=VERSION) if finished else ended
 
         change_cluster(self.state, self.clock, change)
 

@@ -16,6 +16,7 @@ import flask
 from flask.typing import ResponseReturnValue
 from msgspec.structs import replace
 
+from functions.planner import weekly
 from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps, run_pass
@@ -55,12 +56,27 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
         if not lease.take(length):
             return duplicate
         summary = run_pass(deps, lease, call.run_id)
+        weekly.publish_due(ports, deps.settings)
     except Exception:
         _release_lease(ports, lease, call)
         raise
     lease.end(finished=True)
     _end_run(ports, call, finished=True)
     return summary
+
+
+def summarize(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
+    """Publish the summaries that are due, and do nothing else; a pass that is at work does it at its own end.
+
+    Raises:
+        Retryable: the state does not answer.
+    """
+    lease = PlannerLease(deps.ports.state, deps.ports.clock, call.owner)
+    if not lease.take(timedelta(seconds=deps.settings.pass_seconds)):
+        return {"duplicate": True, "run_id": call.run_id}
+    weeks = weekly.publish_due(deps.ports, deps.settings)
+    lease.end(finished=False)
+    return {"run_id": call.run_id, "weeks": list(weeks)}
 
 
 CALL_WITHIN_LEASE: Final = 60.0
@@ -126,6 +142,8 @@ def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:
         ports.log.event("run_summary", f"Another call has taken this run over: {error}", severity="WARNING")
 
 
+ONLY_SUMMARY: Final = {"only": "weekly_summary"}
+"""The body of a call that asks for no pass."""
 SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
 
@@ -144,7 +162,9 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log = log.bind(run_id=call.run_id, trace=trace_id(dict(request.headers)))
     try:
         deps = _deps(settings)
-        return passes(dataclasses.replace(deps, ports=with_log(deps.ports, log, settings.log_level)), call), 200
+        deps = dataclasses.replace(deps, ports=with_log(deps.ports, log, settings.log_level))
+        act = summarize if request.get_json(silent=True) == ONLY_SUMMARY else passes
+        return act(deps, call), 200
     except (Retryable, Stale) as fault:
         log.event("run_summary", f"The pass ended early: {fault}", severity="WARNING", reason="unreachable")
         return {"error": str(fault), "run_id": call.run_id}, 503

@@ -8,6 +8,7 @@ from typing import Any
 from functions.planner.commitments import UsedCommitments
 from functions.planner.read_and_repair import PassInputs
 from functions.planner.steer import Steered
+from shared import VERSION
 from shared.core.cluster.resources import Resources
 from shared.core.planning.metrics import (
     ClusterMetrics,
@@ -50,6 +51,7 @@ def summary(report: PassReport) -> dict[str, Any]:
     plan = report.plan
     return {
         "run_id": report.run_id,
+        "version": VERSION,
         "verdicts": plan.counts(),
         "orders": list(report.published),
         "would_order": [order.node for order in plan.orders] if plan.dry_run else [],

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from functions.planner import weekly
 from functions.planner.commitments import with_commitments
 from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog, PassReport, dollars
@@ -108,6 +109,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     left = len(still_to_order(plan, found.policy))
     about = plan, found, ports.prices, interval, run_id
     report = PassReport(*about, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
+    weekly.count(ports, report, weekly.schedule_of(settings))
     return deps.pass_log.write(ports.log, report)
 
 

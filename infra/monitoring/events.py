@@ -80,6 +80,7 @@ _TABLE: Final = (
         ("run_id",),
         ("reason",),
         (
+            Field("version", Type.TEXT, "Ebb's own", sometimes=True),
             Field("result", Type.TEXT, "`completed` in the one line of a whole pass", sometimes=True),
             Field("verdicts", Type.COUNTS, "nodes by verdict", sometimes=True),
             Field("orders", Type.TEXTS, "nodes whose orders were published", sometimes=True),
@@ -205,6 +206,7 @@ _TABLE: Final = (
         _DRAIN,
         ("run_id", "pool", "reason"),
         (
+            Field("version", Type.TEXT, "Ebb's own"),
             Field("outcome", Type.TEXT, "removed, given_back, released, overruled, refused or would_drain"),
             Field("detail", Type.TEXT, "what exactly", sometimes=True),
             _STEP,
@@ -261,6 +263,29 @@ _TABLE: Final = (
           "Something in the policy is probably a mistake, it names an unknown pool, or a pod's cost cannot be read; "
           "once a day. Or commitments cannot be read; every 15 minutes.",
           ("run_id", "reason"), ("pool",)),
+    Event(
+        "weekly_summary",
+        "A week has ended: the same as the [message](orders.md#weekly-summary). Or it is late (`reason`).",
+        (),
+        ("run_id", "reason"),
+        (
+            Field("began", Type.TIME, "when the week began", sometimes=True),
+            Field("ended", Type.TIME, "when it ended; the same end is the same summary", sometimes=True),
+            Field("currency", Type.TEXT, "of all amounts in it", sometimes=True),
+            Field("dry_run_since", Type.TIME, "since when nothing is drained", sometimes=True),
+            Field("removed_by_ebb", Type.INTEGER, "nodes that drains removed", sometimes=True),
+            Field("removed_by_others", Type.INTEGER, "nodes that the autoscaler or others removed", sometimes=True),
+            Field("saved", Type.NUMBER, "money saved by the bill", sometimes=True),
+            Field("saved_at_list", Type.NUMBER, "the same at list prices", sometimes=True),
+            Field("promised", Type.NUMBER, "what the first day under the policy promised of a week", sometimes=True),
+            Field("watched_hours", Type.NUMBER, "for how long of the week passes ran", sometimes=True),
+            Field("evictions", Type.INTEGER, "pods that drains moved", sometimes=True),
+            Field("returns", Type.COUNTS, "drains that returned their nodes, by reason", sometimes=True),
+            Field("blockers", Type.ROWS, "what held most money: reason, cost, sentence, remedy", sometimes=True),
+            Field("shortfall", Type.ROWS, "why a fifth less came than was promised", sometimes=True),
+            Field("before", Type.ROWS, "the main figures of the four weeks before", sometimes=True),
+        ),
+    ),
     Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason")),
     Event(
         "message_rejected",

@@ -53,6 +53,11 @@ class PubSubOrders:
         if self._results_topic:
             self._send(self._results_topic, msgspec.json.encode(result), {})
 
+    def announce(self, kind: str, message: Mapping[str, object]) -> None:
+        """Publish another kind of message on the results topic as JSON. Raises Retryable, Terminal."""
+        if self._results_topic:
+            self._send(self._results_topic, msgspec.json.encode(message), {"kind": kind})
+
     def _send(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> None:
         message = {"data": data, "attributes": dict(attributes)}
         with _service(topic).naming_failures():

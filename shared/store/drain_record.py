@@ -5,6 +5,7 @@ from typing import Any, Final, Self
 
 from msgspec.structs import replace
 
+from shared import VERSION
 from shared.core.reasons import Outcome, Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order
@@ -151,6 +152,7 @@ def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any
         "node": result.node,
         "outcome": result.outcome.value,
         "detail": result.detail,
+        "version": VERSION,
     }
     ports.log.event("drain_result", message, reason=result.why, **about, **fields)
     try:

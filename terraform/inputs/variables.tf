@@ -73,6 +73,12 @@ variable "input" {
       longest_gap_minutes = optional(number)
       time_zone           = optional(string, "Etc/UTC")
       region              = optional(string)
+      weekly_summary = optional(object({
+        enabled   = optional(bool, true)
+        day       = optional(string, "mon")
+        hour      = optional(number, 9)
+        time_zone = optional(string, "Etc/UTC")
+      }), {})
     }), {})
   })
   nullable = false
@@ -320,6 +326,18 @@ variable "input" {
   validation {
     condition     = can(regex("^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$", var.input.schedule.time_zone))
     error_message = "schedule.time_zone: write a name of the IANA database such as Europe/Amsterdam or Etc/UTC."
+  }
+  validation {
+    condition     = contains(["mon", "tue", "wed", "thu", "fri", "sat", "sun"], var.input.schedule.weekly_summary.day)
+    error_message = "schedule.weekly_summary.day: write mon, tue, wed, thu, fri, sat or sun."
+  }
+  validation {
+    condition     = contains(range(24), var.input.schedule.weekly_summary.hour)
+    error_message = "schedule.weekly_summary.hour: write a whole number from 0 to 23."
+  }
+  validation {
+    condition     = can(regex("^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$", var.input.schedule.weekly_summary.time_zone))
+    error_message = "schedule.weekly_summary.time_zone: write a name of the IANA database such as Europe/Amsterdam or Etc/UTC."
   }
   validation {
     condition     = var.input.schedule.region == null || can(regex("^[a-z]+-[a-z]+[0-9]+$", var.input.schedule.region))

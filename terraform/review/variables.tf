@@ -1,3 +1,21 @@
+variable "dataset" {
+  description = "A dataset of BigQuery that is made in the first project for summaries and missed savings, such as ebb_weeks; without one nothing is kept there."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.dataset == null || can(regex("^[A-Za-z0-9_]+$", var.dataset))
+    error_message = "dataset: write letters, digits and underscores, such as ebb_weeks."
+  }
+}
+
+variable "dataset_location" {
+  description = "Where it is made; it cannot be moved."
+  type        = string
+  nullable    = false
+  default     = "EU"
+}
+
 variable "name" {
   description = "What the names of the metrics and queries begin with."
   type        = string

@@ -126,6 +126,16 @@ run "an_installation" {
 
   assert {
     condition = (
+      google_cloud_scheduler_job.weekly[0].schedule == "0 9 * * mon" &&
+      google_cloud_scheduler_job.weekly[0].http_target[0].uri == "https://planner.a.run.app" &&
+      base64decode(google_cloud_scheduler_job.weekly[0].http_target[0].body) == jsonencode({ only = "weekly_summary" }) &&
+      google_cloudfunctions2_function.functions["planner"].service_config[0].environment_variables["EBB_WEEKLY_SUMMARY"] == "mon 9 Etc/UTC"
+    )
+    error_message = "Each week ends on Monday at nine; the planner knows that and is called then, for the summary alone."
+  }
+
+  assert {
+    condition = (
       google_pubsub_subscription.orders.push_config[0].push_endpoint == "https://drainer.a.run.app" &&
       google_pubsub_subscription.orders.push_config[0].oidc_token[0].audience == "https://drainer.a.run.app" &&
       google_pubsub_subscription.orders.push_config[0].oidc_token[0].service_account_email == "push@my-project.iam.gserviceaccount.com" &&

@@ -240,6 +240,39 @@ run "a_pause_is_written_into_the_policy_and_the_planner_is_still_called" {
   }
 }
 
+run "the_week_may_end_at_another_hour" {
+  command = plan
+
+  variables {
+    schedule = { weekly_summary = { day = "fri", hour = 16, time_zone = "Europe/Amsterdam" } }
+  }
+
+  assert {
+    condition = (
+      google_cloud_scheduler_job.weekly[0].schedule == "0 16 * * fri" &&
+      google_cloud_scheduler_job.weekly[0].time_zone == "Europe/Amsterdam" &&
+      google_cloudfunctions2_function.functions["planner"].service_config[0].environment_variables["EBB_WEEKLY_SUMMARY"] == "fri 16 Europe/Amsterdam"
+    )
+    error_message = "Job and planner mean the same hour."
+  }
+}
+
+run "no_weekly_summary_needs_no_job" {
+  command = plan
+
+  variables {
+    schedule = { weekly_summary = { enabled = false } }
+  }
+
+  assert {
+    condition = (
+      length(google_cloud_scheduler_job.weekly) == 0 &&
+      google_cloudfunctions2_function.functions["planner"].service_config[0].environment_variables["EBB_WEEKLY_SUMMARY"] == "off"
+    )
+    error_message = "Without the summary there is no job, and the planner publishes none."
+  }
+}
+
 run "the_schedule_may_be_written_out" {
   command = plan
 

@@ -39,7 +39,10 @@ def fake_road() -> Road:
         bus,
         lambda: [(encode(sent), sent.attributes) for sent in bus.published],
         lambda: [(data, {**attributes, "why": why}) for data, attributes, why in bus.rejected],
-        lambda: [(msgspec.json.encode(sent), {}) for sent in bus.reported],
+        lambda: [
+            *((msgspec.json.encode(sent), {}) for sent in bus.reported),
+            *((msgspec.json.encode(message), {"kind": kind}) for kind, message in bus.announced),
+        ],
     )
 
 
@@ -111,6 +114,13 @@ def test_a_result_is_a_json_object(road: Road) -> None:
     [(data, _)] = road.results()
     expected = {"order_id": "order", "cluster": CLUSTER, "node": "n1", "outcome": "removed"}
     assert msgspec.json.decode(data) == {**expected, "why": "", "detail": "", "dry_run": False}
+
+
+def test_what_is_announced_is_a_json_object_whose_attribute_names_its_kind(road: Road) -> None:
+    road.bus.announce("weekly_summary", {"text": "<b>", "saved": 1.5})
+
+    [(data, attributes)] = road.results()
+    assert (msgspec.json.decode(data), attributes) == ({"text": "<b>", "saved": 1.5}, {"kind": "weekly_summary"})
 
 
 def read(data: bytes) -> Order:

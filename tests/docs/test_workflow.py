@@ -1,7 +1,10 @@
 """The example workflow for policy repositories: its commands, options and files exist, and those of Ebb run."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from shared import VERSION
 from tests.cli import dumps
 from tests.docs.shell import unknown_to_ebb
 from tests.pages import ROOT
@@ -107,3 +111,29 @@ def test_the_commands_of_ebb_run(words: list[str], tmp_path: Path, monkeypatch: 
         (tmp_path / name).write_text((EXAMPLE / "policy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
 
     assert CliRunner().invoke(app, words).exit_code == 0
+
+
+def test_a_release_is_built_from_pinned_actions_and_by_targets_that_exist() -> None:
+    text = (ROOT / ".github" / "workflows" / "release.yaml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["release"]["steps"]
+    used = [line.strip() for line in text.splitlines() if "uses:" in line]
+    targets = re.findall(r"make (\w+)", " ".join(step.get("run", "") for step in steps))
+    known = re.findall(r"^(\w+)(?=[ \w]*:)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert used
+    assert [line for line in used if not re.search(r"@[0-9a-f]{40} # v[\d.]+$", line)] == []
+    assert targets == ["test", "dist"]
+    assert set(targets) <= set(known)
+
+
+@pytest.mark.parametrize(
+    ("expected", "tag"),
+    [pytest.param(0, f"v{VERSION}", id="its own tag"), pytest.param(1, "v9.9.9", id="the tag of another version")],
+)
+def test_a_release_is_refused_under_another_tag(expected: int, tag: str) -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yaml").read_text(encoding="utf-8"))
+    check = next(step["run"] for step in workflow["jobs"]["release"]["steps"] if "tag is" in step.get("name", ""))
+    folder = str(Path(sys.executable).parent)
+    environment = {**os.environ, "GITHUB_REF_NAME": tag, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+    assert subprocess.run(["/bin/sh", "-c", check], cwd=ROOT, env=environment, check=False).returncode == expected

@@ -159,6 +159,7 @@ class BrokerBus:
         self._broker, self._topic, self._call_gate = broker, topic, call_gate
         self.results: list[DrainResult] = []
         self.rejected: list[str] = []
+        self.announced: list[str] = []
 
     def publish(self, order: Order) -> None:
         def send() -> None:
@@ -172,6 +173,10 @@ class BrokerBus:
 
     def report(self, result: DrainResult) -> None:
         self._call_gate.call("report", lambda: self.results.append(result))
+
+    def announce(self, kind: str, message: Mapping[str, object]) -> None:
+        del message
+        self._call_gate.call("announce", lambda: self.announced.append(kind))
 
 
 class ActorClock:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from functions.drainer.main import PushReply, receive
-from functions.planner.main import Tick, passes, tick
+from functions.planner.main import Tick, passes, summarize, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from shared.adapters.prices import load
@@ -91,6 +91,10 @@ class FakeEbb:
     def passes(self, schedule_time: str = "") -> dict[str, Any]:
         """Run one planner call with the pass that may follow half-way to the next."""
         return passes(self._desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
+
+    def summarize(self) -> dict[str, Any]:
+        """Run one planner call that asks for the weekly summary alone."""
+        return summarize(self._desk, Tick(owner=self._owner("summary")))
 
     @property
     def _desk(self) -> PlannerDeps:

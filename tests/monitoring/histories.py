@@ -151,6 +151,18 @@ def waved() -> FakeEbb:
     return ebb
 
 
+def summed_up() -> FakeEbb:
+    """A week of a dry run ends and is published; so is the next, once the results topic takes it."""
+    own = policy()
+    ebb = fake_ebb(policy=replace(own, dry_run=True))
+    tick(ebb)
+    for fault in (None, Retryable("Pub/Sub", "no answer in time"), None):
+        ebb.pass_time(days=7)
+        ebb.bus.results_failure = fault
+        tick(ebb, "r2")
+    return ebb
+
+
 HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "removal": removal,
     "given back": returned,
@@ -161,6 +173,7 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "surged": surged,
     "a wave": waved,
     "commitments": committed,
+    "a weekly summary": summed_up,
 }
 
 

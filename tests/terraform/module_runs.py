@@ -119,9 +119,9 @@ def with_providers(tool: Terraform) -> Terraform:
 
 def copy_of_module(target: Path) -> Path:
     """Copy what the module reads and return the module's copy; of the functions' source a single file is enough."""
-    ignore = shutil.ignore_patterns(".terraform*", "terraform.tfstate*", "local", "__pycache__", "*.py")
-    shutil.copytree(MODULE, target / "terraform", ignore=ignore)
-    shutil.copytree(ROOT / "infra", target / "infra", ignore=ignore)
+    left = (".terraform*", "terraform.tfstate*", "local", "__pycache__")
+    shutil.copytree(MODULE, target / "terraform", ignore=shutil.ignore_patterns(*left))
+    shutil.copytree(ROOT / "infra", target / "infra", ignore=shutil.ignore_patterns(*left, "*.py"))
     (target / "main.py").write_text("", encoding="utf-8")
     if os.environ.get("EBB_TFMIRROR"):  # its google is 6.50, to which the mirror adds the one type that needs 7.31
         for path in (target / "terraform").rglob("*.tf"):

@@ -15,7 +15,7 @@ from tests.terraform.module_runs import MODULE, Terraform
 
 PRIVATE = ("-var", "project=my-project", "-var", 'cluster={name="prod",location="europe-west1-b"}')
 FLEET = MODULE / "examples" / "fleet"
-INSTALLATIONS = [path for path in MODULE.glob("examples/**/main.tf") if path.parent.name != "review"]
+INSTALLATIONS = [path for path in MODULE.glob("examples/**/main.tf") if path.parent.name not in {"review", "slack"}]
 ELSEWHERE = (
     *("-var", "project=my-project"),
     *("-var", 'cluster={name="prod",location="europe-west1",project="clusters-project"}'),
@@ -125,6 +125,25 @@ def test_on_the_side_of_a_cluster_elsewhere_stand_three_grants(tool: Terraform, 
         'module.ebb.google_project_iam_member.control_plane["planner"]',
     }
     assert sum("module.rbac." in address for address in plan) == 10
+
+
+@pytest.mark.parametrize(
+    ("alerts", "given"),
+    [
+        pytest.param(0, (), id="a function alone"),
+        pytest.param(1, ("-var", 'channels=["projects/my-project/notificationChannels/1"]'), id="and an alert"),
+    ],
+)
+def test_the_weekly_summary_can_be_posted_and_mailed(
+    tool: Terraform, module: Path, alerts: int, given: tuple[str, ...]
+) -> None:
+    topic = "projects/my-project/topics/results"
+    own = {"project": "my-project", "region": "europe-west1", "bucket": "b", "results_topic": topic}
+    words = [word for name, value in own.items() for word in ("-var", f"{name}={value}")]
+    plan = plan_of(tool, module / "examples" / "slack", "../../tests/mocks", *words, *given)
+
+    assert plan["google_cloudfunctions2_function.slack"]["event_trigger"][0]["pubsub_topic"] == topic
+    assert sum(address.startswith("google_monitoring_alert_policy") for address in plan) == alerts
 
 
 def guard_of(fleet: Path) -> str:

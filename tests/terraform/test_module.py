@@ -58,6 +58,7 @@ def test_the_examples_are_those_that_the_readme_names() -> None:
         "examples/fleet/one-state",
         "examples/fleet/review",
         "examples/existing-database",
+        "examples/slack",
     }
 
 

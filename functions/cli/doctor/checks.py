@@ -19,6 +19,7 @@ from functions.cli.doctor.rights import (
 from functions.cli.doctor.unverified import report_unverified
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
+from shared import VERSION
 from shared.core.policy import Policy
 from shared.core.records.state import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -169,6 +170,9 @@ def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:
     if found.last_pass is None:
         yield warn("last_pass", "No pass was ever completed in this state.", look)
         return
+    if found.version and found.version != VERSION:
+        sentence = f"The last pass was by ebb {found.version}; this is ebb {VERSION}."
+        yield warn("version", sentence, "Use the command line of the installation's version, or apply this one.")
     ago = now - found.last_pass
     sentence = f"The last pass was completed {span(ago)} ago."
     late = ago >= silence(timedelta(seconds=parts.settings.interval_seconds))

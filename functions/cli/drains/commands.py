@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -15,6 +15,8 @@ from functions.cli.input.options import ClusterContext, ClusterProfile, Output, 
 from functions.cli.input.profiles import use_profile
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from shared.ports import Clock
 
 EVERY_SECONDS: Final = 5.0
@@ -126,6 +128,7 @@ def status(
     *,
     output: OutputAs = Output.TABLE,
     watched: Annotated[bool, typer.Option("--watch", help="Refresh every five seconds, until Ctrl-C.")] = False,
+    week: Annotated[bool, typer.Option("--week", help="Show the summary of the last week instead.")] = False,
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
@@ -139,29 +142,42 @@ def status(
 
     Examples:
       ebb status --cluster prod --watch
+      ebb status --cluster prod --week
       ebb status --cluster prod --output json
     """
     from functions.cli.drains import status_table
+    from functions.cli.drains import week as weekly
     from functions.cli.drains.client import open_state
     from functions.cli.drains.status import read_status
-    from functions.cli.output.documents import print_document
-    from functions.cli.output.terminal import printing
     from shared.adapters.process import SystemClock
+    from shared.core.records.week import as_message
 
     use_profile(cluster, context)
     settings, state = open_state(os.environ)
 
     def show() -> None:
-        status_now = read_status(settings.cluster, state, timedelta(seconds=settings.interval_seconds))
-        if output is not Output.TABLE:
-            print_document(status_table.document(status_now), output)
+        if week:
+            last = weekly.read_week(settings.cluster, state)
+            _print(output, as_message(last), lambda console: weekly.show_week(console, last))
             return
-        with printing() as console:
-            status_table.show(console, status_now)
+        now = read_status(settings.cluster, state, timedelta(seconds=settings.interval_seconds))
+        _print(output, status_table.document(now), lambda console: status_table.show(console, now))
 
     if watched:
         watch(show, SystemClock())
     show()
+
+
+def _print(output: Output, document: dict[str, Any], show: "Callable[[Console], None]") -> None:
+    """Print for a tool, or for a person."""
+    from functions.cli.output.documents import print_document
+    from functions.cli.output.terminal import printing
+
+    if output is not Output.TABLE:
+        print_document(document, output)
+        return
+    with printing() as console:
+        show(console)
 
 
 def history(
@@ -185,17 +201,17 @@ def history(
     from functions.cli.drains.client import open_state
     from functions.cli.drains.status import read_status
     from functions.cli.drains.status_table import history_document, show_history
-    from functions.cli.output.documents import print_document
-    from functions.cli.output.terminal import printing
+    from functions.cli.drains.week import months_document, read_ledger, show_months
 
     use_profile(cluster, context)
     settings, state = open_state(os.environ)
-    found = read_status(settings.cluster, state)
-    if output is not Output.TABLE:
-        print_document(history_document(found, top), output)
-        return
-    with printing() as console:
+    found, ledger = read_status(settings.cluster, state), read_ledger(state)
+
+    def show(console: "Console") -> None:
         show_history(console, found, top)
+        show_months(console, ledger)
+
+    _print(output, {**history_document(found, top), "months": months_document(ledger)}, show)
 
 
 def pause(

@@ -211,7 +211,13 @@ def with_removed(reclaimed: tuple[Reclaimed, ...], claim: Claim, now: datetime) 
     hour = now.replace(minute=0, second=0, microsecond=0)
     same = next((entry for entry in reclaimed if (entry.pool, entry.hour) == (claim.pool, hour)), None)
     before = same or Reclaimed(claim.pool, hour, 0, 0)
-    grown = replace(before, nodes=before.nodes + 1, cost_per_hour=before.cost_per_hour + claim.cost_per_hour)
+    covered = 0 if claim.covered_per_hour is UNSET else claim.covered_per_hour
+    grown = replace(
+        before,
+        nodes=before.nodes + 1,
+        cost_per_hour=before.cost_per_hour + claim.cost_per_hour,
+        covered_per_hour=before.covered_per_hour + covered,
+    )
     return (*(entry for entry in reclaimed if entry is not same), grown)
 
 
@@ -227,7 +233,8 @@ def still_saved(
         for _ in range(back):
             added.remove(entry.pool)
         if (kept := entry.nodes - back) > 0:
-            left.append(replace(entry, nodes=kept, cost_per_hour=entry.cost_per_hour * kept // entry.nodes))
+            cost, covered = (amount * kept // entry.nodes for amount in (entry.cost_per_hour, entry.covered_per_hour))
+            left.append(replace(entry, nodes=kept, cost_per_hour=cost, covered_per_hour=covered))
     return tuple(left)
 
 

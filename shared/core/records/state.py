@@ -57,6 +57,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """When all that it moved ran again; only written with `drain.budgetUntil: replaced`."""
     cost_per_hour: int = 0
     """What the bill falls by without the node, in micro-dollars: known here, for it is asked when the node is gone."""
+    covered_per_hour: int | msgspec.UnsetType = msgspec.UNSET
+    """What it costs at list prices besides: commitments pay that, with the node or without. Only written if any."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +109,8 @@ class Reclaimed(msgspec.Struct, frozen=True):
     hour: datetime
     nodes: int
     cost_per_hour: int
+    covered_per_hour: int = 0
+    """What they cost at list prices besides: commitments pay that."""
 
 
 class Advised(msgspec.Struct, frozen=True):
@@ -141,6 +145,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None
     last_pass: datetime | None = None
+    version: str = ""
+    """Ebb's own that completed it; empty in documents of older ones."""
     advised: Advised | None = None
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:

@@ -49,3 +49,39 @@ run "no_project_is_refused" {
 
   expect_failures = [var.projects]
 }
+
+run "lines_are_kept_in_bigquery_only_where_a_dataset_is_named" {
+  command = plan
+
+  assert {
+    condition     = length(google_logging_project_sink.weeks) + length(google_bigquery_dataset.weeks) + length(output.queries) == 0
+    error_message = "Without a dataset nothing is made."
+  }
+}
+
+run "each_project_writes_into_the_dataset_of_the_first" {
+  command = plan
+
+  variables {
+    dataset = "ebb_weeks"
+  }
+
+  assert {
+    condition = (
+      google_bigquery_dataset.weeks[0].project == "shop-prod" &&
+      alltrue([
+        for sink in google_logging_project_sink.weeks :
+        sink.destination == "bigquery.googleapis.com/projects/shop-prod/datasets/ebb_weeks" && sink.unique_writer_identity
+      ]) &&
+      toset(keys(google_bigquery_dataset_iam_member.writers)) == toset(["shop-prod", "shop-stage"])
+    )
+    error_message = "Each project has a sink, and its writer may write."
+  }
+  assert {
+    condition = (
+      toset(keys(output.queries)) == toset(["nodes-and-money", "reasons"]) &&
+      alltrue([for query in output.queries : strcontains(query, "`shop-prod.ebb_weeks.run_googleapis_com_stdout`")])
+    )
+    error_message = "The queries name the table of the dataset."
+  }
+}

@@ -140,6 +140,11 @@ def test_a_healthy_installation_is_shown_check_by_check() -> None:
         pytest.param(("policy", Grade.FAIL), parts(rules=BadPolicy("policy.x: there is no such field.")), id="a typo"),
         pytest.param(("last_pass", Grade.WARN), parts(state=ClusterState()), id="no pass yet"),
         pytest.param(
+            ("version", Grade.WARN),
+            parts(state=ClusterState(last_pass=NOW, version="0.0.9")),
+            id="a laptop of another version",
+        ),
+        pytest.param(
             ("last_pass", Grade.FAIL),
             parts(state=ClusterState(last_pass=NOW - timedelta(hours=1))),
             id="no pass lately",

@@ -112,7 +112,7 @@ def advise(
     found, proof = study.prove(study.search(progress))
     for other in others:
         proof = _also_for(study, other.snapshot, proof, found)
-    now, proposed = bill.cost_of(study.snapshot.nodes), bill.of_all(proof.world.nodes)
+    now, proposed = bill.cost_of(study.snapshot.nodes), bill.cost_of(proof.world.nodes)
     pools, booked = tuple(_pools(study, proof)), booked_share(study.snapshot)
     return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)
 

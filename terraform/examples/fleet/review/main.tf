@@ -19,6 +19,12 @@ variable "projects" {
   type = list(string)
 }
 
+# A dataset of BigQuery for summaries and missed savings, such as ebb_weeks.
+variable "dataset" {
+  type    = string
+  default = null
+}
+
 provider "google" {
   project = var.projects[0]
 }
@@ -27,8 +33,13 @@ module "review" {
   source = "../../../review"
 
   projects = var.projects
+  dataset  = var.dataset
 }
 
 output "dashboard" {
   value = module.review.dashboard
+}
+
+output "queries" {
+  value = module.review.queries
 }

@@ -1,0 +1,137 @@
+"""`ebb status --week` and the months of `ebb history`: the figures of the planner's ledger, from a laptop."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.sqlite import SqliteState
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.ledger import Ledger, Promise, Sums
+from shared.core.records.week import WeekSummary, as_message, sum_up
+from shared.port_types import LEDGER_KEY, drain_key, week_key
+from tests.builders import CLUSTER, NOW, order
+from tests.cli.running import run_ebb
+
+DAY = timedelta(days=1)
+SUMS = Sums(
+    seconds=7 * 86_400, gone=5, saved=60_000_000, at_list=90_000_000, promised=100_000_000,
+    missed={"outside_windows": 30_000_000, "pod_local_storage": 1},
+)  # fmt: skip
+
+
+def ledger(**changes: Any) -> Ledger:
+    given: dict[str, Any] = {
+        "began": NOW - 7 * DAY,
+        "through": NOW,
+        "nodes": 9,
+        "currency": "EUR",
+        "promise": Promise(policy_hash="abc", since=NOW - 7 * DAY),
+        "weeks": {NOW.isoformat(): SUMS},
+        "months": {"2026-02": Sums(promised=10_000_000, saved=9_000_000), "2026-03": SUMS},
+        **changes,
+    }
+    return Ledger(**given)
+
+
+def record(order_id: str, **changes: Any) -> DrainRecord:
+    given: dict[str, Any] = {
+        "order": order("n", order_id=order_id),
+        "phase": DrainPhase.SETTLED,
+        "outcome": "removed",
+        "updated_at": NOW - DAY,
+        "pods": {"shop/a": PodProgress(uid="u", answer="granted", at=NOW)},
+        **changes,
+    }
+    return DrainRecord(**given)
+
+
+def week(*records: DrainRecord, earlier: tuple[WeekSummary, ...] = (), **changes: Any) -> WeekSummary:
+    return sum_up(CLUSTER, ledger(**changes), records, earlier, (NOW - 7 * DAY, NOW))
+
+
+def run(path: Path, *words: str, **documents: Any) -> Any:
+    state = SqliteState(str(path), CLUSTER)
+    for key, value in documents.get("rows", ()):
+        state.put(key, value, None)
+    return run_ebb(*words, EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}")
+
+
+@pytest.mark.parametrize(
+    ("removed", "others", "changes"),
+    [
+        pytest.param(1, 4, {}, id="what went otherwise is others'"),
+        pytest.param(0, 5, {"updated_at": NOW - 8 * DAY}, id="a drain of the week before is not of this one"),
+        pytest.param(0, 5, {"updated_at": NOW - 7 * DAY}, id="nor one at its beginning"),
+        pytest.param(1, 4, {"updated_at": NOW}, id="one at its end is"),
+        pytest.param(0, 5, {"phase": DrainPhase.DRAINED}, id="one under way is not"),
+        pytest.param(0, 5, {"outcome": "given_back", "why": "deadline"}, id="a return removes nothing"),
+    ],
+)
+def test_a_drain_counts_in_the_week_in_which_it_ended(removed: int, others: int, changes: dict[str, Any]) -> None:
+    found = week(record("a", **changes))
+    assert (found.removed_by_ebb, found.removed_by_others) == (removed, others)
+
+
+def test_returns_are_counted_by_their_reason() -> None:
+    found = week(
+        *(record(str(n), outcome="given_back", why="deadline") for n in range(2)), record("x", outcome="refused")
+    )
+    assert found.returns == {"deadline": 2}
+
+
+def test_a_shortfall_is_explained_to_the_last_cent_and_the_rest_is_demand() -> None:
+    rows = {row.reason: row.amount for row in week().shortfall}
+    assert rows == {"outside_windows": 30_000_000, "pod_local_storage": 1, "demand": 9_999_999}
+    assert sum(rows.values()) == SUMS.promised - SUMS.saved
+
+
+@pytest.mark.parametrize(
+    ("expected", "saved"),
+    [
+        pytest.param((), 80_000_000, id="a fifth less is none"),
+        pytest.param(("outside_windows",), 79_999_999, id="a cent more is one"),
+        pytest.param((), 120_000_000, id="more than was promised is none"),
+    ],
+)
+def test_a_shortfall_is_more_than_a_fifth(expected: tuple[str, ...], saved: int) -> None:
+    sums = Sums(promised=100_000_000, saved=saved, missed={"outside_windows": 30_000_000})
+    assert tuple(row.reason for row in week(weeks={NOW.isoformat(): sums}).shortfall) == expected
+
+
+def test_the_command_shows_the_published_week(tmp_path: Path) -> None:
+    ran = run(tmp_path / "s.db", "status", "--week", rows=[(week_key(NOW), week(record("a")))])
+    assert ran.returncode == 0
+    for fact in ("60.00 EUR", "90.00 EUR", "1 node", "4 nodes", "outside_windows"):
+        assert fact in ran.stdout
+
+
+def test_before_the_first_week_has_ended_it_shows_what_has_come(tmp_path: Path) -> None:
+    ran = run(tmp_path / "s.db", "status", "--week", "-o", "json", rows=[(LEDGER_KEY, ledger())])
+    assert json.loads(ran.stdout)["saved"] == 60.0
+
+
+def test_tools_get_the_message(tmp_path: Path) -> None:
+    found = week(record("a"))
+    ran = run(tmp_path / "s.db", "status", "--week", "-o", "json", rows=[(week_key(NOW), found)])
+    assert json.loads(ran.stdout) == as_message(found)
+
+
+def test_an_installation_without_figures_shows_that(tmp_path: Path) -> None:
+    ran = run(tmp_path / "s.db", "status", "--week")
+    assert (ran.returncode, "passes ran for 0 h" in ran.stdout) == (0, True)
+
+
+def test_the_history_shows_months_with_what_was_promised_and_what_came(tmp_path: Path) -> None:
+    rows = [(LEDGER_KEY, ledger()), (drain_key("a"), record("a"))]
+    shown = run(tmp_path / "s.db", "history", rows=rows).stdout
+    assert "2026-03" in shown
+    assert "outside_windows 30.00 EUR" in shown
+    months = json.loads(run(tmp_path / "s.db", "history", "-o", "json").stdout)["months"]
+    assert [(row["month"], row["promised"], row["saved"]) for row in months] == [
+        ("2026-03", 100.0, 60.0),
+        ("2026-02", 10.0, 9.0),
+    ]
+    assert [len(row["shortfall"]) for row in months] == [3, 0]

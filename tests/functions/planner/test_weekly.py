@@ -1,0 +1,204 @@
+"""The weekly summary: once a week whatever ticks are lost, doubled or late, with the sums of what was logged."""
+
+import dataclasses
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar, cast
+from uuid import uuid4
+
+import pytest
+from google.pubsub_v1 import PublisherClient, SubscriberClient
+
+from shared.adapters.firestore import FirestoreState
+from shared.adapters.pubsub import PubSubOrders
+from shared.core.policy import Policy, PoolPolicy
+from shared.errors import Retryable
+from shared.port_types import LEDGER_KEY, DocumentKey, StoredDocument
+from shared.ports import State
+from tests.builders import NOW, node, pod, policy
+from tests.fakes import failing
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import deliver_and_remove, reschedule
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
+
+T = TypeVar("T")
+HOUR = timedelta(hours=1)
+MONDAYS = [datetime(2026, 3, day, 9, tzinfo=UTC) for day in (9, 16, 23, 30)]
+"""After the builders' NOW, a Wednesday."""
+
+
+def cluster(**options: Any) -> FakeEbb:
+    """Six nodes of which some can go, one after another."""
+    ebb = FakeEbb(*(node(f"n{index}") for index in range(6)), policy=options.pop("policy", policy()), **options)
+    ebb.cluster.put(*(pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/{index}") for index in range(6)))
+    ebb.settings = dataclasses.replace(ebb.settings, interval_seconds=HOUR.total_seconds())
+    reschedule(ebb)
+    return ebb
+
+
+def run_until(ebb: FakeEbb, end: datetime, *, seed: int | None = None, step: timedelta = HOUR) -> None:
+    """Tick each hour; with a seed, some ticks are lost, doubled or late."""
+    dice = random.Random(seed)  # noqa: S311 - a draw, no secret
+    while ebb.clock.now() < end:
+        luck = dice.random() if seed is not None else 1
+        if luck > 0.3:
+            ebb.tick(schedule_time=ebb.clock.now().isoformat())
+            deliver_and_remove(ebb)
+        if 0.3 < luck < 0.5:
+            ebb.tick(schedule_time=ebb.clock.now().isoformat())
+        if 0.5 < luck < 0.6:
+            ebb.pass_time(minutes=20)
+        ebb.pass_time(hours=step / HOUR)
+
+
+def announced(ebb: FakeEbb) -> list[Mapping[str, Any]]:
+    assert {kind for kind, _ in ebb.bus.announced} <= {"weekly_summary"}
+    return [message for _, message in ebb.bus.announced]
+
+
+def ends(ebb: FakeEbb) -> list[datetime]:
+    return [datetime.fromisoformat(message["ended"]) for message in announced(ebb)]
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1], ids=["each tick", "luck 0", "luck 1"])
+def test_each_week_has_one_summary_whatever_happens_to_ticks(seed: int | None) -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[-1] + 30 * HOUR, seed=seed, step=6 * HOUR)
+    assert ends(ebb) == MONDAYS
+    assert len(ebb.log.of("weekly_summary")) == len(MONDAYS)
+
+
+def test_the_sums_are_those_of_the_events() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[1] + HOUR / 2)
+    lines = ebb.log.of("drain_result")
+    assert (
+        sum(week["removed_by_ebb"] for week in announced(ebb))
+        == len([line for line in lines if line["outcome"] == "removed"])
+        > 0
+    )
+    dollars = sum(line["reclaimed_dollars"] for line in ebb.log.of("cluster_state"))
+    assert sum(week["saved"] for week in announced(ebb)) == pytest.approx(dollars, abs=0.01)
+    assert sum(week["evictions"] for week in announced(ebb)) == sum(line["pods_evicted"] for line in lines)
+    missed = sum(line["per_hour"] for line in ebb.log.of("missed_saving"))
+    assert missed > 0
+    assert announced(ebb)[0]["blockers"][0]["cost"] > 0
+
+
+def test_what_others_remove_is_not_counted_as_ebbs() -> None:
+    ebb = cluster(policy=Policy(pools={"a": PoolPolicy(enabled=False)}))
+    run_until(ebb, NOW + 5 * HOUR)
+    del ebb.cluster.nodes["n0"]
+    ebb.cluster.put(node("new", created=ebb.clock.now() - HOUR / 2))
+    run_until(ebb, MONDAYS[0] + HOUR)
+    (week,) = announced(ebb)
+    assert (week["removed_by_ebb"], week["removed_by_others"]) == (0, 1)
+
+
+def test_a_dry_run_shows_since_when_nothing_is_drained() -> None:
+    ebb = cluster(policy=policy(cluster_wide={"dry_run": True}))
+    run_until(ebb, MONDAYS[0] + HOUR)
+    (week,) = announced(ebb)
+    assert (week["dry_run_since"], week["saved"], week["removed_by_ebb"]) == ("2026-03-04T22:00:00Z", 0, 0)
+    assert week["promised"] > 0
+    assert "no drains so far, dry run since 2026-03-04" in week["text"]
+
+
+def test_a_summary_that_the_topic_does_not_take_is_published_by_a_later_tick() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[0] - HOUR)
+    ebb.bus.results_failure = Retryable("Pub/Sub", "no answer")
+    run_until(ebb, MONDAYS[0] + 3 * HOUR)
+    assert announced(ebb) == []
+    ebb.bus.results_failure = None
+    run_until(ebb, MONDAYS[0] + 6 * HOUR)
+    assert ends(ebb) == MONDAYS[:1]
+
+
+def test_a_call_for_the_summary_alone_publishes_it_and_plans_nothing() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[0] - HOUR)
+    ebb.pass_time(hours=2)
+    before = len(ebb.log.of("cluster_state"))
+    assert ebb.summarize()["weeks"] == [MONDAYS[0].isoformat()]
+    assert ebb.summarize()["weeks"] == []
+    assert (ends(ebb), len(ebb.log.of("cluster_state"))) == (MONDAYS[:1], before)
+
+
+def test_a_summary_shows_the_four_weeks_before() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[-1] + 6 * HOUR, step=12 * HOUR)
+    assert [row["ended"] for row in announced(ebb)[-1]["before"]] == [
+        f"{end:%Y-%m-%dT%H:%M:%SZ}" for end in reversed(MONDAYS[:-1])
+    ]
+
+
+def test_an_installation_that_wants_none_counts_months_only() -> None:
+    ebb = cluster()
+    ebb.settings = dataclasses.replace(ebb.settings, weekly_summary="off")
+    run_until(ebb, MONDAYS[0] + HOUR, step=6 * HOUR)
+    ledger = ebb.state.get(LEDGER_KEY).value
+    assert announced(ebb) == []
+    assert ledger is not None
+    assert (list(ledger.months), ledger.weeks) == (["2026-03"], {})
+
+
+def test_a_ledger_that_cannot_be_read_ends_no_pass() -> None:
+    ebb = cluster()
+    for method in ("all", "get"):
+        ebb.state.meanwhile[method, "ledger"] = failing(Retryable("state", "no answer"))
+    assert ebb.tick()["orders"]
+    assert ebb.reasons("weekly_summary") == ["unreachable"] * 2
+
+
+class InVirtualTime:
+    """A state of an emulator, read at the fake clock's time: no emulator's time can be set."""
+
+    def __init__(self, state: State, now: Callable[[], datetime]) -> None:
+        self._state, self._now = state, now
+        self.put, self.delete = state.put, state.delete
+
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
+        return dataclasses.replace(self._state.get(key), read_at=self._now())
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
+        found = self._state.all(collection, type_)
+        return {id_: dataclasses.replace(row, read_at=self._now()) for id_, row in found.items()}
+
+
+@pytest.fixture
+def topic(pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any]]:
+    """A topic of results, and what pulls its messages."""
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator.host)
+    name = f"projects/p/topics/results-{uuid4().hex[:8]}"
+    subscription = {"subscription": name.replace("topics", "subscriptions"), "max_messages": 100}
+    with PublisherClient() as topics, SubscriberClient() as readers:
+        topics.create_topic(request={"name": name}, timeout=30)
+        readers.create_subscription(request={"name": subscription["subscription"], "topic": name}, timeout=30)
+        yield name, lambda: readers.pull(request=subscription, timeout=30).received_messages
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_a_fleet_of_three_has_one_summary_a_week_each_on_the_real_services(
+    firestore_emulator: FirestoreEmulator, topic: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+    name, pull = topic
+    database = f"ebb-{uuid4().hex[:12]}"
+    for place in ("north", "south", "west"):
+        ebb = cluster(policy=policy(cluster_wide={"dry_run": True}))
+        full = f"projects/p/locations/l/clusters/{place}"
+        ebb.settings = dataclasses.replace(ebb.settings, cluster=full)
+        ebb.state = cast("Any", InVirtualTime(FirestoreState("p", database, full), ebb.clock.now))
+        monkeypatch.setattr(ebb.bus, "announce", PubSubOrders("projects/p/topics/o", results_topic=name).announce)
+        run_until(ebb, MONDAYS[1] + 30 * HOUR, seed=3, step=12 * HOUR)
+    messages = [(row.message.attributes["kind"], json.loads(row.message.data)) for row in pull()]
+    assert {kind for kind, _ in messages} == {"weekly_summary"}
+    found = Counter((week["cluster"].rpartition("/")[2], week["ended"][:10]) for _, week in messages)
+    assert found == Counter(
+        (place, day) for place in ("north", "south", "west") for day in ("2026-03-09", "2026-03-16")
+    )
