@@ -1,4 +1,4 @@
-"""Who keeps nodes that could go: reasons, nodes and money by namespace, by workload, or by a label of the pods.
+"""Who keeps nodes: reasons, nodes and money by namespace, by workload, or by a label of the pods.
 
 Each node counts once, with the first thing that keeps it; `also` is how many more nodes an owner keeps that count with
 another row. So nodes and money of all rows add up to those of all nodes.
@@ -11,7 +11,6 @@ from typing import Final
 
 from functions.cli.analysis.relaxations import workload_of
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.metrics import is_missed
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.reasons import Blocker, Unremovable
 
@@ -38,15 +37,28 @@ class BlockedNodes:
     """Nodes that it keeps as well, and that count with another row."""
 
 
-def blocked_nodes(plan: Plan, snapshot: Snapshot, by: str) -> tuple[BlockedNodes, ...]:
-    """Return a row for each owner and reason, the most money first.
+@dataclass(frozen=True, slots=True)
+class BlockedBy:
+    """A row for each owner and reason, the most money first; `by` is what owners are."""
 
-    `by` is `namespace`, `workload`, or the name of a label of pods such as `team`.
-    """
+    by: str
+    rows: tuple[BlockedNodes, ...]
+
+    @property
+    def nodes(self) -> int:
+        return sum(row.nodes for row in self.rows)
+
+    @property
+    def cost(self) -> int:
+        return sum(row.cost for row in self.rows)
+
+
+def blocked_nodes(plan: Plan, snapshot: Snapshot, by: str = NAMESPACE) -> BlockedBy:
+    """Return who keeps nodes; `by` is `namespace`, `workload`, or the name of a label of pods such as `team`."""
     owners = _Owners(snapshot, by)
     own: dict[Key, list[NodeDecision]] = defaultdict(list)
     also: Counter[Key] = Counter()
-    for decision in _kept(plan):
+    for decision in filter(lambda decision: decision.verdict in _STAY, plan.decisions):
         first, *others = dict.fromkeys(owners.keys(decision))
         own[first].append(decision)
         also.update(others)
@@ -54,12 +66,7 @@ def blocked_nodes(plan: Plan, snapshot: Snapshot, by: str) -> tuple[BlockedNodes
         BlockedNodes(*key, owners.remedies.get(key[1], ""), len(own[key]), sum(row.cost for row in own[key]), also[key])
         for key in {*own, *also}
     ]
-    return tuple(sorted(rows, key=lambda row: (-row.cost, -row.nodes, -row.also, row.owner, row.reason)))
-
-
-def _kept(plan: Plan) -> Iterator[NodeDecision]:
-    proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
-    return (row for row in plan.decisions if row.verdict in _STAY and is_missed(row, proved))
+    return BlockedBy(by, tuple(sorted(rows, key=lambda row: (-row.cost, -row.nodes, -row.also, row.owner, row.reason))))
 
 
 class _Owners:

@@ -1,7 +1,7 @@
 """What a running Ebb has counted: the last week's summary, and what each month promised and brought."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 from rich.console import Console
@@ -87,9 +87,17 @@ def show_months(console: Console, ledger: Ledger | None) -> None:
     """Print what each month promised and brought, and why where a fifth was lacking; nothing where none is counted."""
     if ledger is None or not ledger.months:
         return
-    console.print("\nPromise and outcome", style=BOLD)
-    rows = [_month(*row, ledger.currency) for row in _newest(ledger)]
-    draw(console, wrap_last(("month", "promised", "saved", "why less"), rows))
+    console.print(f"\n{PROMISE}", style=BOLD)
+    draw(console, wrap_last(MONTHS, month_rows(ledger)))
+
+
+PROMISE: Final = "Promise and outcome"
+MONTHS: Final = ("month", "promised", "saved", "why less")
+
+
+def month_rows(ledger: Ledger) -> list[tuple[str, ...]]:
+    """Return a row for each month under `MONTHS`, the newest first."""
+    return [_month(*row, ledger.currency) for row in _newest(ledger)]
 
 
 def _newest(ledger: Ledger) -> list[tuple[str, Sums]]:

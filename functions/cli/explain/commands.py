@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.options import AnswerAs, AnswerFormat, Sources, with_sources
+from functions.cli.input.options import AnswerAs, AnswerFormat, By, Sources, with_sources
 
 
 @with_sources("files")
@@ -40,6 +40,7 @@ def why_not(
     *,
     sources: Sources,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Try the N changes that hold most money.")] = 20,
+    by: By = None,
     output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
     """Rank single changes by harm, then by the money that they free: constraints, budgets, annotations, limits.
@@ -49,8 +50,8 @@ def why_not(
 
     Examples:
       ebb why-not --dump cluster.json --policy policy.yaml
-      ebb why-not --context prod --top 30 -o markdown
+      ebb why-not --context prod --top 30 --by team -o markdown
     """
     from functions.cli.explain.why_not import show_changes
 
-    show_changes(sources, top, output)
+    show_changes(sources, top, output, by or "")

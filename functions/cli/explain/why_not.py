@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import typer
 
+from functions.cli.analysis.blocked import BlockedBy, blocked_nodes
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
@@ -17,11 +18,14 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
+from functions.cli.plan.blocked import TITLE, blocked_document, blocked_table
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import Node
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import GIB
+from shared.core.planning.waves import remaining_nodes
 from shared.core.reasons import Unremovable
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -29,7 +33,7 @@ from shared.errors import BadInput
 SCHEMA: Final = 1
 
 
-def document(found: WhyNot, cluster: str) -> dict[str, Any]:
+def document(found: WhyNot, cluster: str, blocked: BlockedBy | None = None) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
@@ -38,6 +42,7 @@ def document(found: WhyNot, cluster: str) -> dict[str, Any]:
         "hopeless": [_held_document(held) for held in found.hopeless],
         "passing": [_held_document(held) for held in found.passing],
         "not_tried": [_held_document(held) for held in found.left],
+        "kept_by": blocked and blocked_document(blocked),
         "recommended_requests": _recommended_document(found.recommended) if found.recommended else None,
     }
 
@@ -146,12 +151,14 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-def write_markdown(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
+def write_markdown(
+    found: WhyNot, cluster: str, whose: str, notes: Sequence[str], blocked: BlockedBy | None = None
+) -> str:
     title = f"# What single changes would save: {text(cluster or 'the cluster')}"
-    return "\n\n".join((title, as_text(parts(found, whose)), *(f"> {text(note)}" for note in notes)))
+    return "\n\n".join((title, as_text(parts(found, whose, blocked)), *(f"> {text(note)}" for note in notes)))
 
 
-def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
+def parts(found: WhyNot, whose: str, blocked: BlockedBy | None = None) -> Iterator[PagePart]:
     freeing = [freed for freed in found.freed if freed.saving]
     yield _base(found, whose)
     yield SAVES.format(what="" if found.base.bill.is_list else " on the bill") if freeing else NOTHING
@@ -162,6 +169,9 @@ def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
         yield from _if_as_recommended(found.recommended)
     yield from _covered_sentences(found.base)
     yield from _others(found)
+    if blocked and blocked.rows:
+        yield f"{TITLE.format(by=blocked.by)}:"
+        yield blocked_table(blocked)
 
 
 def _covered_sentences(base: PolicyAtRest) -> Iterator[str]:
@@ -210,7 +220,7 @@ UNPRICED = "why-not: no price is known for these machines, and changes are ranke
 PARTIAL = "why-not: the dump is partial ({why}), so what a change would free is unknown."
 
 
-def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
+def show_changes(sources: Sources, most: int, output: AnswerFormat, by: str = "") -> None:
     """Print which single changes would free most money. BadInput: a partial dump, or machines without a price."""
     inputs = gather(sources)
     if inputs.partial:
@@ -225,13 +235,15 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
         found = why_not(base, most, lambda at, of: phase(f"change {at} of {of}"))
     notes = past.notes_of(inputs)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
+    plan = make_plan(situation, past.marks, inputs.prices, wave=remaining_nodes(past.wave, situation)) if by else None
+    blocked = blocked_nodes(plan, inputs.snapshot, by) if plan else None
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(write_markdown(found, cluster, whose, notes))
+        typer.echo(write_markdown(found, cluster, whose, notes, blocked))
     elif output is not AnswerFormat.TABLE:
-        print_document(document(found, cluster), output, notes)
+        print_document(document(found, cluster, blocked), output, notes)
     else:
         with printing() as console:
             show_odd(console, notes)
-            show(console, parts(found, whose))
+            show(console, parts(found, whose, blocked))
             console.print()
             show_rests_on(console, notes)

@@ -35,10 +35,11 @@ from shared.core.planning.bill import unpriced_families
 from shared.core.planning.policy_advice import unknown_pools
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy, PoolPolicy
+from shared.core.records.ledger import Ledger
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import WAVE_KEY
+from shared.port_types import LEDGER_KEY, WAVE_KEY
 from shared.store.snapshots import snapshot_of
 
 WARNING: Final = "warning: "
@@ -242,6 +243,8 @@ class PastPasses:
     assumed: bool = False
     wave: Wave | None = None
     """The wave's document; whether it lives is not judged."""
+    ledger: Ledger | None = None
+    """What passes have counted."""
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
@@ -282,4 +285,5 @@ def _recall_installation() -> PastPasses:
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
     marks = {pool: stored.value or PoolMarks() for pool, stored in state.all("pools", PoolMarks).items()}
-    return PastPasses(cluster, marks, IN_REACH, wave=read_lenient(state, WAVE_KEY).value)
+    wave, ledger = read_lenient(state, WAVE_KEY).value, read_lenient(state, LEDGER_KEY).value
+    return PastPasses(cluster, marks, IN_REACH, wave=wave, ledger=ledger)

@@ -20,7 +20,7 @@ _MONEY = "What nodes cost"
 Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
 """How what an installation knows is printed: it changes too soon to be sent on as a page."""
 AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "JSON", "YAML", "MARKDOWN"])
-PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN"])
+PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN", "CSV"])
 ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
 Sort = StrEnum("Sort", ["NAME", "COST", "CPU", "MEMORY", "REASON"])
 FleetSort = StrEnum("FleetSort", ["NAME", "COST", "SAVED", "STATE"])
@@ -100,6 +100,14 @@ Kubeconfig = Annotated[
 Context = Annotated[
     str | None,
     typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="Context of the kubeconfig; else the current one."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="namespace|workload|LABEL",
+        help="Show who keeps nodes, by namespace, by workload, or by a label of pods such as team.",
+    ),
 ]
 AnswerAs = Annotated[
     AnswerFormat,

@@ -9,6 +9,7 @@ from functions.cli.analysis.forecast.committed import CommittedRow, LaterAdditio
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
+from functions.cli.plan.blocked import blocked_document
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
@@ -39,6 +40,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "totals": _totals(view.totals),
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
+        "kept_by": view.blocked and blocked_document(view.blocked),
         "nodes": [node(shown) for shown in choose_nodes(view, request)],
         "orders": [_order(order) for order in view.plan.orders],
         "at_rest": view.plan.at_rest and _at_rest(view.plan.at_rest),

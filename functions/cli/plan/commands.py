@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.options import AnswerFormat, AssumeMarked, Dumps, Only, PlanFormat, Sort, Sources, with_sources
+from functions.cli.input.options import AssumeMarked, By, Dumps, Only, PlanFormat, Sort, Sources, with_sources
 
 _LISTED = "Which nodes are listed; without these they are summed up"
 
@@ -14,7 +14,8 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     *,
     sources: Sources,
     output: Annotated[
-        PlanFormat, typer.Option("--output", "-o", help="Output format; wide is a table with every node.")
+        PlanFormat,
+        typer.Option("--output", "-o", help="Output format; wide is a table with every node, csv has who keeps nodes."),
     ] = PlanFormat.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also show how many nodes could go if only safety rules applied.")
@@ -23,6 +24,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
         bool, typer.Option("--no-forecast", help="Leave the table of scenarios out, which is faster.")
     ] = False,
     assume_marked: AssumeMarked = False,
+    by: By = None,
     nodes: Annotated[
         bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node, as -o wide.")
     ] = False,
@@ -51,16 +53,11 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     Examples:
       ebb plan cluster.json --potential
       ebb plan cluster.json --only keep --sort cost --top 20
+      ebb plan cluster.json --by team -o csv > who.csv
       ebb plan --policy policy.yaml --pool web-pool -o markdown
     """
     from functions.cli.plan.compute import PlanOptions, show_plan
     from functions.cli.plan.view import AskedNodes
 
-    wide = output is PlanFormat.WIDE
-    asked = AskedNodes(nodes or wide, tuple(pool or ()), tuple(only or ()), sort, top)
-    show_plan(
-        sources,
-        AnswerFormat.TABLE if wide else AnswerFormat(output),
-        asked,
-        PlanOptions(potential, assume_marked, not no_forecast),
-    )
+    asked = AskedNodes(nodes or output is PlanFormat.WIDE, tuple(pool or ()), tuple(only or ()), sort, top)
+    show_plan(sources, output, asked, PlanOptions(potential, assume_marked, not no_forecast, by or ""))

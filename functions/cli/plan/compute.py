@@ -2,21 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import typer
 from rich.console import Console
 
+from functions.cli.analysis.blocked import NAMESPACE, blocked_nodes
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
 from functions.cli.input.missing_data import pending_note
-from functions.cli.input.options import AnswerFormat, Sources
+from functions.cli.input.options import PlanFormat, Sources
 from functions.cli.input.pricing import priced_nodes
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.plan import page
+from functions.cli.plan.blocked import COLUMNS, csv_rows, csv_text
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
@@ -40,21 +43,27 @@ class PlanOptions:
     with_potential: bool = False
     assume_marked: bool = False
     forecast: bool = True
+    by: str = ""
+    """What the owners are who keep nodes; empty: namespaces, and only where tools read it."""
 
 
-def show_plan(sources: Sources, output: AnswerFormat, request: AskedNodes, options: PlanOptions) -> None:
+def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     found = gather_each(sources)
     whose = POLICY if all(inputs.own_policy for inputs in found) else DEFAULTS
     views = [timed_view(inputs, options, POLICY if inputs.own_policy else DEFAULTS) for inputs in found]
     check_pools(views, request.pools)
-    if output is AnswerFormat.TABLE:
+    shown = bool(options.by)
+    if output in {PlanFormat.TABLE, PlanFormat.WIDE}:
         with printing() as console:
-            _print_pages(console, views, request, whose)
-    elif output is AnswerFormat.MARKDOWN:
+            _print_pages(console, views, request, whose, with_owners=shown)
+    elif output is PlanFormat.CSV:
+        rows = chain.from_iterable(csv_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
+        typer.echo(csv_text(COLUMNS, rows))
+    elif output is PlanFormat.MARKDOWN:
         from functions.cli.plan import totals
 
-        pages = [page.plan_as_markdown(view, request) for view in views]
+        pages = [page.plan_as_markdown(view, request, with_owners=shown) for view in views]
         typer.echo("\n\n".join((*pages, *(totals.totals_as_markdown(views, whose) if len(views) > 1 else ()))))
     else:
         from functions.cli.output.documents import print_document
@@ -65,9 +74,11 @@ def show_plan(sources: Sources, output: AnswerFormat, request: AskedNodes, optio
         print_document(totals.document(documents, views), output, notes)
 
 
-def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNodes, whose: str) -> None:
+def _print_pages(
+    console: Console, views: Sequence[PlanView], request: AskedNodes, whose: str, *, with_owners: bool
+) -> None:
     for view in views:
-        page.show(console, view, request)
+        page.show(console, view, request, with_owners=with_owners)
         if len(views) > 1:
             console.print(f"\n{'-' * min(console.width, _LINE)}\n", style="dim")
     if len(views) > 1:
@@ -113,7 +124,8 @@ def plan_cluster(
         notes = _with_places(notes, inputs.snapshot.pending, begun.snapshot.pending)
     view = view_of(plan, most, notes, inputs.partial)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
-    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
+    blocked = blocked_nodes(plan, inputs.snapshot, options.by or NAMESPACE) if is_known else None
+    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, blocked=blocked, ledger=past.ledger)
     if situation.policy.commitments:
         from functions.cli.analysis.forecast.committed import committed_of
 

@@ -5,11 +5,13 @@ from typing import Final
 
 from rich.console import Console
 
+from functions.cli.analysis.blocked import BlockedBy
 from functions.cli.output.documents import text
 from functions.cli.output.format import hourly, moment, monthly
 from functions.cli.output.tables import Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts
 from functions.cli.plan import sentences
+from functions.cli.plan.blocked import TITLE, blocked_table
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind, show_notes, show_odd, show_rests_on
 from functions.cli.plan.tables import (
     FILE_BARS,
@@ -29,9 +31,10 @@ PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the
 HINT: Final = "More: ebb plan -o wide, ebb explain NODE, ebb why-not (what to change), with the same options."
 _FIRST: Final = 4
 _OBJECTS: Final = 3
+_OWNERS: Final = 10
 
 
-def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
+def show(console: Console, view: PlanView, request: AskedNodes = SUM, *, with_owners: bool = False) -> None:
     """Print the plan: the first reasons and objects of each kind, or all where nodes are listed."""
     _begin(console, view)
     if not view.nodes:
@@ -46,12 +49,20 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
             console.print(HOLDS, style="dim")
     else:
         show_held(console, view.legend)
+    if with_owners and view.blocked and view.blocked.rows:
+        show_owners(console, view.blocked)
     console.print()
     if not view.partial:
         show_rests_on(console, view.notes)
     if not request.lists_nodes:
         console.print(HINT, style="dim")
     console.print(view.summary)
+
+
+def show_owners(console: Console, blocked: BlockedBy) -> None:
+    """Print who keeps nodes; on a terminal the first rows."""
+    console.print(f"\n{TITLE.format(by=blocked.by)}", style="bold")
+    draw(console, blocked_table(blocked, _OWNERS if console.is_terminal else None))
 
 
 def _begin(console: Console, view: PlanView) -> None:
@@ -130,12 +141,14 @@ def _holds_money(entries: Iterable[LegendEntry]) -> bool:
     return any(entry.kind in HOLDING and entry.cost for entry in entries)
 
 
-def plan_as_markdown(view: PlanView, request: AskedNodes) -> str:
+def plan_as_markdown(view: PlanView, request: AskedNodes, *, with_owners: bool = False) -> str:
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
         listed = list_nodes(view, request)
         parts.append(as_markdown(node_table(listed, IN_A_FILE)) if listed.nodes else NO_MATCH)
     parts += held_markdown(view.legend)
+    if with_owners and view.blocked and view.blocked.rows:
+        parts += (f"## {text(TITLE.format(by=view.blocked.by))}", as_markdown(blocked_table(view.blocked)))
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
 
 

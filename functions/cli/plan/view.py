@@ -6,6 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from functions.cli.analysis.blocked import BlockedBy
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.errors import near
@@ -21,6 +22,7 @@ from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
+from shared.core.records.ledger import Ledger
 from shared.errors import BadInput
 
 if TYPE_CHECKING:
@@ -161,6 +163,10 @@ class PlanView:
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
     """By pool: how the autoscaler takes its nodes away."""
+    blocked: BlockedBy | None = None
+    """Who keeps nodes; None if the plan is partial."""
+    ledger: Ledger | None = None
+    """What passes of the installation have counted; None without one in reach."""
 
     @property
     def summed_up(self) -> Self:

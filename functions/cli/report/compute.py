@@ -19,7 +19,7 @@ from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
-from functions.cli.report.extras import glossary, requests, week
+from functions.cli.report.extras import glossary, owners, promise, requests, week
 from functions.cli.report.report_input import ReportInput
 
 SCHEMA: Final = 1
@@ -56,7 +56,7 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
         "order": cluster_section.order(report_input),
-        "extras": requests(report_input),
+        "extras": [*promise(report_input), *owners(report_input), *requests(report_input)],
         "notes": list(view.notes),
     }
 

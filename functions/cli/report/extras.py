@@ -8,9 +8,11 @@ from typing import Any, Final
 from yaml import safe_load
 
 from functions.cli.analysis.recommendations import find_oversized
+from functions.cli.drains.week import MONTHS, PROMISE, month_rows
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import monthly
 from functions.cli.output.pages import asset
+from functions.cli.plan.blocked import TITLE, blocked_table, sum_sentence
 from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, zone_to_show, zones
 from functions.cli.report.report_input import ReportInput, table
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
@@ -63,6 +65,29 @@ def requests(report_input: ReportInput) -> list[dict[str, Any]]:
     sentences = (_OVERSIZED.format(These=these), *priced, *remedies(found))
     shown_table = table(_COLUMNS[:shown], (row[:shown] for row in rows))
     return [{"title": REQUESTS, "sentences": list(sentences), "table": shown_table}]
+
+
+def owners(report_input: ReportInput) -> list[dict[str, Any]]:
+    """Return a section on who keeps nodes, by namespace; none where nobody does, or where that is not known."""
+    blocked = report_input.view.blocked
+    if blocked is None or not blocked.rows:
+        return []
+    rows = blocked_table(blocked, _MOST).rows
+    titles = tuple(column.title for column in blocked_table(blocked).columns)
+    more = [f"The first {_MOST} rows. ebb plan --by {blocked.by} -o csv has all."] if len(blocked.rows) > _MOST else []
+    sentences = [sum_sentence(blocked), *more]
+    return [{"title": TITLE.format(by=blocked.by), "sentences": sentences, "table": table(titles, rows)}]
+
+
+_PROMISED: Final = "Promised is what the policy could remove in its first day, on average; saved is a low estimate."
+
+
+def promise(report_input: ReportInput) -> list[dict[str, Any]]:
+    """Return a section on what each month promised and brought; none without an installation in reach."""
+    ledger = report_input.view.ledger
+    if ledger is None or not ledger.months:
+        return []
+    return [{"title": PROMISE, "sentences": [_PROMISED], "table": table(MONTHS, month_rows(ledger))}]
 
 
 _TEXTS: Final[Mapping[str, Mapping[str, str]]] = safe_load(asset("glossary.yaml"))

@@ -159,7 +159,7 @@ def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
     kept: dict[tuple[str, str], list[NodeDecision]] = {}
     for decision in plan.decisions:
-        if decision.verdict in _STAY and is_missed(decision, proved):
+        if decision.verdict in _STAY and _is_seen(decision, proved):
             kept.setdefault((decision.pool, _word(decision)), []).append(decision)
     found = []
     for key in sorted(kept):
@@ -170,8 +170,7 @@ def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     return tuple(found)
 
 
-def is_missed(decision: NodeDecision, proved: frozenset[str]) -> bool:
-    """Whether the node could go, by use or by the steady state (`proved`), and is not there for others' pods."""
+def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
     if decision.name in proved:
         return True
     is_room = group_of(decision.reason) is ReasonGroup.ROOM or decision.reason == _COVERED

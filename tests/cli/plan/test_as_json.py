@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
 from functions.cli.analysis.forecast.committed import LaterAddition
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan import page
@@ -48,6 +49,7 @@ def test_the_document_is_the_golden_one() -> None:
         replace(
             view,
             autoscaler={"a": REAPED},
+            blocked=BlockedBy("team", (BlockedNodes("shop", "local_storage", "Set it.", 2, DOLLAR, 1),)),
             committed=some_committed(later=later),
             prices=replace(load(), discounts={"n2": Fraction(1, 4)}, basis=PriceBasis("own", "2026-03", "r", "USD")),
             priced=PricedNodes({"r": Fraction(1)}, spot=True),

@@ -1,0 +1,103 @@
+"""Who keeps nodes: each node counts once, under the first thing that keeps it, and the rows add up to the plan."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.blocked import NAMESPACE, NOBODY, WORKLOAD, BlockedBy, blocked_nodes
+from shared.adapters.prices import load
+from shared.core.cluster.names import SAFE_TO_EVICT
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Verdict
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, pod, pod_class
+from tests.cli import dumps
+from tests.cli.running import run_ebb
+
+
+def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True) -> BlockedBy:
+    nodes = [node(name) for name in ("n1", "n2", "n3")]
+    snapshot = cluster(nodes, things)
+    rules = Policy(dry_run=False, pools={"a": PoolPolicy(enabled=enabled)})
+    plan = make_plan(Situation(snapshot, ClusterState(), rules), {}, load())
+    found = blocked_nodes(plan, snapshot, by)
+    assert found.nodes == sum(row.verdict in {Verdict.KEEP, Verdict.WAITING} for row in plan.decisions)
+    assert found.cost == sum(row.cost for row in plan.decisions if row.verdict in {Verdict.KEEP, Verdict.WAITING})
+    return found
+
+
+def held(name: str, on: str, namespace: str, **labels: str) -> Any:
+    """A pod that may not be moved."""
+    kind = pod_class(namespace=namespace, owner="ReplicaSet/r", annotations={SAFE_TO_EVICT: "false"}, labels=labels)
+    return pod(name, on=on, kind=kind)
+
+
+def rows(found: BlockedBy) -> dict[tuple[str, str], tuple[int, int]]:
+    return {(row.owner, row.reason): (row.nodes, row.also) for row in found.rows}
+
+
+def test_a_node_that_two_namespaces_keep_counts_with_one_and_is_named_by_the_other() -> None:
+    found = rows(blocked(held("a", "n1", "shop"), held("b", "n1", "pay"), held("c", "n2", "pay")))
+    assert sorted(found[owner, "not_safe_to_evict"] for owner in ("shop", "pay")) in (
+        [(0, 1), (2, 0)],
+        [(1, 0), (1, 1)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("owner", "by"),
+    [
+        pytest.param("shop", NAMESPACE, id="a namespace"),
+        pytest.param("shop/ReplicaSet/r", WORKLOAD, id="a workload"),
+        pytest.param("cart", "team", id="a label"),
+        pytest.param(NOBODY, "squad", id="a label that the pod does not have"),
+    ],
+)
+def test_an_owner_is_what_was_asked_for(owner: str, by: str) -> None:
+    found = rows(blocked(held("a", "n1", "shop", team="cart"), by=by))
+    assert found[owner, "not_safe_to_evict"] == (1, 0)
+
+
+def test_what_is_about_no_pod_is_nobodys() -> None:
+    assert rows(blocked(enabled=False)) == {(NOBODY, "pool_disabled"): (3, 0)}
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("dump") / "c.json"
+    mine = dumps.pod("mine", dumps.name_of(0), app="<b>=1")
+    mine["metadata"]["annotations"] = {SAFE_TO_EVICT: "false"}
+    path.write_text(json.dumps({"kind": "List", "items": [*dumps.items(4), mine]}))
+    return path
+
+
+def test_a_spreadsheet_has_the_rows_of_the_json(dump: Path) -> None:
+    told = list(csv.DictReader(io.StringIO(run_ebb("plan", dump, "--no-forecast", "-o", "csv").stdout)))
+    found = json.loads(run_ebb("plan", dump, "--no-forecast", "-o", "json").stdout)["kept_by"]
+    assert [(row["owner"], row["reason"], int(row["nodes"])) for row in told] == [
+        (row["owner"] or "", row["reason"], row["nodes"]) for row in found["rows"]
+    ]
+    assert (found["by"], found["nodes"]) == ("namespace", sum(int(row["nodes"]) for row in told))
+
+
+@pytest.mark.parametrize("command", ["plan", "why-not"])
+@pytest.mark.parametrize("output", ["table", "markdown"])
+def test_people_are_shown_owners_only_if_they_ask(command: str, output: str, dump: Path) -> None:
+    fast = ("--no-forecast",) if command == "plan" else ()
+    asked = run_ebb(command, "--dump", dump, "--by", "app", "-o", output, *fast).stdout
+    assert "Who keeps nodes, by app" in asked
+    assert "Who keeps nodes" not in run_ebb(command, "--dump", dump, "-o", output, *fast).stdout
+    if output == "markdown":
+        assert "<b>" not in asked
+
+
+def test_the_report_has_a_section_with_markup_escaped(dump: Path) -> None:
+    page = run_ebb("report", "--dump", dump, "--out", "-").stdout
+    assert "Who keeps nodes, by namespace" in page
+    assert "<b>=1" not in page.partition('<script type="application/json"')[0]
