@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.errors import message_of
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, parts_of
@@ -125,8 +125,12 @@ class SourceResult:
     faults: tuple[str, ...] = ()
 
 
-# Python itself sends no frozen mapping between processes; what a view holds of them goes as plain rows.
-copyreg.pickle(MappingProxyType, lambda frozen: (MappingProxyType, (dict(frozen),)))
+def _freeze_rows(rows: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(rows)
+
+
+# Python itself sends no frozen mapping between processes, nor its type: what a view holds of them goes as plain rows.
+copyreg.pickle(MappingProxyType, lambda frozen: (_freeze_rows, (dict(frozen),)))
 
 
 def be_quiet() -> None:

@@ -63,7 +63,7 @@ def test_what_is_not_known_is_null_and_what_is_not_there_an_empty_list() -> None
     shown = document(view_of(plan(cluster="")))
 
     assert {key for key, value in shown.items() if value is None} == {
-        "cluster", "policy_hash", "partial", "prices", "at_rest", "potential",
+        "cluster", "policy_hash", "partial", "prices", "at_rest", "potential", "kept_by",
     }  # fmt: skip
     assert {key for key, value in shown.items() if value == []} == {
         "ladder", "commitments", "later", "pools", "holds", "nodes", "orders", "wave",
