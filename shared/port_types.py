@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from shared.core.cluster.autoscaling import NO_BUFFERS, NO_CLASSES, Buffers, ComputeClasses
 from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
@@ -17,7 +17,9 @@ from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
 from shared.core.records.ledger import Ledger
 from shared.core.records.state import ClusterState, PoolMarks, Run, Wave
-from shared.core.records.week import WeekSummary
+
+if TYPE_CHECKING:
+    from shared.core.records.week import WeekSummary
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,9 @@ def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
     return DocumentKey("drains", order_id, DrainRecord)
 
 
-def week_key(end: datetime) -> DocumentKey[WeekSummary]:
+def week_key(end: datetime) -> "DocumentKey[WeekSummary]":
+    from shared.core.records.week import WeekSummary  # noqa: PLC0415 - a plan needs none of its sentences
+
     return DocumentKey("weeks", end.isoformat(), WeekSummary)
 
 

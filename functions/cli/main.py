@@ -102,11 +102,7 @@ def version() -> None:
     Examples:
       ebb version
     """
-    typer.echo(f"ebb {_BUILT.read_text(encoding='ascii') if _BUILT.exists() else _of_the_checkout()}")
-
-
-def _of_the_checkout() -> str:
-    return VERSION
+    typer.echo(f"ebb {_BUILT.read_text(encoding='ascii') if _BUILT.exists() else VERSION}")
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,6 +6,7 @@ that is late, doubled or sent by hand does no harm, and one that breaks off is r
 
 from collections.abc import Iterator, Mapping
 
+from shared.core.cluster.node import Node
 from shared.core.records.orders import Order
 from shared.errors import Retryable
 from shared.port_types import WAVE_KEY
@@ -50,14 +51,16 @@ def _keep_in_step(ports: Ports, uid: str, name: str) -> bool:
 
     def change() -> bool:
         node, written = ports.cluster.node(name), None
-        while (wanted := _is_wanted(ports, uid)) is not written and node.uid == uid:
-            # a node whose drain has begun gets no soft taint any more
-            if (node.softly_held or node.drain_taint is not None) if wanted else not node.held:
-                break
+        while (wanted := _is_wanted(ports, uid)) is not written and node.uid == uid and not _is_in_step(node, wanted):
             node, written = ports.cluster.set_soft_taint(node, held=wanted), wanted
         return written is not None
 
     return bool(while_stale(f"node {name}", change))
+
+
+def _is_in_step(node: Node, wanted: bool) -> bool:
+    """Whether nothing is to be written. A node whose drain has begun gets no soft taint any more."""
+    return (node.softly_held or node.drain_taint is not None) if wanted else not node.held
 
 
 def _is_wanted(ports: Ports, uid: str) -> bool:

@@ -68,7 +68,7 @@ class World:
             self._deployments.step(moment)
             sync_workloads(self.store)
         self._settled = self.store.revision
-        for controller in self.controllers:
+        for controller in self.controllers:  # their order matters only for speed: what one leaves the next picks up
             controller.step(moment)
 
     def settle(self, steps: int = 20) -> None:

@@ -20,9 +20,9 @@ from shared.errors import BadOrder
 if TYPE_CHECKING:
     from google.pubsub_v1 import PublisherClient
 
+_PUBLISH: Final = "pubsub.topics.publish"
 _MOST_ATTRIBUTES: Final = 100
 _MOST_VALUE_BYTES: Final = 1024
-_PUBLISH: Final = "pubsub.topics.publish"
 """Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits)."""
 
 
@@ -80,6 +80,7 @@ def may_publish(topic: str, call_seconds: float = CALL_SECONDS) -> bool:
 
 
 def _publisher() -> "PublisherClient":
+    # Imported here: a cold start that only refuses a message stays cheap.
     from google.pubsub_v1 import PublisherClient
 
     return PublisherClient(credentials=identity(anonymous=bool(os.environ.get("PUBSUB_EMULATOR_HOST"))))

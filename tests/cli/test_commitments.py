@@ -165,7 +165,7 @@ def test_a_type_without_a_known_family_is_a_warning_and_never_guessed(type_: str
 @pytest.mark.parametrize(
     ("expected", "content"),
     [
-        pytest.param("truncated", "", id="an empty file"),
+        pytest.param("it is empty", "", id="an empty file"),
         pytest.param("malformed", "NAME     REGION        END_TIMESTAMP\nn2-base  europe-west4  2027", id="a table"),
         pytest.param("malformed", "- kind: compute#commitment", id="YAML"),
         pytest.param("truncated", "[{", id="half a file"),

@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from infra.monitoring.__main__ import files
+from shared import port_types
+from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import PoolMarks, Run
+from shared.core.records.week import WeekSummary
 from tests.depth import DEEP
 from tests.terraform.module_runs import CLUSTER, MODULE, NAMES, Terraform, valued
 
@@ -135,3 +140,16 @@ def test_terraform_reads_the_generated_files_and_no_copy_of_them() -> None:
     read = set(re.findall(r"/infra/([\w.]+)", text))
     assert read == {"metrics.yaml", "alerts.yaml", "dashboard.json"}
     assert read <= {path.name for path in files()}
+
+
+def test_terraform_knows_every_kind_of_document_and_which_of_them_end() -> None:
+    types: dict[str, type] = {"pools": PoolMarks, "drains": DrainRecord}
+    types |= {"runs": Run, "weeks": WeekSummary}
+    fixed = (key for key in vars(port_types).values() if isinstance(key, port_types.DocumentKey))
+    types |= {{"cluster": "clusters"}.get(key.collection, key.collection): key.type for key in fixed}
+    written = (MODULE / "firestore.tf").read_text()
+    kept, ending = (
+        set(re.findall(r'"(\w+)"', row)) for row in re.findall(r"(?:collections = |toset\()\[(.*)\]", written)
+    )
+    assert kept == set(types)
+    assert ending == {name for name, kind in types.items() if "expire_at" in {field.name for field in fields(kind)}}

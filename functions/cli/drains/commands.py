@@ -187,7 +187,7 @@ def history(
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
-    """Show drains of the last 30 days: node, reason, duration, result, and what is still saved.
+    """Show drains of the last 30 days: node, reason, duration, result, what is still saved; and each month's promise.
 
     Reads only the state.
 

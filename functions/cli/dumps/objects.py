@@ -91,7 +91,8 @@ def _first_document(file: Path, data: memoryview) -> tuple[Document, int]:
             return _first_document(file, data[: int(after[1]) - 1])
         head = bytes(data[:MOST_HEAD])
         is_cut_off = str(fault) == _CUT_OFF and head.startswith(b"{")
-        why = f"is cut off; {MAKE_ONE}" if is_cut_off else what_it_is(head, str(fault))
+        found = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
+        why = f"is cut off; {MAKE_ONE}" if is_cut_off else what_it_is(head, found)
         raise BadDump(f"{name_of(file)}: {why}.") from fault
 
 

@@ -43,7 +43,8 @@ class DumpPart:
 
         Raises BadDump: a newer one has pods alone, so that it is not known which nodes were there.
         """
-        again = _printed_again(self.contents, other.contents)
+        earlier = {name for part in self.older for name in part.contents.nodes}
+        again = _printed_again(self.contents, other.contents, earlier)
         if again and other.contents.newest != self.contents.newest:
             if other.contents.newest > self.contents.newest:
                 files = file_names((*self.files, *other.files))
@@ -134,12 +135,13 @@ def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -
     yield alone
 
 
-def _printed_again(one: DumpContents, other: DumpContents) -> str:
+def _printed_again(one: DumpContents, other: DumpContents, earlier: AbstractSet[str]) -> str:
     """Return what two lists hold differently: nodes, or pods of namespaces; lists that share nothing may be pieces."""
     if one.nodes.keys() != other.nodes.keys() and not one.nodes.keys().isdisjoint(other.nodes):
         return "the nodes"
-    on_unknown = {pod.node for pod in other.pods.values() if pod.node} - one.nodes.keys()
-    if one.nodes and one.pods and on_unknown and not other.nodes:
+    # Pods on a node that only an earlier list has are as old as that one; a node that no list has went between pieces.
+    gone = earlier - one.nodes.keys()
+    if one.pods and any(pod.node in gone for pod in other.pods.values()):
         return "the pods"
     shared = _namespaces(one) & _namespaces(other)
     mine, theirs = ({key: row for key, row in _places(of).items() if row[0] in shared} for of in (one, other))

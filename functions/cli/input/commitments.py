@@ -68,7 +68,7 @@ def read_commitments(path: Path) -> CommitmentFile:
             return CommitmentFile(name, msgspec.convert(rows, tuple[ListedCommitment, ...], strict=False))
         why = f"it holds a {visible(other[:60])} and not only commitments"
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        why = str(error)
+        why = str(error) if data.strip() else "it is empty"
     raise BadInput(f"--commitments: {name}: {why}; write it again: {COMMAND} > FILE")
 
 

@@ -146,7 +146,7 @@ def _write_anonymous(request: DumpRequest, kubectl: Kubectl) -> None:
 
     with TemporaryDirectory(prefix="ebb-dump-") as folder:
         paths = _keep_files(request, kubectl, Path(folder))
-        with count_bytes("the dump") as line:
+        with count_bytes("the dump three times") as line:
             read_dump(paths, line.add)
             found = anonymize_dump(paths, line.add)
             write_pieces(request.out, found.pieces)

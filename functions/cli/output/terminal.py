@@ -100,5 +100,11 @@ def _print(text: str, indent: int, *, err: bool = False) -> None:
 
 def _wrap_text(text: str, width: int, indent: int) -> list[str]:
     """Break between words only: a name is copied whole, even where it is wider than the terminal."""
-    whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
-    return textwrap.wrap(text, width, subsequent_indent=" " * indent, **whole)
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )

@@ -2,7 +2,8 @@
 
 With a threshold of 0 the autoscaler deletes empty nodes only. It holds a buffer's room with pods that no API client
 sees; here such a chunk is a pod without a node, so the same rules decide whether it fits.
-Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go; proposals/buffers.md.
+Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go;
+kubernetes/autoscaler, proposals/buffers.md.
 """
 
 import re

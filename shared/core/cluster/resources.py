@@ -32,7 +32,7 @@ _MOST_DIGITS: Final = 1000
 
 def parse_quantity(text: str | float) -> Fraction:
     """Return the exact value of a quantity (`100m`, `1.5Gi`, `1e3`, `12E`, `0`) or raise BadInput."""
-    # docs/acceptance.md row 15.
+    # docs/acceptance.md row 15; kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity.
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:
         raise BadInput(f"{text!r} is not a quantity; write for example 500m, 2, 1.5Gi or 1e3.")
@@ -51,7 +51,7 @@ def _scale(suffix: str, exponent: str | None) -> Fraction:
 @lru_cache(maxsize=8192)  # a cluster writes few different quantities, each of them many times
 def amount(name: str, quantity: str | float) -> int:
     """Return a quantity in the scheduler's unit: millicores for CPU, else whole units."""
-    # BadInput below 0, as the API server.
+    # BadInput below 0, as the API server (ValidateNonnegativeQuantity).
     value = parse_quantity(quantity)
     if value < 0:
         raise BadInput(f"{name}: {quantity} is below 0; write 0 or more.")

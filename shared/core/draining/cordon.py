@@ -57,8 +57,13 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 _NEVER_PUT_OFF: Final = frozenset(
-    {ReturnReason.RELEASED, ReturnReason.OVERRULED, ReturnReason.PAUSED}
-    | {ReturnReason.GOING_AWAY, ReturnReason.CORDONED_BY_OTHER}
+    {
+        ReturnReason.RELEASED,
+        ReturnReason.OVERRULED,
+        ReturnReason.PAUSED,
+        ReturnReason.GOING_AWAY,
+        ReturnReason.CORDONED_BY_OTHER,
+    }
 )
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""

@@ -47,6 +47,10 @@ def _first_found(held: StandingClaim) -> Iterator[Repair]:
             return
 
 
+def _node_gone(held: StandingClaim) -> Repair | None:
+    return held.repair(RepairKind.SETTLE) if held.node is None else None
+
+
 def _settled_record(held: StandingClaim) -> Repair | None:
     """The record is settled, the claim still stands: the step died between the two writes."""
     if held.record is None or held.record.phase is not DrainPhase.SETTLED:
@@ -163,8 +167,7 @@ def taken_since(node: Node, began_at: datetime) -> bool:
 ClaimRule = Callable[[StandingClaim], Repair | None]
 _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what has already ended
-    lambda held: held.repair(RepairKind.SETTLE) if held.node is None else None,
-    _settled_record,
+    _node_gone, _settled_record,
     # what must be returned now
     _must_stop_now, _demand, _buffer, _breaker,
     # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off,

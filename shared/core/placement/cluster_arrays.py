@@ -42,10 +42,9 @@ class ClusterArrays:
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
         self.chunks = tuple(snapshot.buffers.chunks)  # One of each capacity buffer, with how many there are.
-        self.example: dict[PodClass, Pod] = {}
+        self.example: dict[PodClass, Pod] = {}  # The first pod of each class, to name in an explanation.
         for pod in (*living, *(chunk for chunk, _ in self.chunks)):
             self.example.setdefault(pod.spec, pod)
-        """The first pod of each class, to name in an explanation."""
         self.classes: Sequence[PodClass] = tuple(self.example)
         self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
         self.axes = _axes(self.classes)

@@ -34,7 +34,7 @@ class SchedulerPacking(Packing):
 
     def __init__(self, arrays: ClusterArrays, strategy: Strategy, soft_taints: Amounts) -> None:
         super().__init__(arrays, strategy)
-        self._soft_taints = soft_taints
+        self._soft_taints = soft_taints  # how many PreferNoSchedule taints each node has
         self._sizes = [np.maximum(arrays.allocatable[axis], 1) for axis in arrays.weighed]
         self._pods_of: dict[str, Amounts] = {}
         """By workload that was placed, how many of its pods are on each node."""
@@ -49,6 +49,7 @@ class SchedulerPacking(Packing):
         return int(found[len(found) - 1 - score[::-1].argmax()])
 
     def _by_room(self, kind: int, found: Amounts) -> Amounts:
+        # What is free of CPU and memory with the pod there (or in use, if it packs), and if these come closer together.
         sizes = [size[found] for size in self._sizes]
         before = [self._free[axis, found] for axis in self.arrays.weighed]
         after = [

@@ -92,13 +92,17 @@ class NodeRoom:
         """Return how many pods of each class (class, number) have room next to the others; none stays there."""
         shut = [node for node in also_open if not self._open[node]]
         self._widen(shut, 1)
-        places = ((self._place(kind) for _ in range(number)) for kind, number in rows)
-        placed = [list(takewhile(lambda node: node != OUTSIDE, nodes)) for nodes in places]
+        placed = [self._place_until_full(kind, number) for kind, number in rows]
         for (kind, _), nodes in zip(rows, placed, strict=True):
             for node in nodes:
                 self._put_pods(kind, node, -1)
         self._widen(shut, -1)
         return tuple(map(len, placed))
+
+    def _place_until_full(self, kind: int, number: int) -> list[int]:
+        """Put so many pods of the class, or as many as there is room for; return where they lie."""
+        places = (self._place(kind) for _ in range(number))
+        return list(takewhile(lambda node: node != OUTSIDE, places))
 
     def _widen(self, nodes: Sequence[int], way: int) -> None:
         """Let nodes receive pods and drop the headroom, or, the other way round, take both back."""

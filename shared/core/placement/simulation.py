@@ -162,6 +162,7 @@ class Simulation:
 
     def try_remove(self, name: str) -> NoPlace | None:
         """Take the node if everything on it has a place elsewhere; otherwise leave the simulation as it was."""
+        # KeyError without such a node, ValueError for one that is on its way out already.
         found, _ = self._try_removal(name)
         node = self.arrays.index[name]
         if found is None and node in self._room_kept:

@@ -92,15 +92,26 @@ def _may_move_system_pod(pod: Pod, context: DrainContext) -> bool | None:
     return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
 
 
-_RULES: Final[tuple[_Rule, ...]] = (
-    lambda pod, _: {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, "")),
-    lambda pod, _: None if pod.spec.owner is not None and pod.spec.owner.kind in REPLICATED else False,
-    _may_move_system_pod,
-    lambda pod, _: False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None,
-)
+def _by_annotation(pod: Pod, _: DrainContext) -> bool | None:
+    return {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, ""))
+
+
+def _not_replicated(pod: Pod, _: DrainContext) -> bool | None:
+    owner = pod.spec.owner
+    return None if owner is not None and owner.kind in REPLICATED else False
+
+
+def _not_safe(pod: Pod, _: DrainContext) -> bool | None:
+    return False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None
+
+
+_RULES: Final[tuple[_Rule, ...]] = (_by_annotation, _not_replicated, _may_move_system_pod, _not_safe)
 
 
 def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:
     """Whether the autoscaler would evict all of these pods, if PodDisruptionBudgets let them go."""
-    answers = ((answer for rule in _RULES if (answer := rule(pod, context)) is not None) for pod in pods)
-    return all(next(answer, True) for answer in answers)
+    return all(_may_be_moved(pod, context) for pod in pods)
+
+
+def _may_be_moved(pod: Pod, context: DrainContext) -> bool:
+    return next((answer for rule in _RULES if (answer := rule(pod, context)) is not None), True)

@@ -124,8 +124,10 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     """Excess in units of the node that would go first (node-refiner: the least used one)."""
     counted = (row for row in rows if row.claimed_by is None and not row.node.outside)
     measured = [(row.usage.score, row.node.name, row.node) for row in counted if row.usage]
-    first = min(measured, key=lambda row: row[:2], default=None)
-    return (excess(free, first[2]) if first else None) or Fraction(0)
+    if not measured:
+        return Fraction(0)
+    _, _, first = min(measured, key=lambda row: row[:2])
+    return excess(free, first) or Fraction(0)
 
 
 def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:

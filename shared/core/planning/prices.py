@@ -155,7 +155,8 @@ class Prices:
             return self.machines[machine]
         if (named := self._named_size(machine)) is None:
             return None
-        family, size = self.families[named[0]], named[1]
+        name, size = named
+        family = self.families[name]
         return (family.custom if _CUSTOM.fullmatch(machine) else family.predefined).of(size.vcpu, size.gib)
 
     def _named_size(self, machine: str) -> tuple[str, Capacity] | None:

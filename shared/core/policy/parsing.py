@@ -145,8 +145,7 @@ def _find_section(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one."""
     # Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    pairs = {section: zip(_steps(place), _steps(section), strict=False) for section in _sections().get(name, ())}
-    shared = {section: len([*takewhile(lambda pair: pair[0] == pair[1], row)]) for section, row in pairs.items()}
+    shared = {section: _shared_length(_steps(place), _steps(section)) for section in _sections().get(name, ())}
     best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
     names = [_section_name(section, shared[section], len(place)) for section in best]
     return f"it belongs under {' or '.join(names)}" if names else ""
@@ -166,6 +165,11 @@ def _steps(place: Sequence[str]) -> list[str]:
     if place[:1] == ["defaults"]:
         return ["nodePools", ANY_NAME, *place[1:]]
     return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
+
+
+def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return len(list(pairs))
 
 
 def _section_name(section: Sequence[str], shared: int, depth: int) -> str:

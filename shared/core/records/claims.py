@@ -163,7 +163,7 @@ def without_order(state: ClusterState, order_id: str) -> ClusterState:
 
 def without_void(state: ClusterState, is_alive: Callable[[str], bool], begun: datetime, now: datetime) -> ClusterState:
     """Return the document without what no longer counts; the last thing that a pass that began at `begun` asks for."""
-    # Nobody knows whether a pass that was not completed published them; this one may have ordered again.
+    # Orders of a pass that was not completed go: nobody knows if they were published, and this one may order again.
     kept = {
         uid: order
         for uid, order in state.published.items()

@@ -2,6 +2,7 @@
 
 The first annotation that can be read counts: the name that node autoscalers are to share, Karpenter's own, and the
 deletion cost, which ranks the pods of one ReplicaSet. A pod that began lately counts double.
+Source: kubernetes-sigs/karpenter, pkg/utils/disruption.
 """
 
 from collections import Counter

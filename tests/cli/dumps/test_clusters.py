@@ -203,6 +203,8 @@ NEWER: Any = [
 TOGETHER: Any = [
     pytest.param((["n1"], ["a@n1", "b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b", "other")],
                  id="each with a namespace of its own"),
+    pytest.param((["n1"], ["a@n1", "b@n1", "c@n2"]), [placed("n1", "a"), placed("n2", "c")],
+                 [N1, placed("n1", "b", "other")], id="a node went before the nodes were printed"),
     pytest.param((["n1", "n2"], ["a@n1", "b@n2"]), [N1, placed("n1", "a"), placed("n2", "b")],
                  [N2, placed("n1", "a"), placed("n2", "b")], id="each with the nodes of a pool and all pods"),
     pytest.param((["n1", "n2"], ["a@n1"]), [N1, N2, placed("n1", "a")], [N1, N2, placed("n1", "a")],

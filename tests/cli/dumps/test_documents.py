@@ -56,6 +56,7 @@ def test_objects_come_out_as_they_went_in(
         pytest.param("is not JSON", b"{1: 2}", id="a number for a name"),
         pytest.param("is not JSON", b'{"a": 1 "b": 2}', id="no comma"),
         pytest.param("is not JSON", b'{"kind": "Lis\xe2"}', id="bytes that are no text"),
+        pytest.param("nested too deeply", b'{"items": ' + b"[" * 100_000, id="a deep nest"),
         pytest.param("kubectl failed", b'{"kind": "Service"}\nerror: no', id="a failure behind an object"),
     ],
 )
