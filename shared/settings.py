@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo
 
 from shared.errors import BadSettings
 
@@ -155,12 +155,20 @@ def _faults(given: Mapping[str, str]) -> Iterator[str]:
         if name in given and not _is_positive(given[name]):
             yield f"{variable(name)}: {given[name]!r} is not a positive number of seconds."
     week = _WEEKLY.fullmatch(text := given.get("weekly_summary", "off"))
-    if text != "off" and not (week and week["zone"] in available_timezones()):
+    if text != "off" and not (week and _is_zone(week["zone"])):
         yield f"EBB_WEEKLY_SUMMARY: {text!r} is neither off nor a day, an hour and a zone such as mon 9 Europe/Berlin."
     step = given.get("step_seconds", "")
     if _is_positive(step) and float(step) < LEAST_STEP_SECONDS:
         least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees the outcome"
         yield f"EBB_STEP_SECONDS: {step!r} is {least}."
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError):  # no such file, a path instead of a name, or a folder of zones
+        return False
+    return True
 
 
 def _is_positive(text: str) -> bool:

@@ -12,7 +12,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.planner.pass_log import PassReport
-from shared.core.planning.metrics import missed_savings
 from shared.core.policy.values import Schedule
 from shared.core.records.claims import hours_since, still_saved
 from shared.core.records.drain_record import DrainRecord
@@ -55,7 +54,7 @@ def figures_of(report: PassReport) -> PassFigures:
     cost = sum(row.cost_per_hour for row in saved)
     in_flight = sum(claim.cost_per_hour for claim in state.claims.values())
     missed: Counter[str] = Counter()
-    for row in missed_savings(plan, found.snapshot):
+    for row in report.missed:
         missed[row.reason] += row.per_hour
     return PassFigures(
         policy_hash=plan.policy_hash,
