@@ -166,7 +166,7 @@ def _faults(given: Mapping[str, str]) -> Iterator[str]:
 def _is_zone(name: str) -> bool:
     try:
         ZoneInfo(name)
-    except (ValueError, OSError):  # no such file, a path instead of a name, or a folder of zones
+    except (LookupError, ValueError, OSError):  # no such zone, a path instead of a name, or a folder of zones
         return False
     return True
 
