@@ -68,7 +68,7 @@ class Run:
         self.process = subprocess.Popen(
             ["/bin/sh", "-ec", script],
             cwd=ROOT,
-            env=os.environ | {"EBB_PART": part.name, "PYTHONUTF8": "1"},
+            env=environment_of(part),
             stdout=out,
             stderr=subprocess.STDOUT if out else None,
             start_new_session=True,
@@ -86,6 +86,15 @@ class Run:
 
     def end(self) -> None:
         os.killpg(self.process.pid, signal.SIGTERM)
+
+
+def environment_of(part: Part) -> dict[str, str]:
+    """Return this process's environment, with the part's name, UTF-8, and compiled modules kept.
+
+    Else each worker rewrites every test's assertions anew, and each process that a test starts compiles Ebb anew.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"EBB_PART": part.name, "PYTHONUTF8": "1"}
 
 
 def main(names: Sequence[str]) -> int:

@@ -86,6 +86,12 @@ def test_a_part_reads_the_checkout_alike_in_every_locale(monkeypatch: pytest.Mon
     assert found["utf8"].code == 1
 
 
+def test_a_part_keeps_what_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+    assert run_of(part("keeps", "import sys; raise SystemExit(sys.dont_write_bytecode)"))["keeps"].code == 0
+
+
 def test_processor_time_is_counted_with_what_a_part_started() -> None:
     burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(3_000_000))'])"
 

@@ -10,10 +10,13 @@ import pytest
 from shared.adapters.process import system_time
 from shared.core.reasons import Unremovable
 from tests.builders import NOW
+from tests.depth import DEEP
 from tests.races.claimer import RaceResult, claims_in
 from tests.races.restarts import Call, drain, open_at_once, reasons, run
 from tests.races.restarts import in_a_fresh_process as cold
 
+CLAIMERS = 64 if DEEP else 16
+"""A budget of a third of them is exceeded as surely as one of a twelfth, and sixteen wait for each other far less."""
 EMULATOR = (pytest.mark.emulator, pytest.mark.xdist_group("emulator"))
 
 
@@ -45,19 +48,19 @@ def test_of_two_workers_with_a_limit_of_one_exactly_one_drains(place: str) -> No
     "strangers",
     [pytest.param(False, id="orders of one pass"), pytest.param(True, id="orders of strangers")],
 )
-def test_64_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: bool) -> None:
-    told = run(place, claimers=64, limit=5, strangers=strangers)
+def test_many_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: bool) -> None:
+    told = run(place, claimers=CLAIMERS, limit=5, strangers=strangers)
 
-    assert ends(told) == {("drained", ""): 5, ("refused", Unremovable.BUDGET): 59}
+    assert ends(told) == {("drained", ""): 5, ("refused", Unremovable.BUDGET): CLAIMERS - 5}
     assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (5, 5)
     assert len(claims_in(place).starts) == 5
 
 
-def test_64_claimers_with_room_for_all_are_all_granted(place: str) -> None:
-    told = run(place, claimers=64, limit=64)
+def test_many_claimers_with_room_for_all_are_all_granted(place: str) -> None:
+    told = run(place, claimers=CLAIMERS, limit=CLAIMERS)
 
-    assert ends(told) == {("drained", ""): 64}
-    assert len(claims_in(place).claims) == len(claims_in(place).starts) == 64
+    assert ends(told) == {("drained", ""): CLAIMERS}
+    assert len(claims_in(place).claims) == len(claims_in(place).starts) == CLAIMERS
 
 
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)

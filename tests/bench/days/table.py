@@ -121,20 +121,20 @@ def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT))
 
 def runs_of(own: Case, kinds: Sequence[str], throws: int = THROWS) -> dict[str, Run]:
     """Return what becomes of a case with the autoscaler alone, and with Ebb by each kind of policy."""
+    return {kind: run_of(own, kind, range(throws)) for kind in (ALONE, *kinds)}
+
+
+def run_of(own: Case, kind: str, throws: Sequence[int]) -> Run:
     days = Days(own.snapshot, load(), own.demand, DAYS, commitments=own.commitments)
-    policies: dict[str, Policy | None] = {ALONE: None}
-    policies |= {kind: replace(_policy(own, kind), commitments=own.commitments) for kind in kinds}
-    runs = {}
-    for kind, policy in policies.items():
-        seen = Removals()
-        runs[kind] = Run([simulate(replace(days, throw=throw), policy, seen) for throw in range(throws)], seen.by)
-    return runs
+    policy, seen = _policy(own, kind), Removals()
+    return Run([simulate(replace(days, throw=throw), policy, seen) for throw in throws], seen.by)
 
 
-def _policy(own: Case, kind: str) -> Policy:
-    if kind == DEFAULTS:
-        return EVERY_POOL
-    return parse(first_policy(Situation(own.snapshot, ClusterState(), EVERY_POOL), load()).encode())
+def _policy(own: Case, kind: str) -> Policy | None:
+    if kind == ALONE:
+        return None
+    text = first_policy(Situation(own.snapshot, ClusterState(), EVERY_POOL), load()).encode() if kind == INIT else b""
+    return replace(parse(text) if text else EVERY_POOL, commitments=own.commitments)
 
 
 def _least(own: Case) -> float:

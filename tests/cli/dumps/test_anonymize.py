@@ -2,9 +2,9 @@
 
 import json
 import re
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +91,28 @@ def moves(given: Any, names: Names) -> list[tuple[str, str]]:
     return [(names.thing(move.pod), names.of("node", move.node)) for move in given]
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_plan_is_the_same_but_for_the_names(seed: int, tmp_path: Path) -> None:
-    original = write(tmp_path / "dump.json", listed(*rich_dump(seed)))
+SEEDS = range(12)
+Generated = Callable[[int], tuple[Path, tuple[Plan, Potential]]]
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Generated:
+    """Give the dump of a seed and its plan, made once for all tests."""
+
+    @cache
+    def of_seed(seed: int) -> tuple[Path, tuple[Plan, Potential]]:
+        path = write(tmp_path_factory.mktemp("dump") / "dump.json", listed(*rich_dump(seed)))
+        return path, planned(path)
+
+    return of_seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_plan_is_the_same_but_for_the_names(seed: int, generated: Generated) -> None:
+    original, plan = generated(seed)
     anonymous, table = under_other_names(original)
 
-    assert told(*planned(anonymous), Names(table)) == told(*planned(original), PLAIN)
+    assert told(*planned(anonymous), Names(table)) == told(*plan, PLAIN)
 
 
 TOKEN_OF_A_NAME = re.compile(r"(a-)?[a-z]+(-object)?-[0-9]+")
@@ -150,20 +166,19 @@ def test_all_that_is_read_is_the_same_but_for_the_names(seed: int, tmp_path: Pat
     assert read_as_words(anonymous, back) == read_as_words(original, {})
 
 
-def test_the_generated_clusters_plan_something() -> None:
+def test_the_generated_clusters_plan_something(generated: Generated) -> None:
     """Of plans in which nothing goes and nothing stays for a rule, the law above would say nothing."""
     reasons: set[str] = set()
-    for seed in range(12):
-        path = Path(tempfile.mkdtemp()) / "dump.json"
-        plan, most = planned(write(path, listed(*rich_dump(seed))))
+    for seed in SEEDS:
+        _, (plan, most) = generated(seed)
         reasons |= {blocker.reason for decision in plan.decisions for blocker in decision.blockers}
         reasons |= {"an order" for _ in plan.orders} | {"a move" for _ in most.moves}
     assert {"an order", "a move", "not_safe_to_evict", "foreign_scheduler", "local_storage"} <= reasons, reasons
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_nothing_that_the_owner_wrote_is_left(seed: int, tmp_path: Path) -> None:
-    original = write(tmp_path / "dump.json", listed(*rich_dump(seed)))
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_that_the_owner_wrote_is_left(seed: int, generated: Generated) -> None:
+    original, _ = generated(seed)
     anonymous, _ = under_other_names(original)
     assert OWN in original.read_text()
     assert [line for line in anonymous.read_text().splitlines() if OWN in line.lower()] == []

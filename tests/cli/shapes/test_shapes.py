@@ -1,7 +1,9 @@
 """`ebb shapes` from dumps to the table, the page and the document."""
 
 import json
+from functools import cache
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -31,8 +33,14 @@ def hungry(path: Path, pods_a_node: int) -> Path:
     return path
 
 
+@cache
+def shapes(*args: str | Path) -> CompletedProcess[str]:
+    """Run the command, once for all tests that look at the same output."""
+    return run_ebb("shapes", *args)
+
+
 def document(*args: str | Path) -> dict[str, Any]:
-    ended = run_ebb("shapes", *args, "-o", "json")
+    ended = shapes(*args, "-o", "json")
     assert ended.returncode == 0, ended.stderr
     found: dict[str, Any] = json.loads(ended.stdout)
     return found
