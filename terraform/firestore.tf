@@ -4,7 +4,7 @@ locals {
   database = local.inputs.database.create ? google_firestore_database.state[0].name : local.inputs.database.name
 
   # Nothing is ever queried by a field, and an index on the maps would cost a write for every node.
-  collections = ["clusters", "commitments", "drains", "pools", "runs", "waves"]
+  collections = ["clusters", "commitments", "drains", "ledger", "pools", "runs", "waves", "weeks"]
   unindexed   = { for pair in setproduct(local.collections, ["value", "write"]) : join(".", pair) => pair }
 }
 
@@ -45,9 +45,9 @@ resource "google_firestore_field" "unindexed" {
   index_config {}
 }
 
-# Records of drains and ticks go by themselves, within a day of their time.
+# Records of drains, ticks and weeks go by themselves, within a day of their time.
 resource "google_firestore_field" "expiry" {
-  for_each = toset(["drains", "runs"])
+  for_each = toset(["drains", "runs", "weeks"])
 
   project    = var.project
   database   = local.database

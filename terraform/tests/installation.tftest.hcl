@@ -50,8 +50,8 @@ run "an_installation" {
       length(google_pubsub_topic.topics) == 4,
       length(google_pubsub_subscription.kept) == 2,
       length(google_firestore_database.state) == 1,
-      length(google_firestore_field.unindexed) == 12,
-      length(google_firestore_field.expiry) == 2,
+      length(google_firestore_field.unindexed) == 16,
+      length(google_firestore_field.expiry) == 3,
       length(google_storage_bucket.ebb) == 1,
       length(google_kms_crypto_key_iam_member.agents) == 0,
     ])
@@ -167,7 +167,7 @@ run "an_installation" {
       google_firestore_database.state[0].type == "FIRESTORE_NATIVE" &&
       google_firestore_database.state[0].deletion_policy == "DELETE" &&
       google_firestore_database.state[0].location_id == "europe-west1" &&
-      toset([for field in google_firestore_field.expiry : "${field.collection}.${field.field}"]) == toset(["drains.expire_at", "runs.expire_at"]) &&
+      toset([for field in google_firestore_field.expiry : "${field.collection}.${field.field}"]) == toset(["drains.expire_at", "runs.expire_at", "weeks.expire_at"]) &&
       alltrue([for field in google_firestore_field.expiry : length(field.ttl_config) == 1 && length(field.index_config[0].indexes) == 0]) &&
       alltrue([for field in google_firestore_field.unindexed : length(field.ttl_config) == 0 && length(field.index_config[0].indexes) == 0])
     )

@@ -1,5 +1,6 @@
 """Names that Terraform gives, and the monitoring that it fills in."""
 
+import json
 import random
 import re
 from collections import Counter
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from infra.monitoring.__main__ import files
+from shared import port_types
+from tests.builders import NOW
 from tests.depth import DEEP
 from tests.terraform.module_runs import CLUSTER, MODULE, NAMES, Terraform, valued
 
@@ -135,3 +138,13 @@ def test_terraform_reads_the_generated_files_and_no_copy_of_them() -> None:
     read = set(re.findall(r"/infra/([\w.]+)", text))
     assert read == {"metrics.yaml", "alerts.yaml", "dashboard.json"}
     assert read <= {path.name for path in files()}
+
+
+def test_no_collection_of_the_state_is_indexed_and_what_has_an_end_goes_by_itself() -> None:
+    known = vars(port_types).items()
+    keys = [key for _, key in known if isinstance(key, port_types.DocumentKey)]
+    keys += [make(NOW) for name, make in known if name.endswith("_key")]
+    text = (MODULE / "firestore.tf").read_text()
+    unindexed, expiring = map(json.loads, re.findall(r"(?:collections = |toset\()(\[.*?\])", text))
+    assert {"clusters" if key == port_types.CLUSTER_KEY else key.collection for key in keys} == {*unindexed}
+    assert {key.collection for key in keys if "expire_at" in key.type.__struct_fields__} == {*expiring}
