@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from functions.planner.commitments import UsedCommitments
@@ -12,6 +13,7 @@ from shared import VERSION
 from shared.core.cluster.resources import Resources
 from shared.core.planning.metrics import (
     ClusterMetrics,
+    MissedSaving,
     NodeMetrics,
     cluster_metrics,
     missed_savings,
@@ -44,6 +46,11 @@ class PassReport:
     paid: UsedCommitments
     wave_left: int
     """Nodes of the wave that a second pass may order."""
+
+    @cached_property
+    def missed(self) -> tuple[MissedSaving, ...]:
+        """Return what each word keeps: for the log and for the week."""
+        return missed_savings(self.plan, self.inputs.snapshot)
 
 
 def summary(report: PassReport) -> dict[str, Any]:
@@ -176,7 +183,7 @@ class PassLog:
             own = pool_metrics(plan, snapshot, report.prices, pool)
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
             log.event("pool_state", message, pool=pool, **pool_state(own))
-        for missed in missed_savings(plan, snapshot):
+        for missed in report.missed:
             message = f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
             per_hour = dollars(missed.per_hour)
             log.event(
