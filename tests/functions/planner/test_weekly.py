@@ -196,6 +196,24 @@ def test_a_pass_that_is_killed_once_it_is_counted_is_counted_once() -> None:
     assert weeks_of(ebb) - before == 1.5 * HOUR
 
 
+def test_a_node_that_comes_back_while_a_pass_is_at_work_is_saved_no_more() -> None:
+    ebb = cluster()
+    run_until(ebb, NOW + 12 * HOUR)
+    before = sum(row.nodes for row in ebb.remembered().reclaimed)
+
+    def come_back() -> None:
+        ebb.state.meanwhile.clear()
+        ebb.pass_time(minutes=1)
+        ebb.cluster.put(node("back", created=ebb.clock.now()))
+        ebb.pass_time(minutes=1)
+
+    ebb.state.meanwhile["put", "ledger"] = come_back
+    ebb.tick()
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    assert sum(row.nodes for row in ebb.remembered().reclaimed) == before - 1 >= 0
+
+
 def weeks_of(ebb: FakeEbb) -> timedelta:
     """How much time the open week accounts for."""
     ledger = ebb.state.get(LEDGER_KEY).value
