@@ -43,7 +43,7 @@ resource "google_cloud_scheduler_job" "weekly" {
   time_zone        = local.week.time_zone
   attempt_deadline = google_cloud_scheduler_job.planner.attempt_deadline
 
-  # As a pass may be at work: it publishes the summary at its own end.
+  # A pass may keep the one instance busy; it publishes the summary at its end, too.
   retry_config {
     retry_count = 3
   }

@@ -46,13 +46,13 @@ class PlannerLease:
         change_cluster(self.state, self.clock, change_ours)
 
     def end(self, *, finished: bool) -> None:
-        """Let go of the lease; if the pass has `finished`, its time is written as that of the last completed pass."""
+        """Let go of the lease; if the pass has `finished`, its version is written as that of the last one."""
 
-        def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        def change(state: ClusterState, _: datetime) -> ClusterState | None:
             if not self._is_ours(state):
                 return None
             ended = replace(state, planner=None)
-            return replace(ended, last_pass=now, version=VERSION) if finished else ended
+            return replace(ended, version=VERSION) if finished else ended
 
         change_cluster(self.state, self.clock, change)
 

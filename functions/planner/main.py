@@ -56,27 +56,18 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
         if not lease.take(length):
             return duplicate
         summary = run_pass(deps, lease, call.run_id)
-        weekly.publish_due(ports, deps.settings)
     except Exception:
         _release_lease(ports, lease, call)
         raise
     lease.end(finished=True)
     _end_run(ports, call, finished=True)
+    weekly.publish_due(ports, deps.settings)  # last: if it fails, the pass is complete all the same
     return summary
 
 
 def summarize(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
-    """Publish the summaries that are due, and do nothing else; a pass that is at work does it at its own end.
-
-    Raises:
-        Retryable: the state does not answer.
-    """
-    lease = PlannerLease(deps.ports.state, deps.ports.clock, call.owner)
-    if not lease.take(timedelta(seconds=deps.settings.pass_seconds)):
-        return {"duplicate": True, "run_id": call.run_id}
-    weeks = weekly.publish_due(deps.ports, deps.settings)
-    lease.end(finished=False)
-    return {"run_id": call.run_id, "weeks": list(weeks)}
+    """Publish the summaries that are due, and do nothing else. It takes no lease: no pass may wait for it."""
+    return {"run_id": call.run_id, "weeks": list(weekly.publish_due(deps.ports, deps.settings))}
 
 
 CALL_WITHIN_LEASE: Final = 60.0

@@ -49,6 +49,7 @@ class PassReport:
 
     @cached_property
     def missed(self) -> tuple[MissedSaving, ...]:
+        """Return what each word keeps: for the log and for the week."""
         return missed_savings(self.plan, self.inputs.snapshot)
 
 

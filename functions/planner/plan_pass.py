@@ -258,12 +258,13 @@ def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
 
 
 def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> None:
-    """Forget back-offs of nodes that are gone, and all whose time is over; remember what was `advised`."""
+    """Forget back-offs of nodes that are gone, and all whose time is over; remember the pass and what was `advised`."""
     alive = {node.uid for node in inputs.snapshot.nodes}
 
+    # The pass is as old as what it saw: nodes that come and time that goes from then on are the next one's to count.
     def change(state: ClusterState, now: datetime) -> ClusterState:
         reclaimed = still_saved(state.reclaimed, inputs.snapshot.nodes, inputs.state.last_pass, now)
         kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
-        return replace(kept, reclaimed=reclaimed, advised=advised or state.advised)
+        return replace(kept, reclaimed=reclaimed, advised=advised or state.advised, last_pass=inputs.now)
 
     lease.change(change)

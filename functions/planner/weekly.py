@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from functions.planner.pass_log import PassReport
 from shared.core.policy.values import Schedule
-from shared.core.records.claims import hours_since, still_saved
+from shared.core.records.claims import still_saved
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.ledger import WEEK, Ledger, PassFigures, count_pass, ended_weeks, without_weeks
 from shared.core.records.week import KIND, WeekSummary, as_message, sum_up, text_of
@@ -25,8 +25,8 @@ from shared.store.compare_and_set import read_lenient
 
 _NOT_LOGGED: Final = frozenset({"schema", "kind", "cluster", "text"})
 """The line has these otherwise: as its event, label and message."""
-_CLOCK_CHANGE: Final = timedelta(hours=1)
-"""By so much a week is longer in which the clocks are put back."""
+PUBLISHES_WITHIN: Final = timedelta(minutes=2)
+"""For so long a call may be at the publication of a summary; then it is taken for dead."""
 
 
 def schedule_of(settings: Settings) -> Schedule | None:
@@ -38,9 +38,11 @@ def count(ports: Ports, report: PassReport, schedule: Schedule | None) -> None:
     """Add a pass to the ledger."""
     try:
         found = read_lenient(ports.state, LEDGER_KEY)
+        if found.fault:
+            _warn(ports, f"The weekly figures begin again: {found.fault}", "unreadable")
         ledger = count_pass(found.value, figures_of(report), schedule, report.inputs.now)
         ports.state.put(LEDGER_KEY, ledger, found.version)
-    except Stale:  # another planner has counted meanwhile: by its pass the time is counted, too
+    except Stale:  # another call was first; the next pass counts the time since the one that stands
         return
     except Exception as fault:  # noqa: BLE001 - the ledger only informs: whatever it is, it ends no pass
         _warn(ports, f"This pass is missing in the weekly figures: {fault}")
@@ -60,7 +62,6 @@ def figures_of(report: PassReport) -> PassFigures:
         policy_hash=plan.policy_hash,
         dry_run=plan.dry_run,
         created=tuple(node.created for node in nodes),
-        hours=hours_since(state.last_pass, now),
         saved=cost,
         at_list=cost + sum(row.covered_per_hour for row in saved),
         possible=cost + in_flight + max(plan.saving, plan.at_rest.saving if plan.at_rest else 0),
@@ -76,53 +77,62 @@ def publish_due(ports: Ports, settings: Settings) -> tuple[str, ...]:
         return ()
     try:
         return tuple(_publish_all(ports, settings.cluster, schedule))
+    except Stale:  # another call publishes them
+        return ()
     except Exception as fault:  # noqa: BLE001 - as above; a later tick publishes what is due
         _warn(ports, f"The weekly summary is late, and the next tick tries again: {fault}")
         return ()
 
 
 def _publish_all(ports: Ports, cluster: str, schedule: Schedule) -> Iterator[str]:
+    """Publish the weeks in turn, as long as no other call is at one. What is written down already stays as it is."""
     found = ports.state.get(LEDGER_KEY)
     due = ended_weeks(found.value, schedule, found.read_at) if found.value else ()
     if not due or found.value is None or found.version is None:
         return
-    weeks = ports.state.all("weeks", WeekSummary)
-    records = [row.value for row in ports.state.all("drains", DrainRecord).values() if row.value is not None]
-    known = {end: row for end, row in weeks.items() if row.value is not None}
+    weeks = dict(ports.state.all("weeks", WeekSummary))
     for end in due:
-        summaries = [row.value for row in known.values() if row.value]
-        window = (_began(found.value, summaries, end), end)
-        week = sum_up(cluster, found.value, records, summaries, window)
-        known[end.isoformat()] = _publish(ports, known.get(end.isoformat()), week)
+        stood = weeks.get(end.isoformat())
+        earlier = [row.value for row in weeks.values() if row.value]
+        week = (stood and stood.value) or _sum_up(ports, cluster, found.value, earlier, end)
+        if week.taken_until and found.read_at < week.taken_until and not week.published:
+            return
+        taken = replace(week, taken_until=found.read_at + PUBLISHES_WITHIN)
+        if not week.published:
+            _publish(ports, taken, stood.version if stood else None)
+        weeks[end.isoformat()] = StoredDocument(taken, None, found.read_at)
         yield end.isoformat()
-    ports.state.put(LEDGER_KEY, without_weeks(found.value, due[-1]), found.version)
+    ports.state.put(LEDGER_KEY, without_weeks(found.value, due[-1], schedule), found.version)
+
+
+def _sum_up(ports: Ports, cluster: str, ledger: Ledger, earlier: Sequence[WeekSummary], end: datetime) -> WeekSummary:
+    records = [row.value for row in ports.state.all("drains", DrainRecord).values() if row.value is not None]
+    return sum_up(cluster, ledger, records, earlier, (_began(ledger, earlier, end), end))
 
 
 def _began(ledger: Ledger, earlier: Sequence[WeekSummary], end: datetime) -> datetime:
-    """Return when the week began: where the last one ended, so that no drain is counted twice, if that is known."""
-    last = max((week.ended for week in earlier if week.ended < end), default=ledger.began)
-    return last if end - last <= WEEK + _CLOCK_CHANGE else end - WEEK
+    """Return when the week began: where the last one ended, so that each drain is counted once, if that is known."""
+    # A week is longer if the schedule's day has changed in it; a still longer one is of weeks that nobody summed up.
+    last = max((ledger.began, *(week.ended for week in earlier if week.ended < end)))
+    return last if end - last < 2 * WEEK else end - WEEK
 
 
-def _publish(ports: Ports, stood: StoredDocument[WeekSummary] | None, week: WeekSummary) -> StoredDocument[WeekSummary]:
-    """Write the summary down, publish it, and note that; what is published already is not published again.
+def _publish(ports: Ports, week: WeekSummary, version: str | None) -> None:
+    """Write the summary down, publish it, and note that.
 
-    A crash in between publishes it twice: with the same end.
+    A crash in between publishes it twice: the same summary.
 
     Raises:
         Stale: another call publishes it.
         Retryable, Terminal: state or bus do not answer; a later tick begins where this one ended.
     """
-    if stood is not None and stood.value is not None and stood.value.published:
-        return stood
     key = week_key(week.ended)
-    version = ports.state.put(key, week, stood.version if stood else None)
+    version = ports.state.put(key, week, version)
     ports.orders.announce(KIND, as_message(week))
     fields = {name: value for name, value in as_message(week).items() if name not in _NOT_LOGGED}
     ports.log.event(KIND, text_of(week), **fields)
-    published = replace(week, published=True)
-    return StoredDocument(published, ports.state.put(key, published, version), week.ended)
+    ports.state.put(key, replace(week, published=True), version)
 
 
-def _warn(ports: Ports, sentence: str) -> None:
-    ports.log.event(KIND, sentence, severity="WARNING", reason="unreachable")
+def _warn(ports: Ports, sentence: str, reason: str = "unreachable") -> None:
+    ports.log.event(KIND, sentence, severity="WARNING", reason=reason)

@@ -1,5 +1,6 @@
 """Names that Terraform gives, and the monitoring that it fills in."""
 
+import json
 import random
 import re
 from collections import Counter
@@ -8,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import fields
 
 from infra.monitoring.__main__ import files
 from shared import port_types
-from shared.core.records.drain_record import DrainRecord
-from shared.core.records.state import PoolMarks, Run
-from shared.core.records.week import WeekSummary
+from tests.builders import NOW
 from tests.depth import DEEP
 from tests.terraform.module_runs import CLUSTER, MODULE, NAMES, Terraform, valued
 
@@ -142,14 +140,11 @@ def test_terraform_reads_the_generated_files_and_no_copy_of_them() -> None:
     assert read <= {path.name for path in files()}
 
 
-def test_terraform_knows_every_kind_of_document_and_which_of_them_end() -> None:
-    types: dict[str, type] = {"pools": PoolMarks, "drains": DrainRecord}
-    types |= {"runs": Run, "weeks": WeekSummary}
-    fixed = (key for key in vars(port_types).values() if isinstance(key, port_types.DocumentKey))
-    types |= {{"cluster": "clusters"}.get(key.collection, key.collection): key.type for key in fixed}
-    written = (MODULE / "firestore.tf").read_text()
-    kept, ending = (
-        set(re.findall(r'"(\w+)"', row)) for row in re.findall(r"(?:collections = |toset\()\[(.*)\]", written)
-    )
-    assert kept == set(types)
-    assert ending == {name for name, kind in types.items() if "expire_at" in {field.name for field in fields(kind)}}
+def test_no_collection_of_the_state_is_indexed_and_what_has_an_end_goes_by_itself() -> None:
+    known = vars(port_types).items()
+    keys = [key for _, key in known if isinstance(key, port_types.DocumentKey)]
+    keys += [make(NOW) for name, make in known if name.endswith("_key")]
+    text = (MODULE / "firestore.tf").read_text()
+    unindexed, expiring = map(json.loads, re.findall(r"(?:collections = |toset\()(\[.*?\])", text))
+    assert {"clusters" if key == port_types.CLUSTER_KEY else key.collection for key in keys} == {*unindexed}
+    assert {key.collection for key in keys if "expire_at" in key.type.__struct_fields__} == {*expiring}

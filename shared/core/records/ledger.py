@@ -6,7 +6,7 @@ moment is no measure, for at noon little could go and at night much.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -16,6 +16,8 @@ from msgspec.structs import replace
 
 from shared.core.policy.schedule import hits
 from shared.core.policy.values import Schedule
+from shared.core.reasons import Unremovable
+from shared.core.records.claims import hours_since
 
 WEEK: Final = timedelta(days=7)
 FIRST_DAY: Final = timedelta(days=1)
@@ -25,6 +27,8 @@ KEPT_WEEKS: Final = 4
 KEPT_MONTHS: Final = 13
 KEPT_FOR: Final = timedelta(days=400)
 """The store deletes a week's summary some time after this."""
+DRY_RUN: Final = "dry_run"
+"""The word for all that a dry run leaves undone."""
 _HOUR: Final = 3600
 _MINUTE: Final = 60
 """A promise's first pass has followed none, and counts for so long."""
@@ -70,17 +74,20 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/ledger/current`."""
 
     began: datetime
+    """Since when weeks are counted."""
     through: datetime
     """When the last pass was counted."""
     nodes: int
     """How many there were then."""
+    newest: datetime | None = None
+    """When the youngest node of all so far was made. One that is made while a pass reads is younger: it comes later."""
     currency: str = ""
     """Of the price table that the last pass had."""
     dry_run_since: datetime | None = None
     """None while nodes are drained."""
     promise: Promise | None = None
     weeks: dict[str, Sums] = {}
-    """By the week's end (RFC 3339), until its summary is published."""
+    """By the week's end (RFC 3339), until its summary is published; one has not ended yet."""
     months: dict[str, Sums] = {}
     """By month in UTC, such as 2026-11."""
 
@@ -94,8 +101,6 @@ class PassFigures:
     dry_run: bool
     created: tuple[datetime, ...]
     """When each node of the cluster was made."""
-    hours: float
-    """Since the last pass, as far as this one accounts for them (`claims.hours_since`)."""
     saved: int
     at_list: int
     possible: int
@@ -109,34 +114,53 @@ def count_pass(before: Ledger | None, figures: PassFigures, schedule: Schedule |
     ledger = before or Ledger(began=now, through=now, nodes=len(figures.created))
     if before is not None and now <= before.through:
         return before
-    promise = _promised(ledger.promise, figures, now)
-    new = _sums(ledger, figures, promise)
+    # Not since the last pass that was completed: one that was killed after it was counted would be counted twice.
+    hours = hours_since(ledger.through, now)
+    promise = _promised(ledger.promise, figures, hours, now)
+    new = _sums(ledger, figures, promise, hours)
     month = now.astimezone(UTC).strftime("%Y-%m")
-    weeks = {} if schedule is None else _with(ledger.weeks, week_end(schedule, now).isoformat(), new)
-    months = _with(ledger.months, month, new)
+    months = {**ledger.months, month: ledger.months.get(month, Sums()).plus(new)}
     return replace(
         ledger,
+        began=now if schedule is None else ledger.began,
         through=now,
         nodes=len(figures.created),
+        newest=max((*figures.created, *filter(None, (ledger.newest,))), default=None),
         currency=figures.currency,
-        dry_run_since=(ledger.dry_run_since or now) if figures.dry_run else None,
+        dry_run_since=_dry_run_since(ledger.dry_run_since, figures, now),
         promise=promise,
-        weeks=weeks,
+        weeks={} if schedule is None else _with_open(ledger.weeks, new, schedule, now),
         months={key: months[key] for key in sorted(months)[-KEPT_MONTHS:]},
     )
 
 
-def _sums(ledger: Ledger, figures: PassFigures, promise: Promise | None) -> Sums:
+def _sums(ledger: Ledger, figures: PassFigures, promise: Promise | None, hours: float) -> Sums:
     """Return what came since the last pass. A node that came and went in between is not seen."""
-    added = sum(created > ledger.through for created in figures.created)
+    added = sum(created > (ledger.newest or ledger.through) for created in figures.created)
+    promised = promise.per_hour if promise else 0
+    missed = {word: amount for word, rate in _missed(figures, promised) if (amount := in_time(rate, hours))}
     return Sums(
-        seconds=round(figures.hours * _HOUR),
+        seconds=round(hours * _HOUR),
         gone=max(0, ledger.nodes + added - len(figures.created)),
-        saved=in_time(figures.saved, figures.hours),
-        at_list=in_time(figures.at_list, figures.hours),
-        promised=in_time(promise.per_hour, figures.hours) if promise else 0,
-        missed={word: amount for word, rate in figures.missed.items() if (amount := in_time(rate, figures.hours))},
+        saved=in_time(figures.saved, hours),
+        at_list=in_time(figures.at_list, hours),
+        promised=in_time(promised, hours),
+        missed=missed,
     )
+
+
+def _missed(figures: PassFigures, promised: int) -> Iterable[tuple[str, int]]:
+    """Return what each reason costs per hour; without a valid policy and in a dry run one reason costs it all."""
+    if not figures.policy_hash:
+        return ((Unremovable.POLICY_INVALID.value, promised),)
+    return ((DRY_RUN, figures.possible - figures.saved),) if figures.dry_run else figures.missed.items()
+
+
+def _dry_run_since(before: datetime | None, figures: PassFigures, now: datetime) -> datetime | None:
+    """Return since when nothing is drained; a policy that does not read changes nothing about it."""
+    if not figures.policy_hash:
+        return before
+    return (before or now) if figures.dry_run else None
 
 
 def in_time(per_hour: int, hours: float) -> int:
@@ -144,7 +168,7 @@ def in_time(per_hour: int, hours: float) -> int:
     return round(per_hour * hours)
 
 
-def _promised(before: Promise | None, figures: PassFigures, now: datetime) -> Promise | None:
+def _promised(before: Promise | None, figures: PassFigures, hours: float, now: datetime) -> Promise | None:
     """Return the promise of the policy in force; one that does not read keeps that of the last."""
     if not figures.policy_hash:
         return before
@@ -154,13 +178,17 @@ def _promised(before: Promise | None, figures: PassFigures, now: datetime) -> Pr
         return before
     return replace(
         before,
-        seconds=before.seconds + round(figures.hours * _HOUR),
-        amount=before.amount + in_time(figures.possible, figures.hours),
+        seconds=before.seconds + round(hours * _HOUR),
+        amount=before.amount + in_time(figures.possible, hours),
     )
 
 
-def _with(rows: Mapping[str, Sums], key: str, new: Sums) -> dict[str, Sums]:
-    return {**rows, key: rows.get(key, Sums()).plus(new)}
+def _with_open(weeks: Mapping[str, Sums], new: Sums, schedule: Schedule, now: datetime) -> dict[str, Sums]:
+    """Return the weeks with these sums in the one that has not ended; it takes the end of a schedule that changed."""
+    ended = {end: sums for end, sums in weeks.items() if datetime.fromisoformat(end) < now}
+    for end in weeks.keys() - ended.keys():
+        new = new.plus(weeks[end])
+    return {**ended, week_end(schedule, now).isoformat(): new}
 
 
 def week_end(schedule: Schedule, now: datetime) -> datetime:
@@ -177,7 +205,8 @@ def ended_weeks(ledger: Ledger, schedule: Schedule, now: datetime) -> tuple[date
     return tuple(sorted(known | set(hits(schedule, open_ends[0], now))))[-KEPT_WEEKS:]
 
 
-def without_weeks(ledger: Ledger, through: datetime) -> Ledger:
-    """Return the ledger without the weeks that ended by then."""
+def without_weeks(ledger: Ledger, through: datetime, schedule: Schedule) -> Ledger:
+    """Return the ledger without the weeks that ended by then, and with the next one, which may pass without a pass."""
     kept = {end: sums for end, sums in ledger.weeks.items() if datetime.fromisoformat(end) > through}
-    return replace(ledger, weeks=kept)
+    after = week_end(schedule, through + timedelta(microseconds=1))
+    return replace(ledger, weeks=kept or {after.isoformat(): Sums()})

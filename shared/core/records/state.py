@@ -145,6 +145,7 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None
     last_pass: datetime | None = None
+    """When the last pass that published all its orders had read the cluster."""
     version: str = ""
     """Ebb's own that completed it; empty in documents of older ones."""
     advised: Advised | None = None

@@ -12,7 +12,7 @@ import msgspec
 
 from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremovable, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.ledger import KEPT_FOR, Ledger, Sums
+from shared.core.records.ledger import DRY_RUN, KEPT_FOR, Ledger, Sums
 
 SCHEMA: Final = 1
 KIND: Final = "weekly_summary"
@@ -23,9 +23,13 @@ WEEKS_BEFORE: Final = 4
 WATCHED: Final = 0.95
 """With passes in less of the week than this the summary shows for how long they ran."""
 MICRO: Final = 1_000_000
-DEMAND: Final = "demand"
-"""What no reason explains of a shortfall: the nodes were needed."""
-_DEMAND_SENTENCE: Final = "Fewer nodes could go than on the first day of the policy: more of them were needed."
+FEWER: Final = "fewer_removable"
+"""What no reason explains of a shortfall."""
+_OWN: Final = {
+    FEWER: ("Fewer nodes could go than on the policy's first day: more were needed, or they went before.", ""),
+    DRY_RUN: ("A dry run drains nothing.", "Set dryRun: false in the policy once its plans are as you want them."),
+}
+"""Sentence and remedy of the words that no decision has."""
 _KINDS: Final = (Unremovable, PodBlock, ReturnReason, Refusal)
 _RETURNED: Final = frozenset({Outcome.GIVEN_BACK, Outcome.RELEASED, Outcome.OVERRULED, Outcome.STALE})
 
@@ -39,12 +43,12 @@ class Missed(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         found = reason_of_word(self.reason, *_KINDS)
-        return found.sentence if found else _DEMAND_SENTENCE if self.reason == DEMAND else ""
+        return found.sentence if found else _OWN.get(self.reason, ("", ""))[0]
 
     @property
     def remedy(self) -> str:
         found = reason_of_word(self.reason, *_KINDS)
-        return found.remedy if found else ""
+        return found.remedy if found else _OWN.get(self.reason, ("", ""))[1]
 
 
 class WeekBefore(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +87,8 @@ class WeekSummary(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[WeekBefore, ...]
     """Of the four weeks before, those that have a summary, newest first."""
     published: bool = False
+    taken_until: datetime | None = None
+    """Until then the call that wrote it may be publishing it."""
     expire_at: datetime | None = None
 
     @property
@@ -138,7 +144,7 @@ def largest(missed: Mapping[str, int], most: int = MOST_BLOCKERS) -> tuple[Misse
 
 
 def shortfall(sums: Sums) -> tuple[Missed, ...]:
-    """Return why less than four fifths of the promise came; what no reason explains was demand."""
+    """Return why less than four fifths of the promise came; the rest could not go."""
     lacking = sums.promised - sums.saved
     if sums.saved >= FALLS_SHORT * sums.promised:
         return ()
@@ -148,7 +154,7 @@ def shortfall(sums: Sums) -> tuple[Missed, ...]:
         lacking -= rows[-1].amount
         if lacking <= 0:
             return tuple(rows)
-    return (*rows, Missed(DEMAND, lacking))
+    return (*rows, Missed(FEWER, lacking))
 
 
 def as_message(week: WeekSummary) -> dict[str, Any]:
@@ -229,7 +235,8 @@ def _moved(week: WeekSummary) -> str:
 
 def _lacking(week: WeekSummary) -> str:
     rows = ", ".join(f"{row.reason} {amount_in(week.currency, row.amount)}" for row in week.shortfall[:MOST_BLOCKERS])
-    return f"Why less came than promised: {rows}." if rows else ""
+    rest = [row.sentence for row in week.shortfall[:MOST_BLOCKERS] if row.reason == FEWER]
+    return " ".join((f"Why less came than promised: {rows}.", *rest)) if rows else ""
 
 
 def _blocked(week: WeekSummary) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from shared.adapters.sqlite import SqliteState
+from shared.core.reasons import Reason, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from shared.core.records.ledger import Ledger, Promise, Sums
-from shared.core.records.week import WeekSummary, as_message, sum_up
+from shared.core.records.ledger import DRY_RUN, Ledger, Promise, Sums
+from shared.core.records.week import FEWER, Missed, WeekSummary, as_message, sum_up
 from shared.port_types import LEDGER_KEY, drain_key, week_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.running import run_ebb
@@ -82,9 +83,9 @@ def test_returns_are_counted_by_their_reason() -> None:
     assert found.returns == {"deadline": 2}
 
 
-def test_a_shortfall_is_explained_to_the_last_cent_and_the_rest_is_demand() -> None:
+def test_a_shortfall_is_explained_to_the_last_cent_and_the_rest_could_not_go() -> None:
     rows = {row.reason: row.amount for row in week().shortfall}
-    assert rows == {"outside_windows": 30_000_000, "pod_local_storage": 1, "demand": 9_999_999}
+    assert rows == {"outside_windows": 30_000_000, "pod_local_storage": 1, "fewer_removable": 9_999_999}
     assert sum(rows.values()) == SUMS.promised - SUMS.saved
 
 
@@ -99,6 +100,12 @@ def test_a_shortfall_is_explained_to_the_last_cent_and_the_rest_is_demand() -> N
 def test_a_shortfall_is_more_than_a_fifth(expected: tuple[str, ...], saved: int) -> None:
     sums = Sums(promised=100_000_000, saved=saved, missed={"outside_windows": 30_000_000})
     assert tuple(row.reason for row in week(weeks={NOW.isoformat(): sums}).shortfall) == expected
+
+
+@pytest.mark.parametrize("word", [FEWER, DRY_RUN])
+def test_a_word_that_no_decision_has_is_that_of_no_other_reason(word: str) -> None:
+    assert reason_of_word(word, *Reason.__subclasses__()) is None
+    assert Missed(word, 1).sentence
 
 
 def test_the_command_shows_the_published_week(tmp_path: Path) -> None:

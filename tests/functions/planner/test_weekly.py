@@ -15,8 +15,9 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.pubsub import PubSubOrders
 from shared.core.policy import Policy, PoolPolicy
-from shared.errors import Retryable
-from shared.port_types import LEDGER_KEY, DocumentKey, StoredDocument
+from shared.core.records.week import as_message
+from shared.errors import BadPolicy, Retryable
+from shared.port_types import LEDGER_KEY, DocumentKey, StoredDocument, week_key
 from shared.ports import State
 from tests.builders import NOW, node, pod, policy
 from tests.fakes import failing
@@ -100,11 +101,21 @@ def test_what_others_remove_is_not_counted_as_ebbs() -> None:
 
 def test_a_dry_run_shows_since_when_nothing_is_drained() -> None:
     ebb = cluster(policy=policy(cluster_wide={"dry_run": True}))
-    run_until(ebb, MONDAYS[0] + HOUR)
+    run_until(ebb, MONDAYS[0] + 6 * HOUR, step=6 * HOUR)
     (week,) = announced(ebb)
     assert (week["dry_run_since"], week["saved"], week["removed_by_ebb"]) == ("2026-03-04T22:00:00Z", 0, 0)
     assert week["promised"] > 0
+    assert [row["reason"] for row in week["shortfall"]] == ["dry_run"]
     assert "no drains so far, dry run since 2026-03-04" in week["text"]
+
+
+def test_a_week_with_an_invalid_policy_shows_that() -> None:
+    ebb = cluster()
+    run_until(ebb, NOW + 5 * HOUR)
+    ebb.policy.policy = BadPolicy("x")
+    run_until(ebb, MONDAYS[1] + HOUR, step=6 * HOUR)
+    week = announced(ebb)[-1]
+    assert ([row["reason"] for row in week["shortfall"]], week["dry_run_since"]) == (["policy_invalid"], None)
 
 
 def test_a_summary_that_the_topic_does_not_take_is_published_by_a_later_tick() -> None:
@@ -113,9 +124,110 @@ def test_a_summary_that_the_topic_does_not_take_is_published_by_a_later_tick() -
     ebb.bus.results_failure = Retryable("Pub/Sub", "no answer")
     run_until(ebb, MONDAYS[0] + 3 * HOUR)
     assert announced(ebb) == []
+    written = ebb.state.get(week_key(MONDAYS[0])).value
+    ebb.state.meanwhile["all", "drains"] = failing(AssertionError("it is written down: no drain is read again"))
     ebb.bus.results_failure = None
     run_until(ebb, MONDAYS[0] + 6 * HOUR)
+    assert (ends(ebb), written is not None and announced(ebb) == [as_message(written)]) == (MONDAYS[:1], True)
+
+
+def test_a_summary_that_is_being_published_holds_up_no_pass_and_is_published_once() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[0] - HOUR)
+    ebb.pass_time(hours=2)
+    found: list[Mapping[str, Any]] = []
+
+    def meanwhile() -> None:
+        ebb.state.meanwhile.clear()
+        found.extend((ebb.summarize(), ebb.tick(schedule_time="now")))
+
+    def once_published() -> None:
+        if announced(ebb):
+            meanwhile()
+
+    ebb.state.meanwhile["put", "weeks"] = once_published
+    ebb.summarize()
+    assert found[0]["weeks"] == []
+    assert "duplicate" not in found[1]
+    ebb.tick()
     assert ends(ebb) == MONDAYS[:1]
+
+
+class KilledError(BaseException):
+    """The process ends."""
+
+
+def die() -> None:
+    raise KilledError
+
+
+@pytest.mark.parametrize(
+    ("method", "collection"),
+    [
+        pytest.param("all", "drains", id="as it reads"),
+        pytest.param("put", "weeks", id="before it is written down"),
+        pytest.param("put", "ledger", id="before the ledger knows it"),
+    ],
+)
+def test_a_planner_that_is_killed_over_a_summary_has_completed_its_pass(method: str, collection: str) -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[0] - HOUR)
+    ebb.pass_time(hours=2)
+    ebb.state.meanwhile["get", "ledger"] = lambda: ebb.state.meanwhile.update({(method, collection): die})
+    with pytest.raises(KilledError):
+        ebb.tick()
+    ebb.state.meanwhile.clear()
+    assert ebb.remembered().last_pass == ebb.clock.now()
+    ebb.pass_time(hours=1)
+    ebb.tick()
+    assert ends(ebb) == MONDAYS[:1]
+
+
+def test_a_pass_that_is_killed_once_it_is_counted_is_counted_once() -> None:
+    ebb = cluster()
+    run_until(ebb, NOW + 5 * HOUR)
+    before = weeks_of(ebb)
+    ebb.state.meanwhile["put", "ledger"] = lambda: ebb.state.meanwhile.update({("put", "cluster"): die})
+    with pytest.raises(KilledError):
+        ebb.tick()
+    ebb.state.meanwhile.clear()
+    ebb.pass_time(minutes=30)
+    ebb.tick()
+    assert weeks_of(ebb) - before == 1.5 * HOUR
+
+
+def test_a_node_that_comes_back_while_a_pass_is_at_work_is_saved_no_more() -> None:
+    ebb = cluster()
+    run_until(ebb, NOW + 12 * HOUR)
+    before = sum(row.nodes for row in ebb.remembered().reclaimed)
+
+    def come_back() -> None:
+        ebb.state.meanwhile.clear()
+        ebb.pass_time(minutes=1)
+        ebb.cluster.put(node("back", created=ebb.clock.now()))
+        ebb.pass_time(minutes=1)
+
+    ebb.state.meanwhile["put", "ledger"] = come_back
+    ebb.tick()
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    assert sum(row.nodes for row in ebb.remembered().reclaimed) == before - 1 >= 0
+
+
+def weeks_of(ebb: FakeEbb) -> timedelta:
+    """How much time the open week accounts for."""
+    ledger = ebb.state.get(LEDGER_KEY).value
+    assert ledger is not None
+    return timedelta(seconds=sum(sums.seconds for sums in ledger.weeks.values()))
+
+
+def test_a_document_of_another_version_is_written_over() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[0] - HOUR)
+    for key in (week_key(MONDAYS[0]), LEDGER_KEY):
+        ebb.state.documents[ebb.state.cluster, key.collection, key.id] = b'{"new": 1}', "v"
+    run_until(ebb, MONDAYS[1] + HOUR)
+    assert ends(ebb) == MONDAYS[:2]
 
 
 def test_a_call_for_the_summary_alone_publishes_it_and_plans_nothing() -> None:
@@ -126,6 +238,29 @@ def test_a_call_for_the_summary_alone_publishes_it_and_plans_nothing() -> None:
     assert ebb.summarize()["weeks"] == [MONDAYS[0].isoformat()]
     assert ebb.summarize()["weeks"] == []
     assert (ends(ebb), len(ebb.log.of("cluster_state"))) == (MONDAYS[:1], before)
+
+
+def test_weeks_in_which_no_pass_ran_have_their_summaries() -> None:
+    ebb = cluster()
+    run_until(ebb, MONDAYS[0] - HOUR)
+    for end in MONDAYS[:3]:
+        ebb.pass_time(hours=(end - ebb.clock.now()) / HOUR)
+        ebb.summarize()
+    run_until(ebb, MONDAYS[3] + HOUR, step=12 * HOUR)
+    assert ends(ebb) == MONDAYS
+
+
+@pytest.mark.parametrize("text", ["wed 9 UTC", "sun 0 Asia/Tokyo", "fri 9 UTC"])
+def test_a_day_that_changes_in_mid_week_loses_and_doubles_nothing(text: str) -> None:
+    ebb = cluster()
+    run_until(ebb, NOW + 4 * HOUR)
+    ebb.settings = dataclasses.replace(ebb.settings, weekly_summary=text)
+    run_until(ebb, MONDAYS[1])
+    weeks = announced(ebb)
+    assert 1 <= len(weeks) <= 2
+    assert [week["began"] for week in weeks[1:]] == [week["ended"] for week in weeks[:-1]]
+    assert weeks[0]["removed_by_ebb"] == len(ebb.log.of("drain_result")) > 0
+    assert (weeks[0]["removed_by_others"], weeks[0]["saved"] > 0) == (0, True)
 
 
 def test_a_summary_shows_the_four_weeks_before() -> None:
