@@ -13,7 +13,7 @@ CASES: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refu
 Answers = dict[str, list[tuple[str, str]]]
 FORMS = (MODULE / "inputs" / "variables.tf").read_text(encoding="utf-8")
 OBJECTS = re.findall(r"^    (\w+) = (?:optional\()?object\(", FORMS, re.MULTILINE)
-SECTIONS = ["functions.drainer", "functions.planner"]
+SECTIONS = ["functions.drainer", "functions.planner", "schedule.weekly_summary"]
 FINE: dict[str, dict[str, Any]] = {
     "nothing written": {},
     "all at the edge of a rule": {
@@ -92,7 +92,11 @@ def test_no_input_but_the_policy_and_the_labels_is_outside_the_forms() -> None:
 
     assert re.findall(r'^variable "(\w+)" \{\n[^}]*?type += any$', outer, re.MULTILINE) == OBJECTS
     assert "object(" not in outer
-    assert re.findall(r"^      (\w+) += optional\(object", FORMS, re.MULTILINE) == ["planner", "drainer"]
+    assert re.findall(r"^      (\w+) += optional\(object", FORMS, re.MULTILINE) == [
+        "planner",
+        "drainer",
+        "weekly_summary",
+    ]
 
 
 def test_a_missing_policy_file_is_one_fault(answers: Answers) -> None:
