@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
 from functions.cli.analysis.forecast.committed import LaterAddition
 from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
@@ -110,6 +111,7 @@ def test_every_key_of_the_plan() -> None:
     shown = replace(with_scenarios(view_of(shown_plan(), potential), billed(), ""), prices=prices, priced=PRICED)
     later = LaterAddition(ENDS, ("n2",), 6, 1, is_rest=True)
     shown = replace(shown, autoscaler={"a": REAPED}, committed=some_committed(later=(later,)))
+    shown = replace(shown, blocked=BlockedBy("team", (BlockedNodes("shop", "local_storage", "Set it.", 2, 1, 1),)))
 
     holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))
 

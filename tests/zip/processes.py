@@ -87,7 +87,7 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
         "LOG_EXECUTION_ID": "true",
     }
     own = {
-        "plan": {"EBB_INTERVAL_SECONDS": "300", "EBB_PASS_SECONDS": "360"},
+        "plan": {"EBB_INTERVAL_SECONDS": "300", "EBB_PASS_SECONDS": "360", "EBB_WEEKLY_SUMMARY": "mon 9 Etc/UTC"},
         "drain": {"EBB_STEP_SECONDS": "25", "THREADS": "20"},
     }
     stand_ins = {

@@ -76,7 +76,7 @@ def write_markdown(view: FleetView, top: int | None) -> str:
 
 
 SCHEMA: Final = 1
-_OF_ONE_PLAN: Final = ("schema", "cluster", "nodes", "orders", "at_rest", "wave", "potential")
+_OF_ONE_PLAN: Final = ("schema", "cluster", "kept_by", "nodes", "orders", "at_rest", "wave", "potential")
 _LISTS: Final = ("ladder", "commitments", "later", "pools", "holds")
 _OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "totals")
 

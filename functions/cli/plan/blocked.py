@@ -11,14 +11,15 @@ from functions.cli.output.tables import DIM, Column, Table
 
 NOBODY: Final = "(no pod)"
 """In the place of an owner where what keeps the nodes is about no pod, or the pod has no such label."""
+REMEDY: Final = "what to do"
 TITLE: Final = "Who keeps nodes, by {by}"
-ONCE: Final = "also keeps: a node that several keep counts once, in the row of its first reason."
+ONCE: Final = "also keeps: a node that several keep counts once, in the line of its first reason."
 
 
 def blocked_table(blocked: BlockedBy, most: int | None = None) -> Table:
     """Return a row for each owner and reason, `most` of them, and below what all sum up to."""
     figures = (Column("nodes", right=True), Column("cost/mo", right=True), Column("also keeps", right=True))
-    reason = (Column("reason", wraps=True), Column("what to do", wraps=True, below=True, style=DIM))
+    reason = (Column("reason", wraps=True), Column(REMEDY, wraps=True, below=True, style=DIM))
     columns = (Column(blocked.by), *figures, *reason)
     return Table.of(columns, map(_cells, blocked.rows[:most]), foot=sum_sentence(blocked))
 
@@ -30,7 +31,7 @@ def _cells(row: BlockedNodes) -> tuple[str, ...]:
 
 def sum_sentence(blocked: BlockedBy) -> str:
     """Return what all rows sum up to, and that a node counts once."""
-    all_rows = f"All {len(blocked.rows)} rows: {count(blocked.nodes, 'node')}, {monthly(blocked.cost)} a month."
+    all_rows = f"All {len(blocked.rows)} lines: {count(blocked.nodes, 'node')}, {monthly(blocked.cost)} a month."
     return f"{all_rows} {ONCE}" if any(row.also for row in blocked.rows) else all_rows
 
 
