@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.main import app
 from functions.cli.policy.schema import schema
-from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable
+from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Shortfall, Unremovable
 from tests.cli import dumps
 from tests.docs import fleet_sample
 from tests.docs.module_reference import inputs, outputs
@@ -33,6 +33,7 @@ KINDS: Final[Mapping[str, type[Reason]]] = {
     "give-backs": ReturnReason,
     "outcomes": Outcome,
     "exclusions": Exclusion,
+    "shortfalls": Shortfall,
 }
 SAMPLE: Final = ("plan", "cluster.json")
 NODES: Final = 60

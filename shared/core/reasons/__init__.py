@@ -4,6 +4,7 @@
 from shared.core.reasons.endings import Outcome as Outcome
 from shared.core.reasons.endings import Refusal as Refusal
 from shared.core.reasons.endings import ReturnReason as ReturnReason
+from shared.core.reasons.endings import Shortfall as Shortfall
 from shared.core.reasons.nodes import Unremovable as Unremovable
 from shared.core.reasons.nodes import group_of as group_of
 from shared.core.reasons.pods import Finding as Finding

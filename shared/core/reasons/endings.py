@@ -1,4 +1,4 @@
-"""How an order or a drain ends: declined, over, or stopped half way; a row each."""
+"""How an order or a drain ends, and why less was saved than promised; a row each."""
 
 from typing import Final
 
@@ -100,4 +100,16 @@ class ReturnReason(Reason):
         "Nothing to do: the node goes by itself.", after=After.NOTHING)
     STALE = Row("stale", "Other pods took the room before the first eviction; nothing was moved.",
         "Run ebb drain again once there is room; ebb explain NODE shows how much is missing.", after=After.NOTHING)
+    # fmt: on
+
+
+class Shortfall(Reason):
+    """Why less was saved than a policy promised, where no decision about a node has the word."""
+
+    # fmt: off
+    FEWER_REMOVABLE = Row("fewer_removable",
+        "Fewer nodes could go than on the policy's first day: more were needed, or they went before.",
+        "Nothing to do if the nodes are needed; ebb why-not shows what would free more.")
+    DRY_RUN = Row("dry_run", "A dry run drains nothing.",
+        "Set dryRun: false in the policy once its plans are as you want them.")
     # fmt: on

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from shared.core.policy.schedule import hits
 from shared.core.policy.values import Schedule
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Shortfall, Unremovable
 from shared.core.records.claims import hours_since
 
 WEEK: Final = timedelta(days=7)
@@ -27,8 +27,6 @@ KEPT_WEEKS: Final = 4
 KEPT_MONTHS: Final = 13
 KEPT_FOR: Final = timedelta(days=400)
 """The store deletes a week's summary some time after this."""
-DRY_RUN: Final = "dry_run"
-"""The word for all that a dry run leaves undone."""
 _HOUR: Final = 3600
 _MINUTE: Final = 60
 """A promise's first pass has followed none, and counts for so long."""
@@ -153,7 +151,7 @@ def _missed(figures: PassFigures, promised: int) -> Iterable[tuple[str, int]]:
     """Return what each reason costs per hour; without a valid policy and in a dry run one reason costs it all."""
     if not figures.policy_hash:
         return ((Unremovable.POLICY_INVALID.value, promised),)
-    return ((DRY_RUN, figures.possible - figures.saved),) if figures.dry_run else figures.missed.items()
+    return ((Shortfall.DRY_RUN.value, figures.possible - figures.saved),) if figures.dry_run else figures.missed.items()
 
 
 def _dry_run_since(before: datetime | None, figures: PassFigures, now: datetime) -> datetime | None:

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremovable, reason_of_word
+from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Shortfall, Unremovable, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.ledger import DRY_RUN, KEPT_FOR, Ledger, Sums
+from shared.core.records.ledger import KEPT_FOR, Ledger, Sums
 
 SCHEMA: Final = 1
 KIND: Final = "weekly_summary"
@@ -23,14 +23,7 @@ WEEKS_BEFORE: Final = 4
 WATCHED: Final = 0.95
 """With passes in less of the week than this the summary shows for how long they ran."""
 MICRO: Final = 1_000_000
-FEWER: Final = "fewer_removable"
-"""What no reason explains of a shortfall."""
-_OWN: Final = {
-    FEWER: ("Fewer nodes could go than on the policy's first day: more were needed, or they went before.", ""),
-    DRY_RUN: ("A dry run drains nothing.", "Set dryRun: false in the policy once its plans are as you want them."),
-}
-"""Sentence and remedy of the words that no decision has."""
-_KINDS: Final = (Unremovable, PodBlock, ReturnReason, Refusal)
+_KINDS: Final = (Unremovable, PodBlock, ReturnReason, Refusal, Shortfall)
 _RETURNED: Final = frozenset({Outcome.GIVEN_BACK, Outcome.RELEASED, Outcome.OVERRULED, Outcome.STALE})
 
 
@@ -43,12 +36,12 @@ class Missed(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         found = reason_of_word(self.reason, *_KINDS)
-        return found.sentence if found else _OWN.get(self.reason, ("", ""))[0]
+        return found.sentence if found else ""
 
     @property
     def remedy(self) -> str:
         found = reason_of_word(self.reason, *_KINDS)
-        return found.remedy if found else _OWN.get(self.reason, ("", ""))[1]
+        return found.remedy if found else ""
 
 
 class WeekBefore(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +147,7 @@ def shortfall(sums: Sums) -> tuple[Missed, ...]:
         lacking -= rows[-1].amount
         if lacking <= 0:
             return tuple(rows)
-    return (*rows, Missed(FEWER, lacking))
+    return (*rows, Missed(Shortfall.FEWER_REMOVABLE.value, lacking))
 
 
 def as_message(week: WeekSummary) -> dict[str, Any]:
@@ -235,7 +228,7 @@ def _moved(week: WeekSummary) -> str:
 
 def _lacking(week: WeekSummary) -> str:
     rows = ", ".join(f"{row.reason} {amount_in(week.currency, row.amount)}" for row in week.shortfall[:MOST_BLOCKERS])
-    rest = [row.sentence for row in week.shortfall[:MOST_BLOCKERS] if row.reason == FEWER]
+    rest = [row.sentence for row in week.shortfall[:MOST_BLOCKERS] if row.reason == Shortfall.FEWER_REMOVABLE]
     return " ".join((f"Why less came than promised: {rows}.", *rest)) if rows else ""
 
 
