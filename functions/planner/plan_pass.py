@@ -109,7 +109,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     left = len(still_to_order(plan, found.policy))
     about = plan, found, ports.prices, interval, run_id
     report = PassReport(*about, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
-    weekly.count(ports, report, weekly.schedule_of(settings))
+    weekly.count(ports, report, settings)
     return deps.pass_log.write(ports.log, report)
 
 

@@ -16,12 +16,12 @@ from shared.core.policy.values import Schedule
 from shared.core.records.claims import still_saved
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.ledger import WEEK, Ledger, PassFigures, count_pass, ended_weeks, without_weeks
-from shared.core.records.week import KIND, WeekSummary, as_message, sum_up, text_of
+from shared.core.records.week import KIND, WeekSummary, as_message, sum_up
 from shared.errors import Stale
 from shared.port_types import LEDGER_KEY, StoredDocument, week_key
 from shared.ports import Ports
 from shared.settings import Settings
-from shared.store.compare_and_set import read_lenient
+from shared.store.compare_and_set import read_lenient, readable
 
 _NOT_LOGGED: Final = frozenset({"schema", "kind", "cluster", "text"})
 """The line has these otherwise: as its event, label and message."""
@@ -34,13 +34,13 @@ def schedule_of(settings: Settings) -> Schedule | None:
     return Schedule(settings.weekly_cron[0], WEEK, settings.weekly_cron[1]) if settings.weekly_cron else None
 
 
-def count(ports: Ports, report: PassReport, schedule: Schedule | None) -> None:
+def count(ports: Ports, report: PassReport, settings: Settings) -> None:
     """Add a pass to the ledger."""
     try:
         found = read_lenient(ports.state, LEDGER_KEY)
         if found.fault:
             _warn(ports, f"The weekly figures begin again: {found.fault}", "unreadable")
-        ledger = count_pass(found.value, figures_of(report), schedule, report.inputs.now)
+        ledger = count_pass(found.value, figures_of(report), schedule_of(settings), report.inputs.now)
         ports.state.put(LEDGER_KEY, ledger, found.version)
     except Stale:  # another call was first; the next pass counts the time since the one that stands
         return
@@ -93,7 +93,7 @@ def _publish_all(ports: Ports, cluster: str, schedule: Schedule) -> Iterator[str
     weeks = dict(ports.state.all("weeks", WeekSummary))
     for end in due:
         stood = weeks.get(end.isoformat())
-        earlier = [row.value for row in weeks.values() if row.value]
+        earlier = tuple(readable(weeks).values())
         week = (stood and stood.value) or _sum_up(ports, cluster, found.value, earlier, end)
         if week.taken_until and found.read_at < week.taken_until and not week.published:
             return
@@ -106,7 +106,7 @@ def _publish_all(ports: Ports, cluster: str, schedule: Schedule) -> Iterator[str
 
 
 def _sum_up(ports: Ports, cluster: str, ledger: Ledger, earlier: Sequence[WeekSummary], end: datetime) -> WeekSummary:
-    records = [row.value for row in ports.state.all("drains", DrainRecord).values() if row.value is not None]
+    records = readable(ports.state.all("drains", DrainRecord)).values()
     return sum_up(cluster, ledger, records, earlier, (_began(ledger, earlier, end), end))
 
 
@@ -126,11 +126,11 @@ def _publish(ports: Ports, week: WeekSummary, version: str | None) -> None:
         Stale: another call publishes it.
         Retryable, Terminal: state or bus do not answer; a later tick begins where this one ended.
     """
-    key = week_key(week.ended)
+    key, message = week_key(week.ended), as_message(week)
     version = ports.state.put(key, week, version)
-    ports.orders.announce(KIND, as_message(week))
-    fields = {name: value for name, value in as_message(week).items() if name not in _NOT_LOGGED}
-    ports.log.event(KIND, text_of(week), **fields)
+    ports.orders.announce(KIND, message)
+    fields = {name: value for name, value in message.items() if name not in _NOT_LOGGED}
+    ports.log.event(KIND, message["text"], **fields)
     ports.state.put(key, replace(week, published=True), version)
 
 

@@ -1,6 +1,6 @@
 """Compare-and-set of the cluster's document and objects: read, compute, write, and again when others were first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
@@ -26,6 +26,11 @@ def read_lenient(state: State, key: DocumentKey[T]) -> StoredDocument[T]:
     """Return a document; one that does not decode has a fault and no value, and can be written over."""
     absent = StoredDocument[T](None, None, datetime.min.replace(tzinfo=UTC))
     return state.all(key.collection, key.type).get(key.id, absent)
+
+
+def readable(documents: Mapping[str, StoredDocument[T]]) -> dict[str, T]:
+    """Return those of a collection that decode, by id."""
+    return {id_: row.value for id_, row in documents.items() if row.value is not None}
 
 
 def change_cluster(

@@ -23,9 +23,9 @@ from shared.core.records.state import (
     Wave,
     silence,
 )
-from shared.port_types import WAVE_KEY, StoredDocument
+from shared.port_types import WAVE_KEY
 from shared.ports import State
-from shared.store.compare_and_set import read_cluster, read_lenient
+from shared.store.compare_and_set import read_cluster, read_lenient, readable
 
 T = TypeVar("T")
 
@@ -138,14 +138,10 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
     wave = read_lenient(documents, WAVE_KEY)
-    status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
+    status = status_of(cluster, state, readable(pools), readable(drains), now, interval)
     living = wave.value if wave.value and now < wave.value.deadline else None
     faults = (*(row.fault for row in pools.values()), *(row.fault for row in drains.values()), wave.fault)
     return replace(status, wave=living, unreadable=tuple(filter(None, faults)))
-
-
-def _values(found: Mapping[str, StoredDocument[T]]) -> dict[str, T]:
-    return {id_: row.value for id_, row in found.items() if row.value is not None}
 
 
 def status_of(

@@ -25,7 +25,7 @@ from shared.core.records.week import (
 )
 from shared.port_types import LEDGER_KEY
 from shared.ports import State
-from shared.store.compare_and_set import read_lenient
+from shared.store.compare_and_set import read_lenient, readable
 
 
 def read_week(cluster: str, documents: State) -> WeekSummary:
@@ -34,12 +34,11 @@ def read_week(cluster: str, documents: State) -> WeekSummary:
     Raises:
         Retryable, Terminal: the state does not answer.
     """
-    weeks = [row.value for row in documents.all("weeks", WeekSummary).values() if row.value is not None]
-    if weeks:
-        return max(weeks, key=lambda week: week.ended)
+    if weeks := readable(documents.all("weeks", WeekSummary)):
+        return max(weeks.values(), key=lambda week: week.ended)
     found = documents.get(LEDGER_KEY)
     ledger = found.value or Ledger(began=found.read_at, through=found.read_at, nodes=0)
-    records = [row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None]
+    records = readable(documents.all("drains", DrainRecord)).values()
     so_far = replace(ledger, weeks={found.read_at.isoformat(): next(iter(ledger.weeks.values()), Sums())})
     return sum_up(cluster, so_far, records, (), (ledger.began, found.read_at))
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.planning.prices import MICRO, per_month
+from shared.core.planning.prices import per_month
+from shared.core.records.state import MICRO
 
 GAP: Final = 2
 """Spaces between two columns of a table."""

@@ -18,8 +18,9 @@ from typing import Final
 
 from shared.core.cluster.node import Node, region_of
 from shared.core.placement.tally import LITTLE, Lost
-from shared.core.planning.prices import MICRO, Prices
+from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments, end_order
+from shared.core.records.state import MICRO
 
 _MILLI: Final = 1_000
 NO_AMOUNTS: Final[tuple[int, ...]] = ()

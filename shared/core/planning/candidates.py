@@ -13,10 +13,10 @@ from typing import Final
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.planning.bill import Savings
-from shared.core.planning.prices import MICRO, per_month
+from shared.core.planning.prices import per_month
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import ClusterState, Mark, PoolMarks, silence
+from shared.core.records.state import MICRO, ClusterState, Mark, PoolMarks, silence
 from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
 from shared.core.rules.nodes import NODE_RULES, NodeRule, has_expired, judge_node

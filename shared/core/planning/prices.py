@@ -15,10 +15,10 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import GPU
 from shared.core.policy.values import Capacity
+from shared.core.records.state import MICRO
 
 HOURS_PER_MONTH: Final = 730
 GIB: Final = 1024**3
-MICRO: Final = 10**6
 FALLBACK: Final = "e2"  # Whose rates an unknown machine is estimated at.
 DOLLARS: Final = "USD"
 OTHER: Final = "other"  # Under which name the table has GPUs that it does not list.

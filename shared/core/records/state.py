@@ -12,6 +12,7 @@ from shared.core.policy import DrainSettings
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Origin
 
+MICRO: Final = 10**6  # Micro-dollars of a dollar: amounts are integers.
 INTERVAL: Final = timedelta(minutes=5)
 """How far apart passes are expected where nothing else is set (EBB_INTERVAL_SECONDS)."""
 _SILENCE: Final = timedelta(minutes=15)

@@ -13,6 +13,7 @@ import msgspec
 from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Shortfall, Unremovable, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.ledger import KEPT_FOR, Ledger, Sums
+from shared.core.records.state import MICRO
 
 SCHEMA: Final = 1
 KIND: Final = "weekly_summary"
@@ -22,7 +23,6 @@ MOST_BLOCKERS: Final = 3
 WEEKS_BEFORE: Final = 4
 WATCHED: Final = 0.95
 """With passes in less of the week than this the summary shows for how long they ran."""
-MICRO: Final = 1_000_000
 _KINDS: Final = (Unremovable, PodBlock, ReturnReason, Refusal, Shortfall)
 _RETURNED: Final = frozenset({Outcome.GIVEN_BACK, Outcome.RELEASED, Outcome.OVERRULED, Outcome.STALE})
 

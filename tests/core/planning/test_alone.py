@@ -12,9 +12,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.planning.alone import left_alone, saves_as_much
 from shared.core.planning.bill import Bill, Savings
-from shared.core.planning.prices import MICRO
 from shared.core.policy import Policy
-from shared.core.records.state import ClusterState
+from shared.core.records.state import MICRO, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod
 

@@ -12,8 +12,8 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement.tally import LITTLE
 from shared.core.planning.bill import Bill, ends, unpriced_families
-from shared.core.planning.prices import MICRO
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
+from shared.core.records.state import MICRO
 from tests.builders import COMMITTED_UNTIL, NOW, committed, node
 
 PRICES = load()

@@ -22,11 +22,10 @@ from shared.core.planning.metrics import (
     pool_metrics,
 )
 from shared.core.planning.plan import Plan
-from shared.core.planning.prices import MICRO
 from shared.core.policy import Budget, DrainSettings, Limit, Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.reasons import ReasonGroup
-from shared.core.records.state import Breaker, ClusterState
+from shared.core.records.state import MICRO, Breaker, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, resources
 from tests.core.planning.passes import marked

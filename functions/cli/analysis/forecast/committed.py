@@ -9,8 +9,9 @@ from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill, ends
-from shared.core.planning.prices import MICRO, Prices
+from shared.core.planning.prices import Prices
 from shared.core.policy.values import FLEXIBLE, Capacity
+from shared.core.records.state import MICRO
 from shared.core.rules.situation import Situation
 
 MOST_ENDS: Final = 3

@@ -18,9 +18,10 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from shared.core.planning.bill import Bill
-from shared.core.planning.prices import HOURS_PER_MONTH, MICRO
+from shared.core.planning.prices import HOURS_PER_MONTH
 from shared.core.planning.selection import departing_nodes
 from shared.core.reasons import Unremovable
+from shared.core.records.state import MICRO
 from shared.core.rules.nodes import SAFETY_RULES, judge_node
 from shared.core.rules.situation import Situation
 

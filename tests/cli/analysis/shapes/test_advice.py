@@ -14,9 +14,9 @@ from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
-from shared.core.planning.prices import HOURS_PER_MONTH, MICRO
+from shared.core.planning.prices import HOURS_PER_MONTH
 from shared.core.policy.values import Capacity, Commitment, Commitments
-from shared.core.records.state import ClusterState
+from shared.core.records.state import MICRO, ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.shapes.drawn_clusters import KINDS, PRICES, ZONES, Kind, drawn, offered
 from tests.bench.shapes.share import least_cost, share
