@@ -17,10 +17,10 @@ from functions.cli.output.format import count, dollars, dollars_a_month, monthly
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
-from functions.cli.plan.as_json import money
-from functions.cli.plan.blocked import TITLE, blocked_document, blocked_table
+from functions.cli.plan.as_json import blocked_document, money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
+from functions.cli.plan.tables import OWNERS, blocked_table
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import Node
 from shared.core.planning.make_plan import make_plan
@@ -170,7 +170,7 @@ def parts(found: WhyNot, whose: str, blocked: BlockedBy | None = None) -> Iterat
     yield from _covered_sentences(found.base)
     yield from _others(found)
     if blocked and blocked.rows:
-        yield f"{TITLE.format(by=blocked.by)}:"
+        yield f"{OWNERS.format(by=blocked.by)}:"
         yield blocked_table(blocked)
 
 

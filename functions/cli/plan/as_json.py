@@ -5,11 +5,11 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
+from functions.cli.analysis.blocked import BlockedBy
 from functions.cli.analysis.forecast.committed import CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
-from functions.cli.plan.blocked import blocked_document
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
@@ -172,6 +172,25 @@ def held_document(entry: LegendEntry) -> dict[str, Any]:
         "of": entry.kind.value,
         "nodes": entry.nodes,
         "cost_per_hour": money(dollars(entry.cost)),
+    }
+
+
+def blocked_document(blocked: BlockedBy) -> dict[str, Any]:
+    return {
+        "by": blocked.by,
+        "nodes": blocked.nodes,
+        "cost_per_hour": money(dollars(blocked.cost)),
+        "rows": [
+            {
+                "owner": row.owner or None,
+                "reason": row.reason,
+                "nodes": row.nodes,
+                "cost_per_hour": money(dollars(row.cost)),
+                "also_keeps": row.also,
+                "remedy": row.remedy or None,
+            }
+            for row in blocked.rows
+        ],
     }
 
 

@@ -59,5 +59,5 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.plan.compute import PlanOptions, show_plan
     from functions.cli.plan.view import AskedNodes
 
-    asked = AskedNodes(nodes or output is PlanFormat.WIDE, tuple(pool or ()), tuple(only or ()), sort, top)
+    asked = AskedNodes(nodes or output is PlanFormat.WIDE, tuple(pool or ()), tuple(only or ()), sort, top, bool(by))
     show_plan(sources, output, asked, PlanOptions(potential, assume_marked, not no_forecast, by or ""))

@@ -19,9 +19,9 @@ from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.plan import page
-from functions.cli.plan.blocked import COLUMNS, csv_rows, csv_text
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
+from functions.cli.plan.tables import OWNER_COLUMNS, csv_text, owner_rows
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.pod import Pod
@@ -53,17 +53,16 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
     whose = POLICY if all(inputs.own_policy for inputs in found) else DEFAULTS
     views = [timed_view(inputs, options, POLICY if inputs.own_policy else DEFAULTS) for inputs in found]
     check_pools(views, request.pools)
-    shown = bool(options.by)
     if output in {PlanFormat.TABLE, PlanFormat.WIDE}:
         with printing() as console:
-            _print_pages(console, views, request, whose, with_owners=shown)
+            _print_pages(console, views, request, whose)
     elif output is PlanFormat.CSV:
-        rows = chain.from_iterable(csv_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
-        typer.echo(csv_text(COLUMNS, rows))
+        rows = chain.from_iterable(owner_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
+        typer.echo(csv_text(OWNER_COLUMNS, rows))
     elif output is PlanFormat.MARKDOWN:
         from functions.cli.plan import totals
 
-        pages = [page.plan_as_markdown(view, request, with_owners=shown) for view in views]
+        pages = [page.plan_as_markdown(view, request) for view in views]
         typer.echo("\n\n".join((*pages, *(totals.totals_as_markdown(views, whose) if len(views) > 1 else ()))))
     else:
         from functions.cli.output.documents import print_document
@@ -74,11 +73,9 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
         print_document(totals.document(documents, views), output, notes)
 
 
-def _print_pages(
-    console: Console, views: Sequence[PlanView], request: AskedNodes, whose: str, *, with_owners: bool
-) -> None:
+def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNodes, whose: str) -> None:
     for view in views:
-        page.show(console, view, request, with_owners=with_owners)
+        page.show(console, view, request)
         if len(views) > 1:
             console.print(f"\n{'-' * min(console.width, _LINE)}\n", style="dim")
     if len(views) > 1:

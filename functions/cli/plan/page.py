@@ -11,13 +11,14 @@ from functions.cli.output.format import hourly, moment, monthly
 from functions.cli.output.tables import Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts
 from functions.cli.plan import sentences
-from functions.cli.plan.blocked import TITLE, blocked_table
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind, show_notes, show_odd, show_rests_on
 from functions.cli.plan.tables import (
     FILE_BARS,
     HEADINGS,
     HOLDS,
     NO_BARS,
+    OWNERS,
+    blocked_table,
     held_table,
     node_table,
     pool_table,
@@ -34,7 +35,7 @@ _OBJECTS: Final = 3
 _OWNERS: Final = 10
 
 
-def show(console: Console, view: PlanView, request: AskedNodes = SUM, *, with_owners: bool = False) -> None:
+def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
     """Print the plan: the first reasons and objects of each kind, or all where nodes are listed."""
     _begin(console, view)
     if not view.nodes:
@@ -49,7 +50,7 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM, *, with_ow
             console.print(HOLDS, style="dim")
     else:
         show_held(console, view.legend)
-    if with_owners and view.blocked and view.blocked.rows:
+    if request.owners and view.blocked and view.blocked.rows:
         show_owners(console, view.blocked)
     console.print()
     if not view.partial:
@@ -61,7 +62,7 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM, *, with_ow
 
 def show_owners(console: Console, blocked: BlockedBy) -> None:
     """Print who keeps nodes; on a terminal the first rows."""
-    console.print(f"\n{TITLE.format(by=blocked.by)}", style="bold")
+    console.print(f"\n{OWNERS.format(by=blocked.by)}", style="bold")
     draw(console, blocked_table(blocked, _OWNERS if console.is_terminal else None))
 
 
@@ -141,14 +142,14 @@ def _holds_money(entries: Iterable[LegendEntry]) -> bool:
     return any(entry.kind in HOLDING and entry.cost for entry in entries)
 
 
-def plan_as_markdown(view: PlanView, request: AskedNodes, *, with_owners: bool = False) -> str:
+def plan_as_markdown(view: PlanView, request: AskedNodes) -> str:
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
         listed = list_nodes(view, request)
         parts.append(as_markdown(node_table(listed, IN_A_FILE)) if listed.nodes else NO_MATCH)
     parts += held_markdown(view.legend)
-    if with_owners and view.blocked and view.blocked.rows:
-        parts += (f"## {text(TITLE.format(by=view.blocked.by))}", as_markdown(blocked_table(view.blocked)))
+    if request.owners and view.blocked and view.blocked.rows:
+        parts += (f"## {text(OWNERS.format(by=view.blocked.by))}", as_markdown(blocked_table(view.blocked)))
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
 
 

@@ -1,17 +1,20 @@
-"""The tables of a plan: scenarios, pools, nodes, and the reasons by what their nodes cost.
+"""The tables of a plan: scenarios, pools, nodes, the reasons by what their nodes cost, and who keeps nodes.
 
 A narrow terminal loses bars and spare columns of pools; of nodes the verdict, shared beginnings, then causes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from io import StringIO
 from itertools import accumulate
 from typing import Final
 
+from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
 from functions.cli.analysis.pools import GOING, PoolSummary
 from functions.cli.input.options import Sort
-from functions.cli.output.format import NodeNames, monthly, monthly_parts, percent
+from functions.cli.output.format import NodeNames, count, dollars_a_month, monthly, monthly_parts, percent
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.scenarios import ScenarioRow
 from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind
@@ -259,3 +262,46 @@ def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, object
         return None
     table = Table.of(_HELD, (*rows, *([("", "", f"… {left} more", "", "")] if left else ())))
     return table if any(entry.cost for entry in own) else table.without_columns((_HELD[0].title,))
+
+
+NO_POD: Final = "(no pod)"
+"""In the place of an owner where what keeps the nodes is about no pod, or the pod has no such label."""
+REMEDY: Final = "what to do"
+OWNERS: Final = "Who keeps nodes, by {by}"
+COUNTED_ONCE: Final = "also keeps: a node that several keep counts once, in the line of its first reason."
+
+
+def blocked_table(blocked: BlockedBy, most: int | None = None) -> Table:
+    """Return a row for each owner and reason, `most` of them, and below what all sum up to."""
+    figures = (Column("nodes", right=True), Column("cost/mo", right=True), Column("also keeps", right=True))
+    reason = (Column("reason", wraps=True), Column(REMEDY, wraps=True, below=True, style=DIM))
+    columns = (Column(blocked.by), *figures, *reason)
+    return Table.of(columns, map(_cells, blocked.rows[:most]), foot=sum_of_owners(blocked))
+
+
+def _cells(row: BlockedNodes) -> tuple[str, ...]:
+    also = f"{row.also:,}" if row.also else ""
+    return row.owner or NO_POD, f"{row.nodes:,}", monthly(row.cost), also, row.reason, row.remedy
+
+
+def sum_of_owners(blocked: BlockedBy) -> str:
+    """Return what all rows sum up to, and that a node counts once."""
+    all_rows = f"All {len(blocked.rows)} lines: {count(blocked.nodes, 'node')}, {monthly(blocked.cost)} a month."
+    return f"{all_rows} {COUNTED_ONCE}" if any(row.also for row in blocked.rows) else all_rows
+
+
+OWNER_COLUMNS: Final = ("cluster", "owner", "reason", "nodes", "cost_per_month", "also_keeps", "remedy")
+
+
+def owner_rows(cluster: str, blocked: BlockedBy) -> Iterable[Sequence[object]]:
+    """Yield the rows for a spreadsheet, under `OWNER_COLUMNS`."""
+    for row in blocked.rows:
+        month = float(round(dollars_a_month(row.cost), 2))
+        yield cluster, row.owner, row.reason, row.nodes, month, row.also, row.remedy
+
+
+def csv_text(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return comma-separated values, without a line's end."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows((titles, *rows))
+    return text.getvalue().rstrip("\n")

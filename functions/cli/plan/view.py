@@ -172,7 +172,7 @@ class PlanView:
     def summed_up(self) -> Self:
         """The same without its nodes, for who shows many plans in one."""
         plan = replace(self.plan, decisions=(), orders=(), marks={}, savings=None)
-        return replace(self, plan=plan, nodes=())
+        return replace(self, plan=plan, nodes=(), blocked=None, ledger=None)
 
     @property
     def mark(self) -> str:
@@ -258,13 +258,15 @@ _KEYS: Final[Mapping[Sort, Callable[[NodeView], Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class AskedNodes:
-    """Which nodes are listed; by default they are summed up and not listed."""
+    """What a person asked to be listed; by default nodes are summed up and not listed."""
 
     nodes: bool = False
     pools: tuple[str, ...] = ()
     only: tuple[Only, ...] = ()
     sort: Sort | None = None
     top: int | None = None
+    owners: bool = False
+    """Whether people are shown who keeps nodes."""
 
     @property
     def lists_nodes(self) -> bool:

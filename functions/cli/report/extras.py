@@ -12,7 +12,7 @@ from functions.cli.drains.week import MONTHS, PROMISE, month_rows
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import monthly
 from functions.cli.output.pages import asset
-from functions.cli.plan.blocked import REMEDY, TITLE, blocked_table, sum_sentence
+from functions.cli.plan.tables import OWNERS, REMEDY, blocked_table, sum_of_owners
 from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, zone_to_show, zones
 from functions.cli.report.report_input import ReportInput, table
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
@@ -75,8 +75,8 @@ def owners(report_input: ReportInput) -> list[dict[str, Any]]:
     shown = blocked_table(blocked, _MOST).without_columns({REMEDY})  # the section before has it
     titles = tuple(column.title for column in shown.columns)
     more = [f"These are the first {_MOST}; ebb plan --by {blocked.by} shows all."] if len(blocked.rows) > _MOST else []
-    sentences = [sum_sentence(blocked), *more]
-    return [{"title": TITLE.format(by=blocked.by), "sentences": sentences, "table": table(titles, shown.rows)}]
+    sentences = [sum_of_owners(blocked), *more]
+    return [{"title": OWNERS.format(by=blocked.by), "sentences": sentences, "table": table(titles, shown.rows)}]
 
 
 _PROMISED: Final = "Promised is what the policy could remove in its first day, on average; saved is a low estimate."
