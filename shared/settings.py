@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
-from shared.errors import BadSettings
+from shared.core.policy.schedule import zone_of
+from shared.errors import BadInput, BadSettings
 
 _CLUSTER: Final = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)")
 _DATABASE: Final = re.compile(r"(?:projects/(?P<project>[^/]+)/databases/)?(?P<name>[^/]+)")
@@ -165,8 +165,8 @@ def _faults(given: Mapping[str, str]) -> Iterator[str]:
 
 def _is_zone(name: str) -> bool:
     try:
-        ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # no such zone, a path instead of a name, or a folder of zones
+        zone_of(name)
+    except BadInput:
         return False
     return True
 
