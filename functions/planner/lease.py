@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from shared import VERSION
 from shared.core.records.state import ClusterState, Lease
 from shared.errors import Stale
 from shared.ports import Clock, State
@@ -45,14 +44,11 @@ class PlannerLease:
 
         change_cluster(self.state, self.clock, change_ours)
 
-    def end(self, *, finished: bool) -> None:
-        """Let go of the lease; if the pass has `finished`, its version is written as that of the last one."""
+    def end(self) -> None:
+        """Let go of the lease."""
 
         def change(state: ClusterState, _: datetime) -> ClusterState | None:
-            if not self._is_ours(state):
-                return None
-            ended = replace(state, planner=None)
-            return replace(ended, version=VERSION) if finished else ended
+            return replace(state, planner=None) if self._is_ours(state) else None
 
         change_cluster(self.state, self.clock, change)
 

@@ -59,7 +59,7 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     except Exception:
         _release_lease(ports, lease, call)
         raise
-    lease.end(finished=True)
+    lease.end()
     _end_run(ports, call, finished=True)
     weekly.publish_due(ports, deps.settings)  # last: if it fails, the pass is complete all the same
     return summary
@@ -115,7 +115,7 @@ def _open_run(ports: Ports, call: Tick, lease: timedelta) -> bool:
 def _release_lease(ports: Ports, lease: PlannerLease, call: Tick) -> None:
     """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
     try:
-        lease.end(finished=False)
+        lease.end()
         _end_run(ports, call, finished=False)
     except EbbError as error:
         ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")

@@ -15,6 +15,7 @@ from functions.planner.pass_log import PassLog, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import ActiveWave, active_wave, keep_document, order_soft_taints, release_expired_wave
+from shared import VERSION
 from shared.adapters.process import no_search_for_cycles
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.bill import unpriced_families
@@ -265,6 +266,7 @@ def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> N
     def change(state: ClusterState, now: datetime) -> ClusterState:
         reclaimed = still_saved(state.reclaimed, inputs.snapshot.nodes, inputs.state.last_pass, now)
         kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
-        return replace(kept, reclaimed=reclaimed, advised=advised or state.advised, last_pass=inputs.now)
+        advice = advised or state.advised
+        return replace(kept, reclaimed=reclaimed, advised=advice, last_pass=inputs.now, version=VERSION)
 
     lease.change(change)

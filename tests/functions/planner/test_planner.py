@@ -4,6 +4,7 @@ from dataclasses import replace as with_changes
 
 import pytest
 
+from shared import VERSION
 from shared.core.records.orders import Order, OrderKind, order_id
 from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
@@ -301,3 +302,9 @@ def test_a_pass_shows_what_it_alone_has_asked_of_the_api() -> None:
 
     assert [(line["api_calls"], line["api_bytes"]) for line in ebb.log.of("run_summary")] == told
     assert told[0][0] > 0
+
+
+def test_a_pass_leaves_its_version_for_the_laptop_to_compare() -> None:
+    ebb = fake_ebb()
+    ebb.tick()
+    assert ebb.remembered().version == VERSION
