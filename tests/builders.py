@@ -83,7 +83,7 @@ def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any
     own = set(Pod.__struct_fields__) - {"spec"}
     spec = kind or pod_class(**{key: value for key, value in changes.items() if key not in own})
     rest = {key: value for key, value in changes.items() if key in own}
-    plain = Pod(name=name, uid=f"uid-{name}", spec=spec, node=on, created=NOW - timedelta(hours=1))
+    plain = Pod(name=name, uid=f"uid-{name}", spec=spec, node=on, created=NOW - timedelta(days=1))
     return structs.replace(plain, **rest)
 
 

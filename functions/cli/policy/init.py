@@ -239,6 +239,7 @@ def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, A
         "scaleDownRequiredUnderutilizedNodeCount": Noted(1, "the proof of placement decides alone"),
         "excessNodesThreshold": Noted(0, "the same: the autoscaler keeps no spare nodes"),
         "localStorage": Noted("evict", "as the autoscaler does: what a pod keeps in an emptyDir is lost when it moves"),
+        "minimumPodAge": Noted("3h", "what was moved this evening is not moved once more while demand still falls"),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "a node must be underutilized for this long"),

@@ -1,9 +1,9 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
 Asked in the order in which they would go: empty, expired, those that the steady state takes, the others; among these
-what saves most, then the lowest score, and those whose drain could miss its deadline last. A single replica to be
-avoided goes after all. A node that the steady state keeps is room for what it takes. Each that is taken changes counts
-and simulation.
+what saves most, then what has the fewest young pods, then the lowest score, and those whose drain could miss its
+deadline last. A single replica to be avoided goes after all. A node that the steady state keeps is room for what it
+takes. Each that is taken changes counts and simulation.
 """
 
 from collections import Counter
@@ -21,12 +21,13 @@ from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
 from shared.core.planning.steady_state import Searcher
 from shared.core.planning.waves import most_held, prove_wave
-from shared.core.policy import Policy, Preference
+from shared.core.policy import Preference
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, is_leaving
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.gates import GATES, WAVE_GATES, blockers, is_only_paced
+from shared.core.rules.pod_costs import young_pods
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
@@ -55,7 +56,7 @@ class Selection:
         self._situation = situation
         self._rows = rows
         self._searcher = searcher
-        self._order = RemovalOrder(situation.policy, searcher.savings)
+        self._order = RemovalOrder(situation, searcher.savings)
         self._counts = counts
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
@@ -329,15 +330,15 @@ _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UND
 
 
 class RemovalOrder:
-    def __init__(self, policy: Policy, savings: Savings) -> None:
+    def __init__(self, situation: Situation, savings: Savings) -> None:
         words: Mapping[Preference, Callable[[AssessedNode], object]] = {
             Preference.EXPENSIVE: lambda row: -savings.of(row.node),
             Preference.ON_DEMAND: lambda row: row.node.spot,
             Preference.SPOT: lambda row: not row.node.spot,
             Preference.OLD: lambda row: row.node.created,
         }
-        self._preferences = [words[word] for word in policy.prefer]
-        self._savings = savings
+        self._preferences = [words[word] for word in situation.policy.prefer]
+        self._situation, self._savings = situation, savings
 
     def urgency(self, assessed: AssessedNode) -> tuple[bool, int]:
         """Return what no other setting overrides."""
@@ -347,5 +348,5 @@ class RemovalOrder:
         score = assessed.usage.score if assessed.usage else 0
         takes, name = assessed.estimate, assessed.node.name
         preferred = [key(assessed) for key in self._preferences]
-        worth = -self._savings.of(assessed.node)
-        return (*self.urgency(assessed), takes.may_be_late, *preferred, worth, score, takes.alone.most, name)
+        worth, young = -self._savings.of(assessed.node), self._situation.about_moving(assessed.node, young_pods)
+        return (*self.urgency(assessed), takes.may_be_late, *preferred, worth, young, score, takes.alone.most, name)

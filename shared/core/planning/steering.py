@@ -158,7 +158,7 @@ def next_nodes(
     for row in selection.taken:
         counts = counts.with_claim(row.node)
     going = selection.simulation.announced.union(row.node.name for row in selection.taken)
-    order = RemovalOrder(situation.policy, searcher.savings)
+    order = RemovalOrder(situation, searcher.savings)
     left = sorted((row for row in rows if row.node.name not in going), key=order)
     # The plan that the pass followed stands, unless a window keeps nodes out.
     able = [row for row in left if row.is_candidate]

@@ -1,7 +1,7 @@
 """What evicting a pod costs: what people write on it, and how that and its priority weigh (as in Karpenter).
 
 The first annotation that can be read counts: the name that node autoscalers are to share, Karpenter's own, and the
-deletion cost, which ranks the pods of one ReplicaSet. A pod that began lately counts double.
+deletion cost, which ranks the pods of one ReplicaSet. A pod that began in the last half a day counts double.
 Source: kubernetes-sigs/karpenter, pkg/utils/disruption.
 """
 
@@ -92,7 +92,8 @@ def _parse_cost(written: str, range_: _Range) -> int | None:
 EVICTION: Final = 2**27  # What the eviction of an ordinary pod counts.
 _MOST_COST: Final = 10 * EVICTION
 _OF_PRIORITY: Final = 4  # A priority of 2^25 counts as much as an eviction, a written cost of 2^27 as well.
-YOUNG: Final = timedelta(hours=1)
+YOUNG: Final = timedelta(hours=12)
+"""So long demand falls on most days: a younger pod may have been moved already, and would be moved once more."""
 
 
 def disruption(moving: Iterable[Pod], context: DrainContext) -> int:
@@ -101,5 +102,13 @@ def disruption(moving: Iterable[Pod], context: DrainContext) -> int:
 
 def eviction_cost(pod: Pod, now: datetime) -> int:
     cost = EVICTION + written_cost(pod.spec) + _OF_PRIORITY * pod.spec.priority
-    young = pod.created is not None and now - pod.created < YOUNG
-    return max(0, min(cost, _MOST_COST)) * (2 if young else 1)
+    return max(0, min(cost, _MOST_COST)) * (2 if is_young(pod, now) else 1)
+
+
+def young_pods(moving: Iterable[Pod], context: DrainContext) -> int:
+    """Return how many pods may have been moved already today."""
+    return sum(is_young(pod, context.now) for pod in moving)
+
+
+def is_young(pod: Pod, now: datetime) -> bool:
+    return pod.created is not None and now - pod.created < YOUNG

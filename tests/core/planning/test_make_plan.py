@@ -434,7 +434,7 @@ def test_a_single_replica_to_be_avoided_goes_when_no_other_candidate_is_there() 
     ("expected", "subject", "changes"),
     [
         pytest.param("job_running", {"owner": "Job/batch"}, {}, id="a Job runs"),
-        pytest.param("too_young_pod", {}, {"minimum_pod_age": 2 * 60 * MINUTE}, id="a pod is young"),
+        pytest.param("too_young_pod", {}, {"minimum_pod_age": 48 * 60 * MINUTE}, id="a pod is young"),
         pytest.param("rolling_out", {}, {}, id="a rollout is under way"),
     ],
 )

@@ -15,6 +15,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainEstimate, DrainTime, Turns
+from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import usage
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, pod_class, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
@@ -174,9 +175,20 @@ EMPTY, EXPIRED, LARGE, SMALL = DrainReason.EMPTY, DrainReason.EXPIRED, "e2-stand
     ],
 )
 def test_the_order_of_removal(first: AssessedNode, second: AssessedNode) -> None:
-    order = RemovalOrder(Policy(prefer=()), Savings(Bill(load())))
+    seen = Situation(cluster([first.node, second.node], []), ClusterState(), Policy(prefer=()))
+    order = RemovalOrder(seen, Savings(Bill(load())))
 
     assert sorted([second, first], key=order) == sorted([first, second], key=order) == [first, second]
+
+
+@pytest.mark.parametrize(("goes", "hours"), [("n2", 11), ("n1", 12)])
+def test_of_nodes_that_save_the_same_one_goes_whose_pods_were_not_moved_lately(goes: str, hours: int) -> None:
+    """n1 is less used than n2; its pod began so many hours ago."""
+    lately = pod("lately", on="n1", cpu=0.2, created=NOW - timedelta(hours=hours))
+    nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]
+    pods = [lately, pod("long", on="n2", cpu=0.4, created=NOW - timedelta(days=1))]
+    (order,) = plan(cluster(nodes, pods), policy(max_nodes_per_pass=1)).orders
+    assert order.node == goes
 
 
 @pytest.mark.acceptance(36)

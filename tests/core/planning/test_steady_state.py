@@ -256,15 +256,15 @@ def aged(hours: float, **spec: Any) -> Pod:
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param(EVICTION, aged(2), id="an ordinary pod"),
-        pytest.param(2 * EVICTION, aged(0.5), id="one that has probably just been moved"),
-        pytest.param(EVICTION, aged(1), id="an hour is enough"),
-        pytest.param(EVICTION + 100, aged(2, annotations={names.DELETION_COST: "100"}), id="its deletion cost"),
-        pytest.param(EVICTION - 100, aged(2, annotations={names.DELETION_COST: "-100"}), id="a negative one"),
-        pytest.param(EVICTION + 7, aged(2, annotations={names.DISRUPTION_COSTS[0]: "7"}), id="its disruption cost"),
-        pytest.param(0, aged(2, annotations={names.DELETION_COST: "-2147483648"}), id="never below nothing"),
-        pytest.param(2 * EVICTION, aged(2, priority=2**25), id="its priority"),
-        pytest.param(10 * EVICTION, aged(2, priority=2_000_000_000), id="ten pods at most"),
+        pytest.param(EVICTION, aged(24), id="an ordinary pod"),
+        pytest.param(2 * EVICTION, aged(11.9), id="one that has probably just been moved"),
+        pytest.param(EVICTION, aged(12), id="half a day is enough"),
+        pytest.param(EVICTION + 100, aged(24, annotations={names.DELETION_COST: "100"}), id="its deletion cost"),
+        pytest.param(EVICTION - 100, aged(24, annotations={names.DELETION_COST: "-100"}), id="a negative one"),
+        pytest.param(EVICTION + 7, aged(24, annotations={names.DISRUPTION_COSTS[0]: "7"}), id="its disruption cost"),
+        pytest.param(0, aged(24, annotations={names.DELETION_COST: "-2147483648"}), id="never below nothing"),
+        pytest.param(2 * EVICTION, aged(24, priority=2**25), id="its priority"),
+        pytest.param(10 * EVICTION, aged(24, priority=2_000_000_000), id="ten pods at most"),
     ],
 )
 def test_what_an_eviction_costs(expected: int, given: Pod) -> None:
