@@ -261,12 +261,14 @@ def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
 def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> None:
     """Forget back-offs of nodes that are gone, and all whose time is over; remember the pass and what was `advised`."""
     alive = {node.uid for node in inputs.snapshot.nodes}
+    pools, is_known = inputs.snapshot.pools, inputs.snapshot.pools_known
 
     # The pass is as old as what it saw: nodes that come and time that goes from then on are the next one's to count.
     def change(state: ClusterState, now: datetime) -> ClusterState:
         reclaimed = still_saved(state.reclaimed, inputs.snapshot.nodes, inputs.state.last_pass, now)
         kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
-        advice = advised or state.advised
-        return replace(kept, reclaimed=reclaimed, advised=advice, last_pass=inputs.now, version=VERSION)
+        removed = {pool: total for pool, total in state.removed.items() if pool in pools or not is_known}
+        kept = replace(kept, reclaimed=reclaimed, removed=removed)
+        return replace(kept, advised=advised or state.advised, last_pass=inputs.now, version=VERSION)
 
     lease.change(change)

@@ -278,6 +278,7 @@ _TABLE: Final = (
             Field("saved", Type.NUMBER, "money saved by the bill", sometimes=True),
             Field("saved_at_list", Type.NUMBER, "the same at list prices", sometimes=True),
             Field("promised", Type.NUMBER, "what the first day under the policy promised of a week", sometimes=True),
+            Field("older_removals", Type.NUMBER, "what removed nodes add that saved counts no more", sometimes=True),
             Field("watched_hours", Type.NUMBER, "for how long of the week passes ran", sometimes=True),
             Field("evictions", Type.INTEGER, "pods that drains moved", sometimes=True),
             Field("returns", Type.COUNTS, "drains that returned their nodes, by reason", sometimes=True),

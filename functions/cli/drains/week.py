@@ -19,6 +19,7 @@ from shared.core.records.week import (
     WeekSummary,
     amount_in,
     money,
+    older_removals,
     row_document,
     shortfall,
     sum_up,
@@ -37,7 +38,7 @@ def read_week(cluster: str, documents: State) -> WeekSummary:
     if weeks := readable(documents.all("weeks", WeekSummary)):
         return max(weeks.values(), key=lambda week: week.ended)
     found = documents.get(LEDGER_KEY)
-    ledger = found.value or Ledger(began=found.read_at, through=found.read_at, nodes=0)
+    ledger = found.value or Ledger(began=found.read_at, through=found.read_at)
     records = readable(documents.all("drains", DrainRecord)).values()
     so_far = replace(ledger, weeks={found.read_at.isoformat(): next(iter(ledger.weeks.values()), Sums())})
     return sum_up(cluster, so_far, records, (), (ledger.began, found.read_at))
@@ -69,7 +70,8 @@ def _facts(week: WeekSummary) -> Iterator[tuple[str, str]]:
         yield "Dry run", f"since {moment(week.dry_run_since)}"
     yield "Removed by Ebb", count(week.removed_by_ebb, "node")
     yield "By others", f"{count(week.removed_by_others, 'node')}, mostly by the autoscaler"
-    yield "Saved", f"{amount_in(week.currency, week.saved)}; at list prices {amount_in(week.currency, week.at_list)}"
+    saved, at_list = (amount_in(week.currency, amount) for amount in (week.saved, week.at_list))
+    yield "Saved", f"{saved}; at list prices {at_list}{older_removals(week.currency, week.older)}"
     yield "Promised", amount_in(week.currency, week.promised)
     yield "Pods moved", f"{week.evictions:,}"
     yield "Returned", ", ".join(f"{word} {number:,}" for word, number in sorted(week.returns.items())) or "no node"
@@ -105,7 +107,8 @@ def _newest(ledger: Ledger) -> list[tuple[str, Sums]]:
 
 def _month(month: str, sums: Sums, currency: str) -> tuple[str, ...]:
     reasons = [f"{row.reason} {amount_in(currency, row.amount)}" for row in shortfall(sums)[:MOST_BLOCKERS]]
-    return month, amount_in(currency, sums.promised), amount_in(currency, sums.saved), ", ".join(reasons)
+    saved = amount_in(currency, sums.saved) + older_removals(currency, sums.older)
+    return month, amount_in(currency, sums.promised), saved, ", ".join(reasons)
 
 
 def months_document(ledger: Ledger | None) -> list[dict[str, Any]]:
@@ -119,6 +122,7 @@ def months_document(ledger: Ledger | None) -> list[dict[str, Any]]:
             "promised": money(sums.promised),
             "saved": money(sums.saved),
             "saved_at_list": money(sums.at_list),
+            "older_removals": money(sums.older),
             "shortfall": [row_document(row) for row in shortfall(sums)],
         }
         for month, sums in _newest(ledger)

@@ -108,8 +108,11 @@ class Shortfall(Reason):
 
     # fmt: off
     FEWER_REMOVABLE = Row("fewer_removable",
-        "Fewer nodes could go than on the policy's first day: more were needed, or they went before.",
+        "Fewer nodes could go than on the policy's first day: more were needed.",
         "Nothing to do if the nodes are needed; ebb why-not shows what would free more.")
+    REMOVED_BY_OTHERS = Row("removed_by_others",
+        "The autoscaler or others have removed nodes since the policy came into force.",
+        "Nothing to do: these nodes are gone, though not by Ebb.")
     DRY_RUN = Row("dry_run", "A dry run drains nothing.",
         "Set dryRun: false in the policy once its plans are as you want them.")
     # fmt: on

@@ -18,7 +18,7 @@ from shared.core.cluster.workloads import mark
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import After, Reason, ReturnReason
 from shared.core.records.orders import Order
-from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Published, Reclaimed, Start
+from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Published, Reclaimed, Removed, Start
 
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (docs/decisions/healing.md)."""
@@ -79,7 +79,9 @@ def settle(
     claim = state.claims.get(uid)
     ended = replace(state, claims={key: held for key, held in state.claims.items() if key != uid})
     if claim is not None and why is None:
-        return replace(ended, reclaimed=with_removed(state.reclaimed, claim, now))
+        total = state.removed.get(claim.pool, Removed()).plus(Removed(1, claim.cost_per_hour))
+        reclaimed = with_removed(state.reclaimed, claim, now)
+        return replace(ended, reclaimed=reclaimed, removed={**state.removed, claim.pool: total})
     if claim is None or why is None or why.row.after is After.NOTHING:
         return ended
     if why.row.after is After.A_DAY:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from shared.core.policy.schedule import hits
 from shared.core.policy.values import Schedule
 from shared.core.reasons import Shortfall, Unremovable
 from shared.core.records.claims import hours_since
+from shared.core.records.pool_count import PoolCount, PoolFigures, begin
 
 WEEK: Final = timedelta(days=7)
 FIRST_DAY: Final = timedelta(days=1)
@@ -30,6 +31,7 @@ KEPT_FOR: Final = timedelta(days=400)
 _HOUR: Final = 3600
 _MINUTE: Final = 60
 """A promise's first pass has followed none, and counts for so long."""
+_OTHERS: Final = Shortfall.REMOVED_BY_OTHERS.value
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,20 +41,35 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """That passes account for."""
     gone: int = 0
     """Nodes that were removed, by anybody."""
+    own: int = 0
+    """Those of them that drains removed."""
     saved: int = 0
     """By the bill, for nodes that drains removed and that have not come back."""
     at_list: int = 0
     """The same at list prices."""
+    older: int = 0
+    """By the bill, for nodes that drains removed since the policy came into force and that `saved` counts no more."""
+    by_others: int = 0
+    """At list prices, for nodes that others removed since then."""
     promised: int = 0
     missed: dict[str, int] = {}
     """By the word of the reason that keeps nodes: what these would have saved."""
+    foreseen: dict[str, int] = {}
+    """What of that was kept on the policy's first day already, and so is not promised; and what others had removed."""
 
     def plus(self, other: "Sums") -> "Sums":
         """Return both together."""
-        plain = {
-            name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__ if name != "missed"
-        }
-        return Sums(**plain, missed=dict(Counter(self.missed) + Counter(other.missed)))
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__struct_fields__}
+        return Sums(**{name: _together(*pair) for name, pair in pairs.items()})
+
+    @property
+    def unforeseen(self) -> Mapping[str, int]:
+        """Return by word what is missing more than on the policy's first day."""
+        return Counter(self.missed) + Counter({_OTHERS: self.by_others}) - Counter(self.foreseen)
+
+
+def _together(one: Any, other: Any) -> Any:
+    return dict(Counter(one) + Counter(other)) if isinstance(one, dict) else one + other
 
 
 class Promise(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +79,22 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     seconds: int = 0
     amount: int = 0
+    missed: dict[str, int] | None = None
+    """What could not go in these seconds, by word. None: an older version's, which is measured again."""
 
     @property
     def per_hour(self) -> int:
         return self.amount * _HOUR // self.seconds if self.seconds else 0
+
+    @property
+    def missed_per_hour(self) -> Mapping[str, int]:
+        return {word: -(-amount * _HOUR // self.seconds) for word, amount in (self.missed or {}).items()}
+
+    def after(self, possible: int, missed: Mapping[str, int], seconds: int) -> "Promise":
+        """Return the promise after so long. What is missed is rounded up: if it stays the same it is all foreseen."""
+        more = Counter({word: -(-rate * seconds // _HOUR) for word, rate in missed.items()})
+        amount = self.amount + possible * seconds // _HOUR
+        return replace(self, seconds=self.seconds + seconds, amount=amount, missed=dict(Counter(self.missed) + more))
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,8 +104,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """Since when weeks are counted."""
     through: datetime
     """When the last pass was counted."""
-    nodes: int
-    """How many there were then."""
+    pools: dict[str, PoolCount] = {}
+    """Those that there were then."""
     newest: datetime | None = None
     """When the youngest node of all so far was made. One that is made while a pass reads is younger: it comes later."""
     currency: str = ""
@@ -97,8 +126,8 @@ class PassFigures:
     policy_hash: str
     """Empty without a valid policy."""
     dry_run: bool
-    created: tuple[datetime, ...]
-    """When each node of the cluster was made."""
+    pools: Mapping[str, PoolFigures]
+    """Those that exist, with nodes or without."""
     saved: int
     at_list: int
     possible: int
@@ -109,21 +138,25 @@ class PassFigures:
 
 def count_pass(before: Ledger | None, figures: PassFigures, schedule: Schedule | None, now: datetime) -> Ledger:
     """Return the ledger with a pass of this time. Without a schedule no weeks are kept."""
-    ledger = before or Ledger(began=now, through=now, nodes=len(figures.created))
+    ledger = before or Ledger(began=now, through=now)
     if before is not None and now <= before.through:
         return before
     # Not since the last pass that was completed: one that was killed after it was counted would be counted twice.
     hours = hours_since(ledger.through, now)
-    promise = _promised(ledger.promise, figures, hours, now)
-    new = _sums(ledger, figures, promise, hours)
+    pools = _pools(ledger, figures)
+    promise = _promised(ledger.promise, figures, sum(pool.by_others for pool in pools.values()), hours, now)
+    new = _sums(ledger, figures, pools, promise, hours)
     month = now.astimezone(UTC).strftime("%Y-%m")
     months = {**ledger.months, month: ledger.months.get(month, Sums()).plus(new)}
     return replace(
         ledger,
         began=now if schedule is None else ledger.began,
         through=now,
-        nodes=len(figures.created),
-        newest=max((*figures.created, *filter(None, (ledger.newest,))), default=None),
+        pools=pools,
+        newest=max(
+            (*filter(None, (ledger.newest,)), *(made for pool in figures.pools.values() for made in pool.created)),
+            default=None,
+        ),
         currency=figures.currency,
         dry_run_since=_dry_run_since(ledger.dry_run_since, figures, now),
         promise=promise,
@@ -132,19 +165,34 @@ def count_pass(before: Ledger | None, figures: PassFigures, schedule: Schedule |
     )
 
 
-def _sums(ledger: Ledger, figures: PassFigures, promise: Promise | None, hours: float) -> Sums:
-    """Return what came since the last pass. A node that came and went in between is not seen."""
-    added = sum(created > (ledger.newest or ledger.through) for created in figures.created)
-    promised = promise.per_hour if promise else 0
-    missed = {word: amount for word, rate in _missed(figures, promised) if (amount := in_time(rate, hours))}
+def _pools(ledger: Ledger, figures: PassFigures) -> dict[str, PoolCount]:
+    """Return the pools that exist after a pass; with a new promise counting begins again."""
+    known = {} if _is_new(ledger.promise, figures) else ledger.pools
+    return {name: known[name].after(now) if name in known else begin(now) for name, now in figures.pools.items()}
+
+
+def _sums(
+    ledger: Ledger, figures: PassFigures, pools: Mapping[str, PoolCount], promise: Promise | None, hours: float
+) -> Sums:
+    """Return what came since the last pass. A node that others added and removed in between is not seen."""
+    newest, promised = ledger.newest or ledger.through, promise.per_hour if promise else 0
+    seen = [(before, figures.pools.get(name, PoolFigures())) for name, before in ledger.pools.items()]
     return Sums(
         seconds=round(hours * _HOUR),
-        gone=max(0, ledger.nodes + added - len(figures.created)),
+        gone=sum(before.gone(now, newest) for before, now in seen),
+        own=sum(before.newly_removed(now).nodes for before, now in seen),
         saved=in_time(figures.saved, hours),
         at_list=in_time(figures.at_list, hours),
+        older=in_time(max(0, sum(pool.own.cost_per_hour for pool in pools.values()) - figures.saved), hours),
+        by_others=in_time(sum(pool.by_others for pool in pools.values()), hours),
         promised=in_time(promised, hours),
-        missed=missed,
+        missed=_in_time(_missed(figures, promised), hours),
+        foreseen=_in_time(promise.missed_per_hour.items() if promise else (), hours),
     )
+
+
+def _in_time(rates: Iterable[tuple[str, int]], hours: float) -> dict[str, int]:
+    return {word: amount for word, rate in rates if (amount := in_time(rate, hours))}
 
 
 def _missed(figures: PassFigures, promised: int) -> Iterable[tuple[str, int]]:
@@ -166,19 +214,20 @@ def in_time(per_hour: int, hours: float) -> int:
     return round(per_hour * hours)
 
 
-def _promised(before: Promise | None, figures: PassFigures, hours: float, now: datetime) -> Promise | None:
-    """Return the promise of the policy in force; one that does not read keeps that of the last."""
-    if not figures.policy_hash:
+def _is_new(before: Promise | None, figures: PassFigures) -> bool:
+    """Whether a policy comes into force; one that does not read leaves the last in force."""
+    is_same = before is not None and before.policy_hash == figures.policy_hash and before.missed is not None
+    return bool(figures.policy_hash) and not is_same
+
+
+def _promised(before: Promise | None, figures: PassFigures, others: int, hours: float, now: datetime) -> Promise | None:
+    """Return the promise of the policy in force."""
+    missed = {**figures.missed, _OTHERS: others}
+    if _is_new(before, figures):
+        return Promise(policy_hash=figures.policy_hash, since=now).after(figures.possible, missed, _MINUTE)
+    if before is None or not figures.policy_hash or now - before.since > FIRST_DAY:
         return before
-    if before is None or before.policy_hash != figures.policy_hash:
-        return Promise(policy_hash=figures.policy_hash, since=now, seconds=_MINUTE, amount=figures.possible // _MINUTE)
-    if now - before.since > FIRST_DAY:
-        return before
-    return replace(
-        before,
-        seconds=before.seconds + round(hours * _HOUR),
-        amount=before.amount + in_time(figures.possible, hours),
-    )
+    return before.after(figures.possible, missed, round(hours * _HOUR))
 
 
 def _with_open(weeks: Mapping[str, Sums], new: Sums, schedule: Schedule, now: datetime) -> dict[str, Sums]:

@@ -114,6 +114,20 @@ class Reclaimed(msgspec.Struct, frozen=True):
     """What they cost at list prices besides: commitments pay that."""
 
 
+class Removed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """So many nodes, and what the bill is lower by without them, in micro-dollars per hour."""
+
+    nodes: int = 0
+    cost_per_hour: int = 0
+
+    def plus(self, other: "Removed") -> "Removed":
+        return Removed(self.nodes + other.nodes, self.cost_per_hour + other.cost_per_hour)
+
+    def at_most(self, nodes: int) -> "Removed":
+        """Return so many of them at most, at their average cost."""
+        return self if self.nodes <= nodes else Removed(nodes, self.cost_per_hour * nodes // self.nodes)
+
+
 class Advised(msgspec.Struct, frozen=True):
     policy_hash: str
     at: datetime
@@ -142,6 +156,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     backoffs: dict[str, Backoff] = {}  # By node UID.
     breakers: dict[str, Breaker] = {}  # By pool.
     reclaimed: tuple[Reclaimed, ...] = ()  # What stays saved, oldest first.
+    removed: dict[str, Removed] = {}
+    """All that drains have removed so far, by pool: the ledger counts the difference between two passes."""
     paused: bool = False
     pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None

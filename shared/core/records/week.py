@@ -24,6 +24,7 @@ WEEKS_BEFORE: Final = 4
 WATCHED: Final = 0.95
 """With passes in less of the week than this the summary shows for how long they ran."""
 _KINDS: Final = (Unremovable, PodBlock, ReturnReason, Refusal, Shortfall)
+_SHORTFALLS: Final = frozenset({Shortfall.FEWER_REMOVABLE, Shortfall.REMOVED_BY_OTHERS})
 _RETURNED: Final = frozenset({Outcome.GIVEN_BACK, Outcome.RELEASED, Outcome.OVERRULED, Outcome.STALE})
 
 
@@ -69,6 +70,8 @@ class WeekSummary(msgspec.Struct, frozen=True, kw_only=True):
     saved: int
     at_list: int
     promised: int
+    older: int = 0
+    """What older removals add, that `saved` counts no more."""
     watched_seconds: int
     """For so long of the week passes ran."""
     evictions: int
@@ -101,7 +104,6 @@ def sum_up(
     began, ended = window
     sums = ledger.weeks.get(ended.isoformat(), Sums())
     own = [record for record in records if _ended_within(record, window)]
-    removed = sum(record.outcome == Outcome.REMOVED for record in own)
     newest = sorted((week for week in earlier if week.ended < ended), key=lambda week: week.ended, reverse=True)
     return WeekSummary(
         cluster=cluster,
@@ -110,11 +112,12 @@ def sum_up(
         currency=ledger.currency,
         policy_hash=ledger.promise.policy_hash if ledger.promise else "",
         dry_run_since=ledger.dry_run_since,
-        removed_by_ebb=removed,
-        removed_by_others=max(0, sums.gone - removed),
+        removed_by_ebb=sums.own,
+        removed_by_others=sums.gone - sums.own,
         saved=sums.saved,
         at_list=sums.at_list,
         promised=sums.promised,
+        older=sums.older,
         watched_seconds=sums.seconds,
         evictions=sum(pod.moved for record in own for pod in record.pods.values()),
         returns=dict(Counter(record.why or record.outcome for record in own if record.outcome in _RETURNED)),
@@ -138,11 +141,12 @@ def largest(missed: Mapping[str, int], most: int = MOST_BLOCKERS) -> tuple[Misse
 
 def shortfall(sums: Sums) -> tuple[Missed, ...]:
     """Return why less than four fifths of the promise came; the rest could not go."""
-    lacking = sums.promised - sums.saved
-    if sums.saved >= FALLS_SHORT * sums.promised:
+    came = sums.saved + sums.older
+    lacking = sums.promised - came
+    if came >= FALLS_SHORT * sums.promised:
         return ()
     rows = []
-    for row in largest(sums.missed, len(sums.missed)):
+    for row in largest(sums.unforeseen, len(sums.unforeseen)):
         rows.append(Missed(row.reason, min(row.amount, lacking)))
         lacking -= rows[-1].amount
         if lacking <= 0:
@@ -163,6 +167,7 @@ def as_message(week: WeekSummary) -> dict[str, Any]:
         "dry_run_since": _time(week.dry_run_since) if week.dry_run_since else None,
         **_figures(week),
         "promised": money(week.promised),
+        "older_removals": money(week.older),
         "watched_hours": round(week.watched_seconds / 3600, 2),
         "evictions": week.evictions,
         "returns": dict(week.returns),
@@ -210,7 +215,12 @@ def _removed(week: WeekSummary) -> str:
 def _saved(week: WeekSummary) -> str:
     list_price = f" ({amount_in(week.currency, week.at_list)} at list prices)" if week.at_list != week.saved else ""
     promised = f"; promised were {amount_in(week.currency, week.promised)}" if week.promised else ""
-    return f"Saved: {amount_in(week.currency, week.saved)}{list_price}{promised}."
+    older = older_removals(week.currency, week.older)
+    return f"Saved: {amount_in(week.currency, week.saved)}{list_price}{promised}{older}."
+
+
+def older_removals(currency: str, older: int) -> str:
+    return f"; older removals add {amount_in(currency, older)}" if older else ""
 
 
 def _dry_run(week: WeekSummary) -> str:
@@ -228,7 +238,7 @@ def _moved(week: WeekSummary) -> str:
 
 def _lacking(week: WeekSummary) -> str:
     rows = ", ".join(f"{row.reason} {amount_in(week.currency, row.amount)}" for row in week.shortfall[:MOST_BLOCKERS])
-    rest = [row.sentence for row in week.shortfall[:MOST_BLOCKERS] if row.reason == Shortfall.FEWER_REMOVABLE]
+    rest = [row.sentence for row in week.shortfall[:MOST_BLOCKERS] if row.reason in _SHORTFALLS]
     return " ".join((f"Why less came than promised: {rows}.", *rest)) if rows else ""
 
 

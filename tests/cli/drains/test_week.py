@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import Reason, Shortfall, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.ledger import Ledger, Promise, Sums
-from shared.core.records.week import Missed, WeekSummary, as_message, sum_up
+from shared.core.records.week import Missed, WeekSummary, as_message, shortfall, sum_up
 from shared.port_types import LEDGER_KEY, drain_key, week_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.running import run_ebb
 
 DAY = timedelta(days=1)
 SUMS = Sums(
-    seconds=7 * 86_400, gone=5, saved=60_000_000, at_list=90_000_000, promised=100_000_000,
+    seconds=7 * 86_400, gone=5, own=1, saved=60_000_000, at_list=90_000_000, promised=100_000_000,
     missed={"outside_windows": 30_000_000, "pod_local_storage": 1},
 )  # fmt: skip
 
@@ -27,7 +28,6 @@ def ledger(**changes: Any) -> Ledger:
     given: dict[str, Any] = {
         "began": NOW - 7 * DAY,
         "through": NOW,
-        "nodes": 9,
         "currency": "EUR",
         "promise": Promise(policy_hash="abc", since=NOW - 7 * DAY),
         "weeks": {NOW.isoformat(): SUMS},
@@ -61,19 +61,22 @@ def run(path: Path, *words: str, **documents: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("removed", "others", "changes"),
+    ("evictions", "changes"),
     [
-        pytest.param(1, 4, {}, id="what went otherwise is others'"),
-        pytest.param(0, 5, {"updated_at": NOW - 8 * DAY}, id="a drain of the week before is not of this one"),
-        pytest.param(0, 5, {"updated_at": NOW - 7 * DAY}, id="nor one at its beginning"),
-        pytest.param(1, 4, {"updated_at": NOW}, id="one at its end is"),
-        pytest.param(0, 5, {"phase": DrainPhase.DRAINED}, id="one under way is not"),
-        pytest.param(0, 5, {"outcome": "given_back", "why": "deadline"}, id="a return removes nothing"),
+        pytest.param(0, {"updated_at": NOW - 8 * DAY}, id="a drain of the week before is not of this one"),
+        pytest.param(0, {"updated_at": NOW - 7 * DAY}, id="nor one at its beginning"),
+        pytest.param(1, {"updated_at": NOW}, id="one at its end is"),
+        pytest.param(0, {"phase": DrainPhase.DRAINED}, id="one under way is not"),
+        pytest.param(1, {"outcome": "given_back", "why": "deadline"}, id="a return has moved pods, too"),
     ],
 )
-def test_a_drain_counts_in_the_week_in_which_it_ended(removed: int, others: int, changes: dict[str, Any]) -> None:
-    found = week(record("a", **changes))
-    assert (found.removed_by_ebb, found.removed_by_others) == (removed, others)
+def test_a_drain_counts_in_the_week_in_which_it_ended(evictions: int, changes: dict[str, Any]) -> None:
+    assert week(record("a", **changes)).evictions == evictions
+
+
+def test_nodes_are_those_that_passes_have_counted_whenever_a_drain_was_settled() -> None:
+    found = week(record("a"), record("b"))
+    assert (found.removed_by_ebb, found.removed_by_others) == (1, 4)
 
 
 def test_returns_are_counted_by_their_reason() -> None:
@@ -98,11 +101,34 @@ def test_a_shortfall_is_explained_to_the_last_cent_and_the_rest_could_not_go() -
     ],
 )
 def test_a_shortfall_is_more_than_a_fifth(expected: tuple[str, ...], saved: int) -> None:
-    sums = Sums(promised=100_000_000, saved=saved, missed={"outside_windows": 30_000_000})
-    assert tuple(row.reason for row in week(weeks={NOW.isoformat(): sums}).shortfall) == expected
+    for older in (0, saved // 3):
+        sums = Sums(promised=100_000_000, saved=saved - older, older=older, missed={"outside_windows": 30_000_000})
+        assert tuple(row.reason for row in week(weeks={NOW.isoformat(): sums}).shortfall) == expected
 
 
-@pytest.mark.parametrize("word", ["fewer_removable", "dry_run"])
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param({"fewer_removable": 50}, {"missed": {"pool_at_minimum": 40}, "foreseen": {"pool_at_minimum": 40}},
+            id="what was kept on the first day explains nothing"),
+        pytest.param({"pool_at_minimum": 9, "fewer_removable": 41},
+            {"missed": {"pool_at_minimum": 40}, "foreseen": {"pool_at_minimum": 31}}, id="what is kept beyond it does"),
+        pytest.param({"removed_by_others": 50}, {"by_others": 60, "missed": {"pool_at_minimum": 40}},
+            id="others removed more than is lacking"),
+        pytest.param({"removed_by_others": 30, "fewer_removable": 20},
+            {"by_others": 50, "foreseen": {"removed_by_others": 20}}, id="others removed some on the first day"),
+        pytest.param({"pool_at_minimum": 40, "fewer_removable": 10}, {"missed": {"pool_at_minimum": 40}},
+            id="a document of an older version"),
+    ],
+)  # fmt: skip
+def test_a_reason_explains_what_it_keeps_beyond_the_first_day(
+    expected: dict[str, int], changes: dict[str, Any]
+) -> None:
+    sums = Sums(promised=100, saved=30, older=20, **changes)
+    assert {row.reason: row.amount for row in shortfall(sums)} == expected
+
+
+@pytest.mark.parametrize("word", ["fewer_removable", "removed_by_others", "dry_run"])
 def test_a_word_that_no_decision_has_is_that_of_no_other_reason(word: str) -> None:
     assert reason_of_word(word, *(kind for kind in Reason.__subclasses__() if kind is not Shortfall)) is None
     assert Missed(word, 1).sentence
@@ -113,6 +139,18 @@ def test_the_command_shows_the_published_week(tmp_path: Path) -> None:
     assert ran.returncode == 0
     for fact in ("60.00 EUR", "90.00 EUR", "1 node", "4 nodes", "outside_windows"):
         assert fact in ran.stdout
+
+
+def test_what_stays_away_is_shown_beside_what_is_saved(tmp_path: Path) -> None:
+    sums = structs.replace(SUMS, older=30_000_000)
+    found, months = week(weeks={NOW.isoformat(): sums}), ledger(months={"2026-03": sums})
+    rows = [(week_key(NOW), found), (LEDGER_KEY, months), (drain_key("a"), record("a"))]
+    shown = run(tmp_path / "s.db", "history", rows=rows).stdout
+    assert "30.00 EUR" in shown
+    assert "outside_windows" not in shown
+    assert "30.00 EUR" in run(tmp_path / "s.db", "status", "--week").stdout
+    assert as_message(found)["older_removals"] == 30.0
+    assert "30.00 EUR" in as_message(found)["text"]
 
 
 def test_before_the_first_week_has_ended_it_shows_what_has_come(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from shared.core.policy.values import Schedule
 from shared.core.records.ledger import WEEK, Ledger, PassFigures, Sums, count_pass, ended_weeks, without_weeks
+from shared.core.records.pool_count import PoolFigures
+from shared.core.records.state import Removed
 from tests.builders import NOW
 
 HOUR = timedelta(hours=1)
@@ -22,7 +25,7 @@ def figures(*made: timedelta, **changes: Any) -> PassFigures:
     given: dict[str, Any] = {
         "policy_hash": "abc",
         "dry_run": False,
-        "created": tuple(NOW + at for at in made),
+        "pools": {"a": PoolFigures(created=tuple(NOW + at for at in made))},
         "saved": DOLLAR,
         "at_list": DOLLAR,
         "possible": 2 * DOLLAR,
@@ -74,7 +77,7 @@ def test_nodes_that_went_are_counted_once(gone: int, seen: list[tuple[timedelta,
 )
 def test_time_counts_once(seconds: int, at: list[int]) -> None:
     found = total(counted(*((minute * MINUTE, figures(-HOUR)) for minute in at)))
-    assert found.seconds == seconds
+    assert (found.seconds, found.older) == (seconds, 0)
     for amount in (found.saved, found.missed["pool_at_minimum"]):
         assert amount == pytest.approx(seconds / 3600 * DOLLAR, abs=9)
 
@@ -126,3 +129,58 @@ def test_an_invalid_policy_is_no_dry_run() -> None:
     assert counted((HOUR, invalid)).dry_run_since is None
     dry = figures(-HOUR, dry_run=True)
     assert counted((HOUR, dry), (2 * HOUR, invalid), (3 * HOUR, dry)).dry_run_since == NOW + HOUR
+
+
+OLDER = b"""{"began": "2026-03-01T00:00:00Z", "through": "2026-03-04T20:00:00Z", "nodes": 9,
+    "promise": {"policy_hash": "abc", "since": "2026-03-01T00:00:00Z", "seconds": 60, "amount": 100000},
+    "weeks": {"2026-03-09T09:00:00+00:00": {"seconds": 60, "gone": 2, "promised": 100000, "missed": {"dry_run": 7}}},
+    "months": {"2026-03": {"seconds": 60, "gone": 2, "promised": 100000, "missed": {"dry_run": 7}}}}"""
+
+
+def test_the_document_of_an_older_version_goes_on_and_its_promise_is_measured_again() -> None:
+    before = msgspec.json.decode(OLDER, type=Ledger)
+    found = count_pass(before, figures(-HOUR, -HOUR), weekly("mon"), NOW)
+    later = count_pass(found, figures(-HOUR), weekly("mon"), NOW + HOUR)
+    assert [sums.gone for sums in later.weeks.values()] == [3]
+    assert later.months["2026-03"].missed["dry_run"] == 7
+    assert found.promise is not None
+    assert found.promise.since == NOW
+    assert found.promise.per_hour == pytest.approx(2 * DOLLAR, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("expected", "halves"),
+    [
+        pytest.param(0, [7, 7, 7, 7], id="the same all day"),
+        pytest.param(0, [9, 5, 9, 5], id="its average"),
+        pytest.param(3 * 24, [7, 7, 10, 10], id="more after the first day"),
+        pytest.param(2 * 12, [0, 0, 0, 2], id="nothing before"),
+    ],
+)
+def test_only_what_is_missed_beyond_the_first_day_is_unforeseen(expected: int, halves: list[int]) -> None:
+    ledger = None
+    for hour in range(len(halves) * 12 + 1):
+        rate = halves[max(0, hour - 1) // 12] * DOLLAR
+        ledger = count_pass(ledger, figures(-HOUR, missed={"pod_local_storage": rate}), None, NOW + hour * HOUR)
+    assert ledger is not None
+    assert sum(total(ledger).unforeseen.values()) == pytest.approx(expected * DOLLAR, rel=0.001)
+
+
+def test_what_went_before_a_policy_came_into_force_is_no_part_of_its_promise() -> None:
+    def pool(nodes: int, policy_hash: str) -> PassFigures:
+        count = PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, Removed(5 - nodes, DOLLAR * (5 - nodes)))
+        return figures(pools={"a": count}, saved=0, policy_hash=policy_hash)
+
+    passes = [pool(5, "abc"), pool(3, "abc"), pool(3, "new"), pool(3, "new"), pool(2, "new")]
+    found = total(counted(*(((hour + 1) * HOUR, one) for hour, one in enumerate(passes))))
+    assert (found.own, found.older) == (3, 2 * DOLLAR + DOLLAR)
+
+
+def test_nodes_that_others_removed_and_that_came_back_are_in_the_sums_for_as_long_as_they_were_away() -> None:
+    def pool(nodes: int, removed: int = 0) -> PassFigures:
+        count = PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, Removed(removed, removed * DOLLAR // 2))
+        return figures(pools={"a": count}, saved=0, missed={})
+
+    passes = [pool(5), pool(2, 1), pool(2, 1), pool(4, 1), pool(5, 1)]
+    found = total(counted(*(((hour + 1) * HOUR, one) for hour, one in enumerate(passes))))
+    assert (found.gone, found.own, found.older, found.by_others) == (3, 1, 3 * DOLLAR // 2, 4 * DOLLAR)

@@ -146,7 +146,9 @@ def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: 
 
     once = settle(state, "uid-n1", why, NOW)
     assert sum(reclaimed.nodes for reclaimed in once.reclaimed) == expected
-    assert settle(once, "uid-n1", why, NOW).reclaimed == once.reclaimed
+    assert sum(total.nodes for total in once.removed.values()) == expected
+    again = settle(once, "uid-n1", why, NOW)
+    assert (again.reclaimed, again.removed) == (once.reclaimed, once.removed)
 
 
 @pytest.mark.parametrize(

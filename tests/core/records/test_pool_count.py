@@ -1,0 +1,82 @@
+"""What is away from a pool: never more than went, and never more by drains than drains removed."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.core.records.pool_count import PoolCount, PoolFigures, begin
+from shared.core.records.state import Removed
+from tests.builders import NOW
+from tests.depth import examples
+
+HOUR = timedelta(hours=1)
+PRICE = 100
+
+
+def seen(nodes: int, removed: int = 0, *, saved: int = 0) -> PoolFigures:
+    """Nodes are older than NOW."""
+    own, young = Removed(removed, 90 * removed), Removed(saved, 90 * saved)
+    return PoolFigures((NOW - HOUR,) * nodes, PRICE * nodes, own, young)
+
+
+def after(*passes: PoolFigures) -> PoolCount:
+    count = begin(passes[0])
+    for figures in passes[1:]:
+        count = count.after(figures)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("own", "by_others", "passes"),
+    [
+        pytest.param(2, 0, [seen(5), seen(3, 2)], id="drains removed two"),
+        pytest.param(2, 0, [seen(5), seen(3, 2), *[seen(3, 2)] * 99], id="and they stay away"),
+        pytest.param(0, 2, [seen(5), seen(3)], id="others removed two"),
+        pytest.param(1, 1, [seen(5), seen(3, 1)], id="one by each"),
+        pytest.param(0, 0, [seen(5), seen(3, 2), seen(5, 2)], id="both came back"),
+        pytest.param(1, 0, [seen(5), seen(3, 2), seen(4, 2)], id="one came back"),
+        pytest.param(2, 0, [seen(5), seen(3, 2), seen(2, 2), seen(3, 2)], id="an upgrade replaces a node"),
+        pytest.param(5, 0, [seen(5), seen(0, 5), seen(0, 5)], id="the pool is empty"),
+        pytest.param(0, 3, [seen(5), seen(8), seen(5)], id="a rise and a fall"),
+        pytest.param(1, 0, [seen(4, 7, saved=1), seen(4, 7)], id="what counts as saved as the policy begins"),
+        pytest.param(0, 0, [seen(4, 7), seen(4, 0)], id="the state was lost"),
+    ],
+)
+def test_what_is_away_by_whom(own: int, by_others: int, passes: list[PoolFigures]) -> None:
+    found = after(*passes)
+    assert (found.own, found.by_others) == (Removed(own, 90 * own), PRICE * by_others)
+
+
+@pytest.mark.parametrize(
+    ("gone", "now"),
+    [
+        pytest.param(1, seen(5, 1), id="a new node that a drain removed before a pass saw it"),
+        pytest.param(1, seen(4, 1), id="one that passes knew"),
+        pytest.param(0, seen(7), id="none"),
+    ],
+)
+def test_a_node_that_a_drain_removed_has_gone_whether_a_pass_saw_it_or_not(gone: int, now: PoolFigures) -> None:
+    assert after(seen(5)).gone(now, NOW) == gone
+
+
+_PASSES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), max_size=30)
+
+
+@given(_PASSES)
+@examples(200)
+def test_each_node_that_goes_counts_once_and_is_away_until_one_comes(passes: list[tuple[int, int, int]]) -> None:
+    nodes, removed, gone, left = 500, 0, 0, 0
+    count = begin(seen(nodes))
+    for index, (by_drains, by_others, added) in enumerate(passes):
+        made = NOW + (index + 1) * HOUR
+        nodes, removed = nodes - by_drains - by_others, removed + by_drains
+        now = PoolFigures((NOW,) * nodes + (made,) * added, 0, Removed(removed, 90 * removed))
+        nodes, left = nodes + added, max(0, left + by_drains + by_others - added)
+        gone += count.gone(now, made - HOUR)
+        count = count.after(now)
+        assert count.away == left
+        assert 0 <= count.own.nodes <= min(left, removed)
+        assert count.own.cost_per_hour == 90 * count.own.nodes
+    assert gone == sum(by_drains + by_others for by_drains, by_others, _ in passes)
