@@ -36,9 +36,9 @@ from shared.core.rules.counts import denominator
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
-NIGHT: Final = "0 20 * * *"
-"""From eight in the evening."""
-HOURS: Final = 10
+NIGHT: Final = "0 18 * * *"
+"""From six in the evening, as demand begins to fall: later the autoscaler has filled what should go."""
+HOURS: Final = 12
 UTC: Final = "Etc/UTC"
 _REGIONS: Final = {
     "Africa/Johannesburg": ("africa-south1",),
@@ -87,8 +87,8 @@ def time_zone(zones: Iterable[str]) -> str:
 
 DAY: Final = timedelta(days=1)
 _CAREFUL_GAP: Final = timedelta(minutes=10)
-_CAREFUL_PASSES: Final = 30
-"""Half of the passes that a night of ten hours has at that gap: a pass may find every node waiting for another."""
+_CAREFUL_PASSES: Final = 36
+"""Half of the passes that a night of twelve hours has at that gap: a pass may find every node waiting for another."""
 _CAREFUL_RATE: Final = "20%"
 _LIKELY_SHARE: Final = 2
 """Half of the nodes may go, as long as nothing is known of them."""
@@ -232,14 +232,14 @@ def _cluster(pace: NightPace) -> dict[str, Any]:
 
 def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, Any]:
     window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
-    where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
+    where = "put your own time zone" if zone == UTC else "evening and night where the nodes stand"
     passing = "the most that one pass of the forecast starts" if pace.is_forecast else "guessed, for half of the nodes"
     return {
         "enabled": Noted(value=True, because=because),
         "scaleDownRequiredUnderutilizedNodeCount": Noted(1, "the proof of placement decides alone"),
         "excessNodesThreshold": Noted(0, "the same: the autoscaler keeps no spare nodes"),
         "localStorage": Noted("evict", "as the autoscaler does: what a pod keeps in an emptyDir is lost when it moves"),
-        "minimumPodAge": Noted("3h", "what was moved this evening is not moved once more while demand still falls"),
+        "minimumPodAge": Noted("4h", "what was moved this evening is not moved once more while demand still falls"),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "a node must be underutilized for this long"),
