@@ -15,10 +15,10 @@ from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
-from shared.core.records.ledger import Ledger
 from shared.core.records.state import ClusterState, PoolMarks, Run, Wave
 
 if TYPE_CHECKING:
+    from shared.core.records.ledger import Ledger
     from shared.core.records.week import WeekSummary
 
 
@@ -102,7 +102,6 @@ class DocumentKey(Generic[T]):
 CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
 WAVE_KEY = DocumentKey("waves", "current", Wave)
 COMMITMENTS_KEY = DocumentKey("commitments", "current", CommitmentReading)
-LEDGER_KEY = DocumentKey("ledger", "current", Ledger)
 
 
 def pool_key(pool: str) -> DocumentKey[PoolMarks]:
@@ -113,8 +112,14 @@ def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
     return DocumentKey("drains", order_id, DrainRecord)
 
 
+def ledger_key() -> "DocumentKey[Ledger]":
+    from shared.core.records.ledger import Ledger  # noqa: PLC0415 - a plan needs none of it, nor of a week's sentences
+
+    return DocumentKey("ledger", "current", Ledger)
+
+
 def week_key(end: datetime) -> "DocumentKey[WeekSummary]":
-    from shared.core.records.week import WeekSummary  # noqa: PLC0415 - a plan needs none of its sentences
+    from shared.core.records.week import WeekSummary  # noqa: PLC0415 - the same
 
     return DocumentKey("weeks", end.isoformat(), WeekSummary)
 

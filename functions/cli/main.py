@@ -20,8 +20,6 @@ from shared import VERSION
 from shared.errors import BadInput
 
 _ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
-_BUILT: Final = Path(__file__).with_name("version.txt")
-"""Version and commit, written when a package is built (`infra/build.py`)."""
 
 _LOOK: Final = "Look at a cluster or a dump"
 _DECIDE: Final = "Decide on a policy"
@@ -95,14 +93,12 @@ app = Commands(name="ebb", cls=_Root, add_completion=True, context_settings={"he
 
 
 def version() -> None:
-    """Show the version, and the commit that a package was built from.
-
-    The same as ebb --version.
+    """Show the version, as ebb --version does.
 
     Examples:
       ebb version
     """
-    typer.echo(f"ebb {_BUILT.read_text(encoding='ascii') if _BUILT.exists() else VERSION}")
+    typer.echo(f"ebb {VERSION}")
 
 
 def _print_version(wanted: bool) -> None:

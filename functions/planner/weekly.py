@@ -20,7 +20,7 @@ from shared.core.records.pool_count import PoolFigures
 from shared.core.records.state import Reclaimed, Removed
 from shared.core.records.week import KIND, WeekSummary, as_message, sum_up
 from shared.errors import Stale
-from shared.port_types import LEDGER_KEY, StoredDocument, week_key
+from shared.port_types import StoredDocument, ledger_key, week_key
 from shared.ports import Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_lenient, readable
@@ -39,11 +39,11 @@ def schedule_of(settings: Settings) -> Schedule | None:
 def count(ports: Ports, report: PassReport, settings: Settings) -> None:
     """Add a pass to the ledger."""
     try:
-        found = read_lenient(ports.state, LEDGER_KEY)
+        found = read_lenient(ports.state, ledger_key())
         if found.fault:
             _warn(ports, f"The weekly figures begin again: {found.fault}", "unreadable")
         ledger = count_pass(found.value, figures_of(report), schedule_of(settings), report.inputs.now)
-        ports.state.put(LEDGER_KEY, ledger, found.version)
+        ports.state.put(ledger_key(), ledger, found.version)
     except Stale:  # another call was first; the next pass counts the time since the one that stands
         return
     except Exception as fault:  # noqa: BLE001 - the ledger only informs: whatever it is, it ends no pass
@@ -101,7 +101,7 @@ def publish_due(ports: Ports, settings: Settings) -> tuple[str, ...]:
 
 def _publish_all(ports: Ports, cluster: str, schedule: Schedule) -> Iterator[str]:
     """Publish the weeks in turn, as long as no other call is at one. What is written down already stays as it is."""
-    found = ports.state.get(LEDGER_KEY)
+    found = ports.state.get(ledger_key())
     due = ended_weeks(found.value, schedule, found.read_at) if found.value else ()
     if not due or found.value is None or found.version is None:
         return
@@ -117,7 +117,7 @@ def _publish_all(ports: Ports, cluster: str, schedule: Schedule) -> Iterator[str
             _publish(ports, taken, stood.version if stood else None)
         weeks[end.isoformat()] = StoredDocument(taken, None, found.read_at)
         yield end.isoformat()
-    ports.state.put(LEDGER_KEY, without_weeks(found.value, due[-1], schedule), found.version)
+    ports.state.put(ledger_key(), without_weeks(found.value, due[-1], schedule), found.version)
 
 
 def _sum_up(ports: Ports, cluster: str, ledger: Ledger, earlier: Sequence[WeekSummary], end: datetime) -> WeekSummary:

@@ -174,7 +174,7 @@ def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path, tmp_path: Pa
     assert min(plans) < min(seconds), (plans, seconds)
 
 
-MOST_LOADED = 166
+MOST_LOADED = 165
 """Modules of ours, packages among them, that a plan of a dump may load: who reads the code from here reads these."""
 
 
@@ -242,11 +242,8 @@ def _kubeconfig(server: str) -> str:
     )
 
 
-def test_the_version_is_the_packages_with_its_commit() -> None:
-    shown = ebb("--version").output
-
-    assert re.fullmatch(rf"ebb {re.escape(version('ebb'))}( \([0-9a-f]{{7,}}\))?\n", shown)
-    assert ebb("version").output == shown
+def test_the_version_is_the_packages() -> None:
+    assert ebb("--version").output == ebb("version").output == f"ebb {version('ebb')}\n"
 
 
 def test_without_a_forecast_there_are_no_scenarios_and_the_pass_is_the_same(dump: Path) -> None:

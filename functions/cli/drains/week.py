@@ -24,7 +24,7 @@ from shared.core.records.week import (
     shortfall,
     sum_up,
 )
-from shared.port_types import LEDGER_KEY
+from shared.port_types import ledger_key
 from shared.ports import State
 from shared.store.compare_and_set import read_lenient, readable
 
@@ -37,7 +37,7 @@ def read_week(cluster: str, documents: State) -> WeekSummary:
     """
     if weeks := readable(documents.all("weeks", WeekSummary)):
         return max(weeks.values(), key=lambda week: week.ended)
-    found = documents.get(LEDGER_KEY)
+    found = documents.get(ledger_key())
     ledger = found.value or Ledger(began=found.read_at, through=found.read_at)
     records = readable(documents.all("drains", DrainRecord)).values()
     so_far = replace(ledger, weeks={found.read_at.isoformat(): next(iter(ledger.weeks.values()), Sums())})
@@ -46,7 +46,7 @@ def read_week(cluster: str, documents: State) -> WeekSummary:
 
 def read_ledger(documents: State) -> Ledger | None:
     """Return what passes have counted; None where none has, or where this version cannot read it."""
-    return read_lenient(documents, LEDGER_KEY).value
+    return read_lenient(documents, ledger_key()).value
 
 
 def show_week(console: Console, week: WeekSummary) -> None:

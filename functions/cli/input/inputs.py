@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions.cli.errors import message_of
 from functions.cli.input.commitments import (
@@ -35,12 +35,14 @@ from shared.core.planning.bill import unpriced_families
 from shared.core.planning.policy_advice import unknown_pools
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.records.ledger import Ledger
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import LEDGER_KEY, WAVE_KEY
+from shared.port_types import WAVE_KEY, ledger_key
 from shared.store.snapshots import snapshot_of
+
+if TYPE_CHECKING:
+    from shared.core.records.ledger import Ledger
 
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
@@ -243,7 +245,7 @@ class PastPasses:
     assumed: bool = False
     wave: Wave | None = None
     """The wave's document; whether it lives is not judged."""
-    ledger: Ledger | None = None
+    ledger: "Ledger | None" = None
     """What passes have counted."""
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
@@ -285,5 +287,5 @@ def _recall_installation() -> PastPasses:
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
     marks = {pool: stored.value or PoolMarks() for pool, stored in state.all("pools", PoolMarks).items()}
-    wave, ledger = read_lenient(state, WAVE_KEY).value, read_lenient(state, LEDGER_KEY).value
+    wave, ledger = read_lenient(state, WAVE_KEY).value, read_lenient(state, ledger_key()).value
     return PastPasses(cluster, marks, IN_REACH, wave=wave, ledger=ledger)

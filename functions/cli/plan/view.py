@@ -22,11 +22,11 @@ from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
-from shared.core.records.ledger import Ledger
 from shared.errors import BadInput
 
 if TYPE_CHECKING:
     from functions.cli.analysis.forecast.committed import Committed
+    from shared.core.records.ledger import Ledger
 
 
 class RemovedBy(StrEnum):
@@ -165,7 +165,7 @@ class PlanView:
     """By pool: how the autoscaler takes its nodes away."""
     blocked: BlockedBy | None = None
     """Who keeps nodes; None if the plan is partial."""
-    ledger: Ledger | None = None
+    ledger: "Ledger | None" = None
     """What passes of the installation have counted; None without one in reach."""
 
     @property

@@ -13,7 +13,7 @@ from shared.core.reasons import Reason, Shortfall, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.ledger import Ledger, Promise, Sums
 from shared.core.records.week import Missed, WeekSummary, as_message, shortfall, sum_up
-from shared.port_types import LEDGER_KEY, drain_key, week_key
+from shared.port_types import drain_key, ledger_key, week_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.running import run_ebb
 
@@ -144,7 +144,7 @@ def test_the_command_shows_the_published_week(tmp_path: Path) -> None:
 def test_what_stays_away_is_shown_beside_what_is_saved(tmp_path: Path) -> None:
     sums = structs.replace(SUMS, older=30_000_000)
     found, months = week(weeks={NOW.isoformat(): sums}), ledger(months={"2026-03": sums})
-    rows = [(week_key(NOW), found), (LEDGER_KEY, months), (drain_key("a"), record("a"))]
+    rows = [(week_key(NOW), found), (ledger_key(), months), (drain_key("a"), record("a"))]
     shown = run(tmp_path / "s.db", "history", rows=rows).stdout
     assert "30.00 EUR" in shown
     assert "outside_windows" not in shown
@@ -154,7 +154,7 @@ def test_what_stays_away_is_shown_beside_what_is_saved(tmp_path: Path) -> None:
 
 
 def test_before_the_first_week_has_ended_it_shows_what_has_come(tmp_path: Path) -> None:
-    ran = run(tmp_path / "s.db", "status", "--week", "-o", "json", rows=[(LEDGER_KEY, ledger())])
+    ran = run(tmp_path / "s.db", "status", "--week", "-o", "json", rows=[(ledger_key(), ledger())])
     assert json.loads(ran.stdout)["saved"] == 60.0
 
 
@@ -170,7 +170,7 @@ def test_an_installation_without_figures_shows_that(tmp_path: Path) -> None:
 
 
 def test_the_history_shows_months_with_what_was_promised_and_what_came(tmp_path: Path) -> None:
-    rows = [(LEDGER_KEY, ledger()), (drain_key("a"), record("a"))]
+    rows = [(ledger_key(), ledger()), (drain_key("a"), record("a"))]
     shown = run(tmp_path / "s.db", "history", rows=rows).stdout
     assert "2026-03" in shown
     assert "outside_windows 30.00 EUR" in shown

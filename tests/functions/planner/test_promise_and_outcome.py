@@ -11,7 +11,7 @@ import pytest
 from shared.core.cluster.node import NodePool
 from shared.core.records.ledger import Ledger, Sums
 from shared.core.records.week import shortfall
-from shared.port_types import LEDGER_KEY
+from shared.port_types import ledger_key
 from tests.builders import NOW, node, pod, policy
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
@@ -40,7 +40,7 @@ def why_less(week: Mapping[str, Any]) -> dict[str, float]:
 
 
 def ledger_of(ebb: FakeEbb) -> Ledger:
-    ledger = ebb.state.get(LEDGER_KEY).value
+    ledger = ebb.state.get(ledger_key()).value
     assert ledger is not None
     return ledger
 

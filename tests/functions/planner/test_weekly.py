@@ -17,7 +17,7 @@ from shared.adapters.pubsub import PubSubOrders
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.week import as_message
 from shared.errors import BadPolicy, Retryable
-from shared.port_types import LEDGER_KEY, DocumentKey, StoredDocument, week_key
+from shared.port_types import DocumentKey, StoredDocument, ledger_key, week_key
 from shared.ports import State
 from tests.builders import NOW, node, pod, policy
 from tests.fakes import failing
@@ -216,7 +216,7 @@ def test_a_node_that_comes_back_while_a_pass_is_at_work_is_saved_no_more() -> No
 
 def weeks_of(ebb: FakeEbb) -> timedelta:
     """How much time the open week accounts for."""
-    ledger = ebb.state.get(LEDGER_KEY).value
+    ledger = ebb.state.get(ledger_key()).value
     assert ledger is not None
     return timedelta(seconds=sum(sums.seconds for sums in ledger.weeks.values()))
 
@@ -224,7 +224,7 @@ def weeks_of(ebb: FakeEbb) -> timedelta:
 def test_a_document_of_another_version_is_written_over() -> None:
     ebb = cluster()
     run_until(ebb, MONDAYS[0] - HOUR)
-    for key in (week_key(MONDAYS[0]), LEDGER_KEY):
+    for key in (week_key(MONDAYS[0]), ledger_key()):
         ebb.state.documents[ebb.state.cluster, key.collection, key.id] = b'{"new": 1}', "v"
     run_until(ebb, MONDAYS[1] + HOUR)
     assert ends(ebb) == MONDAYS[:2]
@@ -275,7 +275,7 @@ def test_an_installation_that_wants_none_counts_months_only() -> None:
     ebb = cluster()
     ebb.settings = dataclasses.replace(ebb.settings, weekly_summary="off")
     run_until(ebb, MONDAYS[0] + HOUR, step=6 * HOUR)
-    ledger = ebb.state.get(LEDGER_KEY).value
+    ledger = ebb.state.get(ledger_key()).value
     assert announced(ebb) == []
     assert ledger is not None
     assert (list(ledger.months), ledger.weeks) == (["2026-03"], {})

@@ -123,6 +123,7 @@ def test_the_bill_of_all_together_falls(kind: str) -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.timeout(1200)
 def test_the_bill_of_clusters_drawn_anew_is_never_higher() -> None:
     numbers = Random(SEED).sample(range(1000, 100_000), 24 if DEEP else 1)  # noqa: S311 - drawn again by its seed
     rows = [played(number, SMALL) for number in numbers]
