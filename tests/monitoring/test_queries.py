@@ -19,7 +19,7 @@ FIELDS = {
     "timestamp": "TIMESTAMP",
     "labels": "STRUCT(cluster VARCHAR, event VARCHAR, reason VARCHAR)",
     "jsonPayload": "STRUCT(ended VARCHAR, removed_by_ebb BIGINT, removed_by_others BIGINT, saved DOUBLE, "
-    "promised DOUBLE, currency VARCHAR, nodes BIGINT, per_hour DOUBLE)",
+    "older_removals DOUBLE, promised DOUBLE, currency VARCHAR, nodes BIGINT, per_hour DOUBLE)",
 }
 """Of the table that a sink of Cloud Logging makes, those that the queries read."""
 
@@ -50,6 +50,7 @@ def test_each_week_has_one_row_also_if_its_summary_was_published_twice(lines: li
     days = [week["jsonPayload"]["ended"][:10] for week in weeks]
     assert [row["week_to"] for row in rows] == sorted(days, reverse=True)
     assert rows[0]["promised"] == weeks[-1]["jsonPayload"]["promised"] > 0
+    assert [row["older_removals"] for row in rows] == [week["jsonPayload"]["older_removals"] for week in weeks[::-1]]
     assert {(row["cluster"], row["currency"]) for row in rows} == {(CLUSTER, "USD")}
 
 

@@ -5,6 +5,7 @@ SELECT
   MAX(jsonPayload.removed_by_ebb) AS nodes_by_ebb,
   MAX(jsonPayload.removed_by_others) AS nodes_by_others,
   MAX(jsonPayload.saved) AS saved,
+  MAX(jsonPayload.older_removals) AS older_removals,
   MAX(jsonPayload.promised) AS promised,
   MAX(jsonPayload.currency) AS currency
 FROM `${table}`
