@@ -108,7 +108,7 @@ class Shortfall(Reason):
 
     # fmt: off
     FEWER_REMOVABLE = Row("fewer_removable",
-        "Fewer nodes could go than on the policy's first day: more were needed.",
+        "Fewer nodes could go than on the policy's first day: more were needed, or their drains still ran.",
         "Nothing to do if the nodes are needed; ebb why-not shows what would free more.")
     REMOVED_BY_OTHERS = Row("removed_by_others",
         "The autoscaler or others have removed nodes since the policy came into force.",

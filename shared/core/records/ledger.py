@@ -175,7 +175,10 @@ def _sums(
     ledger: Ledger, figures: PassFigures, pools: Mapping[str, PoolCount], promise: Promise | None, hours: float
 ) -> Sums:
     """Return what came since the last pass. A node that others added and removed in between is not seen."""
-    newest, promised = ledger.newest or ledger.through, promise.per_hour if promise else 0
+    newest, others = ledger.newest or ledger.through, sum(pool.by_others for pool in pools.values())
+    promised, foreseen = promise.per_hour if promise else 0, promise.missed_per_hour if promise else {}
+    if promise is not ledger.promise:  # It is being measured: the average stands once its first day is over.
+        promised, foreseen = figures.possible, {**figures.missed, _OTHERS: others}
     seen = [(before, figures.pools.get(name, PoolFigures())) for name, before in ledger.pools.items()]
     return Sums(
         seconds=round(hours * _HOUR),
@@ -184,10 +187,10 @@ def _sums(
         saved=in_time(figures.saved, hours),
         at_list=in_time(figures.at_list, hours),
         older=in_time(max(0, sum(pool.own.cost_per_hour for pool in pools.values()) - figures.saved), hours),
-        by_others=in_time(sum(pool.by_others for pool in pools.values()), hours),
+        by_others=in_time(others, hours),
         promised=in_time(promised, hours),
         missed=_in_time(_missed(figures, promised), hours),
-        foreseen=_in_time(promise.missed_per_hour.items() if promise else (), hours),
+        foreseen=_in_time(foreseen.items(), hours),
     )
 
 

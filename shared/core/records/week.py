@@ -214,7 +214,7 @@ def _removed(week: WeekSummary) -> str:
 
 def _saved(week: WeekSummary) -> str:
     list_price = f" ({amount_in(week.currency, week.at_list)} at list prices)" if week.at_list != week.saved else ""
-    promised = f"; promised were {amount_in(week.currency, week.promised)}" if week.promised else ""
+    promised = f"; {amount_in(week.currency, week.promised)} was promised" if week.promised else ""
     older = older_removals(week.currency, week.older)
     return f"Saved: {amount_in(week.currency, week.saved)}{list_price}{promised}{older}."
 

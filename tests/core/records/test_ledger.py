@@ -166,6 +166,25 @@ def test_only_what_is_missed_beyond_the_first_day_is_unforeseen(expected: int, h
     assert sum(total(ledger).unforeseen.values()) == pytest.approx(expected * DOLLAR, rel=0.001)
 
 
+@pytest.mark.parametrize(
+    ("promised", "halves"),
+    [
+        pytest.param(96, [6, 2], id="begun in the evening"),
+        pytest.param(96, [2, 6], id="begun in the morning"),
+        pytest.param(2 * 96, [6, 2, 6, 2], id="and a day later"),
+    ],
+)
+def test_on_its_first_day_a_policy_promises_what_it_could_remove_then(promised: int, halves: list[int]) -> None:
+    ledger = None
+    for hour in range(len(halves) * 12 + 1):
+        rate = halves[max(0, hour - 1) // 12] * DOLLAR
+        found = figures(-HOUR, possible=rate, missed={"pod_local_storage": rate})
+        ledger = count_pass(ledger, found, None, NOW + hour * HOUR)
+    assert ledger is not None
+    assert total(ledger).promised == pytest.approx(promised * DOLLAR, rel=0.001)
+    assert not total(ledger).unforeseen
+
+
 def test_what_went_before_a_policy_came_into_force_is_no_part_of_its_promise() -> None:
     def pool(nodes: int, policy_hash: str) -> PassFigures:
         count = PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, Removed(5 - nodes, DOLLAR * (5 - nodes)))
