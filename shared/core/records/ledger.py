@@ -186,7 +186,7 @@ def _sums(
         own=sum(before.newly_removed(now).nodes for before, now in seen),
         saved=in_time(figures.saved, hours),
         at_list=in_time(figures.at_list, hours),
-        older=in_time(max(0, sum(pool.own.cost_per_hour for pool in pools.values()) - figures.saved), hours),
+        older=in_time(max(0, sum(pool.by_drains for pool in pools.values()) - figures.saved), hours),
         by_others=in_time(others, hours),
         promised=in_time(promised, hours),
         missed=_in_time(_missed(figures, promised), hours),

@@ -190,7 +190,7 @@ def test_what_went_before_a_policy_came_into_force_is_no_part_of_its_promise() -
         count = PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, Removed(5 - nodes, DOLLAR * (5 - nodes)))
         return figures(pools={"a": count}, saved=0, policy_hash=policy_hash)
 
-    passes = [pool(5, "abc"), pool(3, "abc"), pool(3, "new"), pool(3, "new"), pool(2, "new")]
+    passes = [pool(5, "old"), pool(3, "old"), pool(3, "new"), pool(3, "new"), pool(2, "new")]
     found = total(counted(*(((hour + 1) * HOUR, one) for hour, one in enumerate(passes))))
     assert (found.own, found.older) == (3, 2 * DOLLAR + DOLLAR)
 
@@ -198,7 +198,7 @@ def test_what_went_before_a_policy_came_into_force_is_no_part_of_its_promise() -
 def test_nodes_that_others_removed_and_that_came_back_are_in_the_sums_for_as_long_as_they_were_away() -> None:
     def pool(nodes: int, removed: int = 0) -> PassFigures:
         count = PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, Removed(removed, removed * DOLLAR // 2))
-        return figures(pools={"a": count}, saved=0, missed={})
+        return figures(pools={"a": count}, saved=0, missed={}, policy_hash="new")
 
     passes = [pool(5), pool(2, 1), pool(2, 1), pool(4, 1), pool(5, 1)]
     found = total(counted(*(((hour + 1) * HOUR, one) for hour, one in enumerate(passes))))

@@ -39,14 +39,21 @@ def after(*passes: PoolFigures) -> PoolCount:
         pytest.param(1, 0, [seen(5), seen(3, 2), seen(4, 2)], id="one came back"),
         pytest.param(2, 0, [seen(5), seen(3, 2), seen(2, 2), seen(3, 2)], id="an upgrade replaces a node"),
         pytest.param(5, 0, [seen(5), seen(0, 5), seen(0, 5)], id="the pool is empty"),
-        pytest.param(0, 3, [seen(5), seen(8), seen(5)], id="a rise and a fall"),
+        pytest.param(1, 1, [seen(5), seen(3, 2), *[seen(4, 2), seen(3, 2)] * 3], id="an upgrade adds each node first"),
+        pytest.param(0, 0, [seen(5), seen(8), seen(5)], id="a rise and a fall"),
+        pytest.param(0, 0, [seen(20), seen(80), seen(20), seen(15, 5), seen(20, 5)], id="a night below an old peak"),
+        pytest.param(0, 0, [seen(5), seen(9), seen(5, 4)], id="drains removed all that a peak had added"),
+        pytest.param(0, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4), seen(5, 4)], id="back by day"),
+        pytest.param(
+            2, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4)], id="a night, long after others removed four"
+        ),
         pytest.param(1, 0, [seen(4, 7, saved=1), seen(4, 7)], id="what counts as saved as the policy begins"),
         pytest.param(0, 0, [seen(4, 7), seen(4, 0)], id="the state was lost"),
     ],
 )
 def test_what_is_away_by_whom(own: int, by_others: int, passes: list[PoolFigures]) -> None:
     found = after(*passes)
-    assert (found.own, found.by_others) == (Removed(own, 90 * own), PRICE * by_others)
+    assert (found.by_drains, found.by_others) == (90 * own, PRICE * by_others)
 
 
 @pytest.mark.parametrize(
@@ -66,17 +73,17 @@ _PASSES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0
 
 @given(_PASSES)
 @examples(200)
-def test_each_node_that_goes_counts_once_and_is_away_until_one_comes(passes: list[tuple[int, int, int]]) -> None:
-    nodes, removed, gone, left = 500, 0, 0, 0
+def test_of_what_is_away_the_node_that_went_last_comes_back_first(passes: list[tuple[int, int, int]]) -> None:
+    nodes, removed, gone, away = 500, 0, 0, list[bool]()
     count = begin(seen(nodes))
     for index, (by_drains, by_others, added) in enumerate(passes):
         made = NOW + (index + 1) * HOUR
         nodes, removed = nodes - by_drains - by_others, removed + by_drains
         now = PoolFigures((NOW,) * nodes + (made,) * added, 0, Removed(removed, 90 * removed))
-        nodes, left = nodes + added, max(0, left + by_drains + by_others - added)
+        nodes, away = nodes + added, [*away, *[True] * by_drains, *[False] * by_others]
+        del away[max(0, len(away) - added) :]
         gone += count.gone(now, made - HOUR)
         count = count.after(now)
-        assert count.away == left
-        assert 0 <= count.own.nodes <= min(left, removed)
+        assert count.own.nodes == sum(away)
         assert count.own.cost_per_hour == 90 * count.own.nodes
     assert gone == sum(by_drains + by_others for by_drains, by_others, _ in passes)
