@@ -17,7 +17,7 @@ from shared.core.records.claims import settle_gone, still_saved
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.ledger import WEEK, Ledger, PassFigures, count_pass, ended_weeks, without_weeks
 from shared.core.records.pool_count import PoolFigures
-from shared.core.records.state import Reclaimed, Removed
+from shared.core.records.state import Removed
 from shared.core.records.week import KIND, WeekSummary, as_message, sum_up
 from shared.errors import Stale
 from shared.port_types import StoredDocument, ledger_key, week_key
@@ -63,7 +63,7 @@ def figures_of(report: PassReport) -> PassFigures:
     return PassFigures(
         policy_hash=plan.policy_hash,
         dry_run=plan.dry_run,
-        pools=dict(_pools(report, saved)),
+        pools=dict(_pools(report)),
         saved=cost,
         at_list=cost + sum(row.covered_per_hour for row in saved),
         possible=cost + in_flight + max(plan.saving, plan.at_rest.saving if plan.at_rest else 0),
@@ -72,15 +72,17 @@ def figures_of(report: PassReport) -> PassFigures:
     )
 
 
-def _pools(report: PassReport, saved: Sequence[Reclaimed]) -> Iterator[tuple[str, PoolFigures]]:
+def _pools(report: PassReport) -> Iterator[tuple[str, PoolFigures]]:
     """Return each pool with its figures. A claim whose node is gone is a removal, settled or not."""
     snapshot, state, nodes = report.inputs.snapshot, report.inputs.state, report.inputs.snapshot.nodes_by_pool
     alive = {node.uid for node in snapshot.nodes}
     gone = {uid: claim.order_id for uid, claim in state.claims.items() if uid not in alive}
-    removed = settle_gone(state, gone, report.inputs.now).removed
+    settled = settle_gone(state, gone, report.inputs.now)
+    removed, saved = settled.removed, still_saved(settled.reclaimed, snapshot.nodes, state.last_pass, report.inputs.now)
+    bill_of = report.plan.savings.saving_of if report.plan.savings else report.prices.cost_of
     for name in {*snapshot.pools, *nodes, *removed}:
         own, young = nodes.get(name, ()), [row for row in saved if row.pool == name]
-        created, cost = tuple(node.created for node in own), report.prices.cost_of(own)
+        created, cost = tuple(node.created for node in own), bill_of(own)
         still = Removed(sum(row.nodes for row in young), sum(row.cost_per_hour for row in young))
         yield name, PoolFigures(created, cost, removed.get(name, Removed()), still)
 

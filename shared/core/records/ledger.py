@@ -50,7 +50,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     older: int = 0
     """By the bill, for nodes that drains removed since the policy came into force and that `saved` counts no more."""
     by_others: int = 0
-    """At list prices, for nodes that others removed since then."""
+    """By the bill, for nodes that others removed since then."""
     promised: int = 0
     missed: dict[str, int] = {}
     """By the word of the reason that keeps nodes: what these would have saved."""
@@ -180,13 +180,14 @@ def _sums(
     if promise is not ledger.promise:  # It is being measured: the average stands once its first day is over.
         promised, foreseen = figures.possible, {**figures.missed, _OTHERS: others}
     seen = [(before, figures.pools.get(name, PoolFigures())) for name, before in ledger.pools.items()]
+    young = sum(now.saved.cost_per_hour for now in figures.pools.values())
     return Sums(
         seconds=round(hours * _HOUR),
         gone=sum(before.gone(now, newest) for before, now in seen),
         own=sum(before.newly_removed(now).nodes for before, now in seen),
         saved=in_time(figures.saved, hours),
         at_list=in_time(figures.at_list, hours),
-        older=in_time(max(0, sum(pool.by_drains for pool in pools.values()) - figures.saved), hours),
+        older=in_time(max(0, sum(pool.by_drains for pool in pools.values()) - young), hours),
         by_others=in_time(others, hours),
         promised=in_time(promised, hours),
         missed=_in_time(_missed(figures, promised), hours),

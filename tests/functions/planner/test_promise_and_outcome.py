@@ -12,7 +12,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.records.ledger import Ledger, Sums
 from shared.core.records.week import shortfall
 from shared.port_types import ledger_key
-from tests.builders import NOW, node, pod, policy
+from tests.builders import NOW, committed, node, pod, policy
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import deliver_and_remove
@@ -64,6 +64,21 @@ def test_a_cluster_that_stays_smaller_without_a_rhythm_keeps_its_promise() -> No
     assert [week["shortfall"] for week in weeks] == [[], [], []]
     assert all(shortfall(sums) == () for sums in ledger_of(ebb).months.values())
     assert "older removals add" in weeks[-1]["text"]
+
+
+def test_what_others_removed_lacks_nothing_if_commitments_pay_for_it() -> None:
+    ebb = cluster(policy=policy(cluster_wide={"commitments": committed("e2", vcpu=24, gib=96)}))
+    watch_until(ebb, NOW + 12 * HOUR)
+    remove(ebb, "n0", "n1", "n2")
+    watch_until(ebb, NOW + 36 * HOUR)
+    assert [(sums.gone, sums.by_others) for sums in ledger_of(ebb).months.values()] == [(3, 0)]
+
+
+def test_on_the_first_day_no_removal_is_older() -> None:
+    ebb = cluster()
+    run_until(ebb, NOW + 20 * HOUR)
+    sums = [sums for sums in ledger_of(ebb).months.values() if sums.own]
+    assert [(one.saved > 0, one.older) for one in sums] == [(True, 0)]
 
 
 @pytest.mark.parametrize(("rows", "exists"), [pytest.param(1, True, id="exists"), pytest.param(0, False, id="deleted")])
@@ -135,7 +150,8 @@ def test_over_a_month_the_sums_are_those_of_the_events(
     published = sum(week["removed_by_ebb"] + week["removed_by_others"] for week in announced(ebb))
     assert published + sum(week.gone for week in ledger_of(ebb).weeks.values()) == gone.total()
     if not others and not back:
-        assert [week["shortfall"] for week in announced(ebb)] == [[]] * len(MONDAYS)
+        _, *later = announced(ebb)  # in a first week of few passes the drains' own time is a fifth
+        assert [week["shortfall"] for week in later] == [[]] * (len(MONDAYS) - 1)
 
 
 def assert_adds_up(sums: Sums) -> None:
