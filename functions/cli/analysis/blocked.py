@@ -87,11 +87,12 @@ class _Owners:
             yield NOBODY, decision.reason
 
     def _owner(self, blocker: Blocker) -> str:
-        """Return the owner; what a blocker is about is `namespace/name` of a pod or a budget, or neither."""
+        """Return the owner; a blocker is about `namespace/name` of a pod or a budget, a namespace, or neither."""
         namespace, slash, _ = blocker.object.partition("/")
         pod = self._pods.get(blocker.object)
         if self._by == NAMESPACE:
-            return namespace if pod or (slash and namespace in self._snapshot.namespaces) else NOBODY
+            is_its_own = pod or blocker.reason is Unremovable.NAMESPACE_RATE
+            return namespace if is_its_own or (slash and namespace in self._snapshot.namespaces) else NOBODY
         if pod is None:
             return NOBODY
         return workload_of(self._snapshot, pod) if self._by == WORKLOAD else pod.spec.labels.get(self._by, NOBODY)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,18 @@ from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Verdict
 from shared.core.policy import Policy, PoolPolicy
+from shared.core.policy.values import NamespaceRate
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pod, pod_class
+from tests.builders import cluster, node, pod, pod_class, policy
 from tests.cli import dumps
 from tests.cli.running import run_ebb
 
 
-def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True) -> BlockedBy:
+def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True, rules: Policy | None = None) -> BlockedBy:
     nodes = [node(name) for name in ("n1", "n2", "n3")]
     snapshot = cluster(nodes, things)
-    rules = Policy(dry_run=False, pools={"a": PoolPolicy(enabled=enabled)})
+    rules = Policy(dry_run=False, pools={"a": PoolPolicy(enabled=enabled)}) if rules is None else rules
     plan = make_plan(Situation(snapshot, ClusterState(), rules), {}, load())
     found = blocked_nodes(plan, snapshot, by)
     assert found.nodes == sum(row.verdict in {Verdict.KEEP, Verdict.WAITING} for row in plan.decisions)
@@ -66,6 +68,12 @@ def test_an_owner_is_what_was_asked_for(owner: str, by: str) -> None:
 
 def test_what_is_about_no_pod_is_nobodys() -> None:
     assert rows(blocked(enabled=False)) == {(NOBODY, "pool_disabled"): (3, 0)}
+
+
+def test_a_limit_of_a_namespace_is_that_namespaces() -> None:
+    few = policy(cluster_wide={"evictions_per_namespace": NamespaceRate(1, timedelta(hours=1))})
+    pods = [pod(name, on="n1", kind=pod_class(namespace="shop", owner="ReplicaSet/r")) for name in ("a", "b")]
+    assert rows(blocked(*pods, rules=few))["shop", "namespace_rate"] == (1, 0)
 
 
 @pytest.fixture(scope="module")
