@@ -180,14 +180,14 @@ def _sums(
     if promise is not ledger.promise:  # It is being measured: the average stands once its first day is over.
         promised, foreseen = figures.possible, {**figures.missed, _OTHERS: others}
     seen = [(before, figures.pools.get(name, PoolFigures())) for name, before in ledger.pools.items()]
-    young = sum(now.saved.cost_per_hour for now in figures.pools.values())
+    older = sum(max(0, pool.by_drains - figures.pools[name].saved.cost_per_hour) for name, pool in pools.items())
     return Sums(
         seconds=round(hours * _HOUR),
         gone=sum(before.gone(now, newest) for before, now in seen),
         own=sum(before.newly_removed(now).nodes for before, now in seen),
         saved=in_time(figures.saved, hours),
         at_list=in_time(figures.at_list, hours),
-        older=in_time(max(0, sum(pool.by_drains for pool in pools.values()) - young), hours),
+        older=in_time(older, hours),
         by_others=in_time(others, hours),
         promised=in_time(promised, hours),
         missed=_in_time(_missed(figures, promised), hours),

@@ -195,6 +195,19 @@ def test_what_went_before_a_policy_came_into_force_is_no_part_of_its_promise() -
     assert (found.own, found.older) == (3, 2 * DOLLAR + DOLLAR)
 
 
+def test_what_a_grown_pool_saves_takes_nothing_from_older_removals_of_another() -> None:
+    def pool(nodes: int, removed: int = 0, saved: int = 0) -> PoolFigures:
+        own, young = (Removed(number, number * DOLLAR) for number in (removed, saved))
+        return PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, own, young)
+
+    passes = [(pool(5), pool(1)), (pool(3, 2, 2), pool(9)), (pool(3, 2), pool(6, 3, 3))]
+    ledger = None
+    for hour, (small, grown) in enumerate(passes):
+        ledger = count_pass(ledger, figures(pools={"a": small, "b": grown}), None, NOW + hour * HOUR)
+    assert ledger is not None
+    assert total(ledger).older == 2 * DOLLAR
+
+
 def test_nodes_that_others_removed_and_that_came_back_are_in_the_sums_for_as_long_as_they_were_away() -> None:
     def pool(nodes: int, removed: int = 0) -> PassFigures:
         count = PoolFigures((NOW - HOUR,) * nodes, DOLLAR * nodes, Removed(removed, removed * DOLLAR // 2))
