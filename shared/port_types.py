@@ -113,7 +113,7 @@ def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
 
 
 def ledger_key() -> "DocumentKey[Ledger]":
-    from shared.core.records.ledger import Ledger  # noqa: PLC0415 - a plan needs none of it, nor of a week's sentences
+    from shared.core.records.ledger import Ledger  # noqa: PLC0415 - a plan needs no ledger and no week
 
     return DocumentKey("ledger", "current", Ledger)
 
