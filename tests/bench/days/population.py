@@ -88,6 +88,10 @@ class Budgets(StrEnum):
     DENSE = "dense"
 
 
+PROFILES: Final = ("BALANCED", "OPTIMIZE_UTILIZATION")
+"""Of the autoscaler; a quarter of the cases has the second."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One cluster with the demand of two days."""
@@ -106,7 +110,7 @@ def case(number: int, *, nodes: int = 0, budgets: Budgets | None = None) -> Case
     size = nodes or dice.choice((30, 40, 60, 60, 80, 120, 200, 300))
     kept = tuple(Budgets)[number // len(MIXES) % 3] if budgets is None else budgets
     fill, rich = dice.uniform(0.4, 0.75), dice.random() < 0.5
-    profile = "OPTIMIZE_UTILIZATION" if dice.random() < 0.25 else "BALANCED"
+    profile = PROFILES[dice.random() < 0.25]
     hours, begins = dice.choice(_HOURS), MORNING + timedelta(days=dice.random() < 0.3)
     night = dice.randrange(40, 95, 5)
     seen = _cluster(dice, MIXES[mix], size, fill, rich=rich, budgets=kept, profile=profile, now=begins)

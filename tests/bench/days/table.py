@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import product
 from math import ceil, hypot, sqrt
 from multiprocessing import get_context
 from statistics import fmean, stdev
@@ -30,7 +31,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.bench.days.population import DAYS, MIXES, Budgets, Case, case
+from tests.bench.days.population import DAYS, MIXES, PROFILES, Budgets, Case, case
 from tests.bench.reporting import say
 
 CASES: Final = 72
@@ -77,17 +78,21 @@ class Run:
         return 200 * stdev(bills) / sqrt(len(bills)) / self.paid if len(bills) > 1 else 0.0
 
     @property
-    def lowest_at(self) -> float:
-        """When the bill was lowest first, in seconds since 1970."""
-        return self.mean(lambda totals: _lowest_at(totals).timestamp())
-
-    @property
     def evictions_a_node(self) -> float:
         return sum(totals.evictions for totals in self.plays) / max(sum(self.by.values()), 1)
 
 
-def _lowest_at(totals: PlayedTotals) -> datetime:
-    return min(totals.series, key=lambda row: (row.bill if row.bill is not None else row.cost, row.at)).at
+def _bills(totals: PlayedTotals) -> Sequence[tuple[int, datetime]]:
+    """Return the bills of the first night, with their times."""
+    rows = [(row.cost if row.bill is None else row.bill, row.at) for row in totals.series]
+    return [row for row in rows if row[1] - rows[0][1] < timedelta(days=1)]
+
+
+def _minutes_later(own: PlayedTotals, alone: PlayedTotals) -> float | None:
+    """Return how much later a bill is as low as the lowest of the autoscaler alone; None if it never is."""
+    lowest, at = min(_bills(alone))
+    found = next((when for bill, when in _bills(own) if bill <= lowest), None)
+    return None if found is None else (found - at) / timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,7 @@ class Row:
     budgets: Budgets
     runs: Mapping[str, Run]
     least: float
+    profile: str = PROFILES[0]
 
     def percent(self, kind: str) -> float:
         return 100 * (self.runs[kind].paid / self.runs[ALONE].paid - 1)
@@ -116,7 +122,7 @@ class Row:
 def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT)) -> Row:
     """Play one case."""
     own = case(number, nodes=nodes)
-    return Row(number, own.name, own.budgets, runs_of(own, kinds), _least(own))
+    return Row(number, own.name, own.budgets, runs_of(own, kinds), _least(own), own.snapshot.profile)
 
 
 def runs_of(own: Case, kinds: Sequence[str], throws: int = THROWS) -> dict[str, Run]:
@@ -161,6 +167,9 @@ def _living(own: Case, wanted: Mapping[str, int]) -> Iterator[Pod]:
             yield pod
 
 
+_GROUPS: Final = (("with budgets", True, LEAST_WITH_BUDGETS), ("without", False, LEAST_WITHOUT))
+
+
 def run(*, quick: bool) -> None:
     numbers, nodes = (range(len(MIXES)), SMALL) if quick else (range(CASES), 0)
     rows = []
@@ -168,11 +177,10 @@ def run(*, quick: bool) -> None:
         for row in pool.map(played, numbers, [nodes] * len(numbers)):
             rows.append(row)
             _say_case(row)
-    for kind in (DEFAULTS, INIT):
-        for word, own in (("with budgets", [row for row in rows if row.budgets is not Budgets.NONE]),
-                          ("without", [row for row in rows if row.budgets is Budgets.NONE])):  # fmt: skip
-            if own:
-                _say_all(f"{kind}, {word}", kind, own, LEAST_WITH_BUDGETS if word == "with budgets" else LEAST_WITHOUT)
+    for kind, (word, budgets, goal), profile in product((DEFAULTS, INIT), _GROUPS, PROFILES):
+        own = [row for row in rows if (row.budgets is not Budgets.NONE) is budgets and row.profile == profile]
+        if own:
+            _say_all(f"{kind}, {word}, {profile.lower()}", kind, own, goal)
     above = [row.name for row in rows for kind in (DEFAULTS, INIT) if row.is_dearer(kind)]
     if above and not quick:
         raise SystemExit(f"above the autoscaler's bill: {'; '.join(above)}")
@@ -183,8 +191,9 @@ def _say_case(row: Row) -> None:
     say(row.name, f"${alone.paid / 1e6:,.0f}, wanders by {alone.wanders:.1f} %; {_facts(alone)}", "alone")
     for kind in (DEFAULTS, INIT):
         own = row.runs[kind]
-        later = (own.lowest_at - alone.lowest_at) / 60
-        facts = f"{_facts(own)}, lowest {later:+.0f} min"
+        later = [_minutes_later(*pair) for pair in zip(own.plays, alone.plays, strict=True)]
+        as_low = ", ".join("never" if minutes is None else f"{minutes:+.0f} min" for minutes in later)
+        facts = f"{_facts(own)}, as low as alone: {as_low}"
         say(f"    {kind}: {facts}", f"{row.percent(kind):+.1f} % ({row.reached(kind):.0%} of bound)", f"{ABOVE:+} %")
 
 
