@@ -82,10 +82,10 @@ def pins(path: Path = ROOT / "requirements.txt") -> list[Pin]:
     """Return every requirement with the hashes that follow it."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("#")]
     whole = "\n".join(lines).replace("\\\n", " ").splitlines()
-    return [_pin(line) for line in whole if line.strip()]
+    return [_parse_pin(line) for line in whole if line.strip()]
 
 
-def _pin(line: str) -> Pin:
+def _parse_pin(line: str) -> Pin:
     requirement, _, _ = line.partition("--hash")
     rest, _, marker = requirement.partition(";")
     name = re.match(r"[A-Za-z0-9_.-]+", rest)

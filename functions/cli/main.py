@@ -166,11 +166,11 @@ def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
       ebb doctor --cluster prod
     """
     from functions.cli.doctor.checks import show
-    from functions.cli.doctor.installation import parts_of
+    from functions.cli.doctor.installation import installation_parts
     from functions.cli.input.profiles import use_profile
 
     use_profile(cluster, context)
-    show(parts_of(os.environ))
+    show(installation_parts(os.environ))
 
 
 def main() -> None:

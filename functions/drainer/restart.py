@@ -37,7 +37,7 @@ def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str,
         return None
     surge = record.surges.get(step.deployment)
     if surge is not None and found.stamp == order_id:
-        _record_written(ports, leased, found.name)  # an answer was lost, or the step that asked
+        _record_restart(ports, leased, found.name)  # an answer was lost, or the step that asked
         return None
     if surge is not None and is_taken_back(found, surge, order_id):
         detail = f"{found.name}: somebody has undone the restart, or changed it meanwhile"
@@ -63,11 +63,11 @@ def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: b
     except Terminal as fault:
         _log(ports, found.name, "refused", str(fault))
         return ReturnNode(ReturnReason.SURGE_REFUSED, str(fault))
-    _record_written(ports, leased, found.name)
+    _record_restart(ports, leased, found.name)
     return None
 
 
-def _record_written(ports: Ports, leased: LeasedRecord, name: str) -> None:
+def _record_restart(ports: Ports, leased: LeasedRecord, name: str) -> None:
     surges = leased.record.surges
     leased.write(surges={**surges, name: replace(surges[name], written=True, at=leased.time.now())})
     _log(ports, name, "restarted", "its controller ends the old pod once the new one is available")

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import msgspec
 
-from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, identity
+from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, shared_credentials
 from shared.errors import Stale, Unreadable
 from shared.port_types import DocumentKey, StoredDocument
 
@@ -96,7 +96,7 @@ class FirestoreState:
             "Check that EBB_FIRESTORE_DATABASE names it and that this identity has roles/datastore.user on it.",
         )
         with self._service.naming_failures():
-            credentials = identity(anonymous="FIRESTORE_EMULATOR_HOST" in os.environ)
+            credentials = shared_credentials(anonymous="FIRESTORE_EMULATOR_HOST" in os.environ)
             self._client = Client(project=project, database=database, credentials=credentials)
         self._bounds = call_options(call_seconds)
 

@@ -8,7 +8,7 @@ import binascii
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.adapters.google_failures import Service, identity
+from shared.adapters.google_failures import Service, shared_credentials
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.errors import BadSettings, Retryable, Terminal
@@ -110,7 +110,7 @@ class GkeCluster:
 def _google_client() -> Any:
     from google.cloud.container_v1 import ClusterManagerClient
 
-    return ClusterManagerClient(credentials=identity())
+    return ClusterManagerClient(credentials=shared_credentials())
 
 
 def _local_client(api: str) -> Any:
@@ -119,7 +119,7 @@ def _local_client(api: str) -> Any:
         ClusterManagerRestTransport,
     )
 
-    transport = ClusterManagerRestTransport(host=api.rstrip("/"), credentials=identity(anonymous=True))
+    transport = ClusterManagerRestTransport(host=api.rstrip("/"), credentials=shared_credentials(anonymous=True))
     return ClusterManagerClient(transport=transport)
 
 

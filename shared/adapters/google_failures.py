@@ -105,15 +105,15 @@ SCOPES: Final = (
 """Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
 
 
-def identity(*, anonymous: bool = False) -> Any:
+def shared_credentials(*, anonymous: bool = False) -> Any:
     """Return the credentials that all clients share, `anonymous` ones for stand-ins. Raises google-auth's failures."""
     from google.auth.credentials import AnonymousCredentials
 
-    return AnonymousCredentials() if anonymous else found_identity()  # type: ignore[no-untyped-call]  # google's is untyped
+    return AnonymousCredentials() if anonymous else found_credentials()  # type: ignore[no-untyped-call]  # google's is untyped
 
 
 @cache
-def found_identity() -> Any:
+def found_credentials() -> Any:
     """Look for them until they are found, and then no more: each search asks the metadata server."""
     import google.auth
 
@@ -130,7 +130,7 @@ class RestReader:
         self._service, self._seconds = service, call_seconds
         self._patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)
         with service.naming_failures():
-            self._credentials = identity(anonymous=anonymous)
+            self._credentials = shared_credentials(anonymous=anonymous)
 
     def get(self, address: str, params: Mapping[str, str], known: Collection[int] = (), **headers: str) -> Any:
         """Return the answer: of success, or with a status that is `known`. Raises Terminal, Retryable."""
@@ -156,7 +156,7 @@ def who() -> str:
     from google.auth.transport.requests import Request
 
     with _IDENTITY.naming_failures():
-        credentials = identity()
+        credentials = shared_credentials()
         credentials.refresh(Request())
     known = (getattr(credentials, name, "") for name in ("service_account_email", "signer_email", "account"))
     return next((str(name) for name in known if name), "a person (application-default credentials)")

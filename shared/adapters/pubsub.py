@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, identity
+from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, shared_credentials
 from shared.core.policy.values import YEARS
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.errors import BadOrder
@@ -83,7 +83,7 @@ def _publisher() -> "PublisherClient":
     # Imported here: a cold start that only refuses a message stays cheap.
     from google.pubsub_v1 import PublisherClient
 
-    return PublisherClient(credentials=identity(anonymous=bool(os.environ.get("PUBSUB_EMULATOR_HOST"))))
+    return PublisherClient(credentials=shared_credentials(anonymous=bool(os.environ.get("PUBSUB_EMULATOR_HOST"))))
 
 
 def _service(topic: str) -> Service:

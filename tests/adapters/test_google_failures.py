@@ -15,7 +15,7 @@ from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from shared.adapters.compute import RegionCommitments
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.gke import Endpoint, GkeCluster
-from shared.adapters.google_failures import SCOPES, Service, found_identity
+from shared.adapters.google_failures import SCOPES, Service, found_credentials
 from shared.adapters.kubernetes.access import from_google
 from shared.adapters.pubsub import PubSubOrders
 from shared.adapters.storage import BucketPolicy
@@ -169,9 +169,9 @@ def nothing_found_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for emulator in ("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST", "STORAGE_EMULATOR_HOST", "no_proxy"):
         monkeypatch.delenv(emulator, raising=False)
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # no call leaves this machine
-    found_identity.cache_clear()
+    found_credentials.cache_clear()
     yield
-    found_identity.cache_clear()
+    found_credentials.cache_clear()
 
 
 @pytest.mark.parametrize(

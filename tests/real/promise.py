@@ -15,7 +15,7 @@ from tests.real.audit_record import Audit, at, by_ebb, granted, is_dry, is_write
 
 def breaches(evidence: Evidence, audit: Sequence[Audit]) -> list[str]:
     """Return each breach of the promise as a sentence; a record in which nothing was drained proves nothing."""
-    if not promise.starts(evidence) or not promise.evictions(evidence):
+    if not promise.drain_starts(evidence) or not promise.evictions(evidence):
         return ["no drain began or no pod was evicted: the record proves nothing"]
     return list(
         chain(

@@ -145,7 +145,7 @@ def _elsewhere(mask: NodeMask, source: int) -> NodeMask:
 
 def _answers(packing: Packing, kind: int) -> Iterator[tuple[Exclusion, str, NodeMask]]:
     spec, filters = packing.arrays.classes[kind], packing.arrays.node_filters
-    yield Exclusion.SHUT, "", packing.shut()
+    yield Exclusion.SHUT, "", packing.closed_nodes()
     yield Exclusion.TAINT, "", ~filters.tolerating(spec.tolerations)
     yield Exclusion.SELECTOR, "", ~filters.selected_nodes(spec)
     yield Exclusion.KUBELET, f"{spec.needs_kubelet or ''} {spec.os}".strip(), ~filters.able(spec)

@@ -97,7 +97,7 @@ class InstallationParts:
     now: Callable[[], datetime]
 
 
-def parts_of(environment: Mapping[str, str]) -> InstallationParts:
+def installation_parts(environment: Mapping[str, str]) -> InstallationParts:
     """Return the installation that the environment names. Raises BadSettings: a variable is missing or wrong."""
     settings = read_settings(environment, "topic", "policy")
     return InstallationParts(

@@ -100,7 +100,7 @@ def _helps() -> tuple[tuple[re.Pattern[str], str], ...]:
     )
 
 
-def what_it_is(head: bytes, fault: str) -> str:
+def sentence_on_content(head: bytes, fault: str) -> str:
     """Return what the file holds instead of JSON, and what to do."""
     for sign, text in _SIGNS:
         if sign.match(head):

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from functions.cli.dumps.files import MAKE_ONE, MOST_HEAD, ReadBytes, name_of, read_file, remedy, what_it_is
+from functions.cli.dumps.files import MAKE_ONE, MOST_HEAD, ReadBytes, name_of, read_file, remedy, sentence_on_content
 from shared.adapters.kubernetes import wire
 from shared.errors import BadDump, BadInput
 
@@ -92,7 +92,7 @@ def _first_document(file: Path, data: memoryview) -> tuple[Document, int]:
         head = bytes(data[:MOST_HEAD])
         is_cut_off = str(fault) == _CUT_OFF and head.startswith(b"{")
         found = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
-        why = f"is cut off; {MAKE_ONE}" if is_cut_off else what_it_is(head, found)
+        why = f"is cut off; {MAKE_ONE}" if is_cut_off else sentence_on_content(head, found)
         raise BadDump(f"{name_of(file)}: {why}.") from fault
 
 

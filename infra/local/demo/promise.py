@@ -22,7 +22,7 @@ from infra.local.demo.evidence import (
 _HOUR: Final = 3600.0
 
 
-def starts(evidence: Evidence) -> list[tuple[float, str]]:
+def drain_starts(evidence: Evidence) -> list[tuple[float, str]]:
     """Return when Ebb began to drain which node."""
     return [(change.cluster.at, change.name) for change in node_changes(evidence.entries) if change.starts_a_drain]
 
@@ -196,7 +196,7 @@ class PromiseResult:
 
 
 def _idle(evidence: Evidence) -> Iterator[str]:
-    if not starts(evidence):
+    if not drain_starts(evidence):
         yield "no drain began: the record proves nothing"
     if not evictions(evidence):
         yield "no pod was evicted: the record proves nothing"
@@ -213,12 +213,12 @@ def _passes(evidence: Evidence) -> Sequence[PassRecord]:
 
 
 _PROMISES: Final = (
-    ("Ebb was at work", "drains", starts, _idle),
+    ("Ebb was at work", "drains", drain_starts, _idle),
     ("No PodDisruptionBudget was broken", "evictions", evictions, broken_budgets),
-    ("No budget, ceiling, rate or minimum was exceeded", "drains", starts, exceeded_limits),
+    ("No budget, ceiling, rate or minimum was exceeded", "drains", drain_starts, exceeded_limits),
     ("No pod was left without a place", "evictions", evictions, left_without_place),
-    ("No cordon or soft taint stands for nothing", "drains", starts, cordons_for_nothing),
-    ("Only its own taint and cordon were touched", "drains", starts, meddling),
+    ("No cordon or soft taint stands for nothing", "drains", drain_starts, cordons_for_nothing),
+    ("Only its own taint and cordon were touched", "drains", drain_starts, meddling),
     ("Ebb deleted no pod and no node", "requests", _requests, deleted_by_ebb),
     ("Each node has one verdict with its reason", "passes", _passes, find_unexplained),
 )

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from shared.adapters.gke import Endpoint
-from shared.adapters.google_failures import Service, identity
+from shared.adapters.google_failures import Service, shared_credentials
 from shared.adapters.process import system_time
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
 
     endpoint = find()
     with _IDENTITY.naming_failures():
-        credentials = identity()
+        credentials = shared_credentials()
     return from_gke(endpoint, credentials, Request, system_time, find)
 
 

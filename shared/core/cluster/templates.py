@@ -78,10 +78,10 @@ def as_made(spec: PodClass, making: Making, selected_by: SelectedBy) -> PodClass
 
 
 def label_keys(classes: Iterable[PodClass]) -> frozenset[str]:
-    return frozenset(key for spec in classes for key in _keys_of(spec))
+    return frozenset(key for spec in classes for key in _selected_label_keys(spec))
 
 
-def _keys_of(spec: PodClass) -> Iterator[str]:
+def _selected_label_keys(spec: PodClass) -> Iterator[str]:
     selectors = [term.selector for term in (*spec.anti_affinity, *spec.affinity)]
     for selector in (*selectors, *(constraint.selector for constraint in spec.hard_spread)):
         yield from (requirement.key for requirement in (selector.requirements if selector else ()))

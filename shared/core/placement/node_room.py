@@ -147,7 +147,7 @@ class NodeRoom:
         others[node] = False
         return self._smallest(others)
 
-    def shut(self) -> NodeMask:
+    def closed_nodes(self) -> NodeMask:
         mask: NodeMask = ~self._open
         return mask
 

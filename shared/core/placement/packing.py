@@ -71,7 +71,7 @@ class Packing(NodeRoom):
             self._constraints.presume(placement.kind, placement.target)
 
     def _reserve(self, kinds: Sequence[int], source: int) -> list[int]:
-        self._leave(kinds, source)
+        self._let_pods_leave(kinds, source)
         placements = [Placement(kind, source, self._rehome(kind, source)) for kind in kinds]
         self.log.extend(placement for placement in placements if placement.target != OUTSIDE)
         return [placement.kind for placement in placements if placement.target == OUTSIDE]
@@ -86,7 +86,7 @@ class Packing(NodeRoom):
         for placement in reversed(self.log[begun:]):
             self._put_pods(placement.kind, placement.target, -1)
         del self.log[begun:]
-        self._stay(kinds, len(kinds), source)
+        self._let_pods_stay(kinds, len(kinds), source)
         self._constraints.reopen(source)
         return False
 
@@ -107,7 +107,7 @@ class Packing(NodeRoom):
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
         removal = Removal(node, leaving, relocated, was_open=bool(self._open[node]))
         self.close([node])
-        self._leave(leaving, node)
+        self._let_pods_leave(leaving, node)
         for kind in leaving:
             target = self._rehome(kind, node, movable=not self.arrays.lasting_findings(kind))
             if target == OUTSIDE:
@@ -126,7 +126,7 @@ class Packing(NodeRoom):
             del self.log[len(self.log) - len(removal.placements) :]
         for placement in reversed(removal.placements):
             self._put_pods(placement.kind, placement.target, -1)
-        self._stay(removal.leaving, len(removal.placements) + (removal.blocked is not None), removal.node)
+        self._let_pods_stay(removal.leaving, len(removal.placements) + (removal.blocked is not None), removal.node)
         self._open[removal.node] = removal.was_open
         self._constraints.reopen(removal.node)
         if removal.relocated:
@@ -138,12 +138,12 @@ class Packing(NodeRoom):
         self._put_pods(kind, node, 1)
         self.log.append(Placement(kind, OUTSIDE, node))
 
-    def _leave(self, kinds: Sequence[int], node: int) -> None:
+    def _let_pods_leave(self, kinds: Sequence[int], node: int) -> None:
         if node != OUTSIDE:
             for kind in kinds:
                 self._constraints.leave(kind, node)
 
-    def _stay(self, kinds: Sequence[int], evicted: int, node: int) -> None:
+    def _let_pods_stay(self, kinds: Sequence[int], evicted: int, node: int) -> None:
         """Take back that pods leave the node, and that so many of them were evicted."""
         for kind in kinds[:evicted]:
             self._constraints.evict(kind, node, -1)

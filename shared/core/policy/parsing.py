@@ -189,7 +189,7 @@ def another_kind(written: Mapping[Any, Any]) -> str:
     kinds = sorted(f"a {kind}" for kind in named)
     if "items" in written and _OF_DUMPS & {*kinds}:
         return f"policy: it is a dump of a cluster and no policy; {FOR_A_DUMP}"
-    imports = sorted({name for thing in _objects(written) for name in _imports(thing)})
+    imports = sorted({name for thing in _objects(written) for name in _importable_formats(thing)})
     commands = " or ".join(f"`ebb policy import {name}`" for name in imports)
     what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"
     return f"{what}; {f'convert it with {commands}' if commands else 'write at least `nodePools: {}`'}."
@@ -200,7 +200,7 @@ def _objects(written: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
     yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else (written,)
 
 
-def _imports(thing: Mapping[Any, Any]) -> tuple[str, ...]:
+def _importable_formats(thing: Mapping[Any, Any]) -> tuple[str, ...]:
     if str(thing.get("apiVersion", "")).startswith("karpenter."):
         return ("karpenter",)
     data = thing.get("data")

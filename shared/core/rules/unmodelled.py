@@ -48,11 +48,11 @@ def pinned_to_one_node(spec: PodClass) -> str | None:
     named = spec.node_selector.get(names.HOSTNAME_LABEL)
     if named is not None:
         return named
-    pins = {_pin(term) for term in spec.node_terms or ()}
+    pins = {_pinned_node(term) for term in spec.node_terms or ()}
     return pins.pop() if len(pins) == 1 else None
 
 
-def _pin(term: NodeTerm) -> str | None:
+def _pinned_node(term: NodeTerm) -> str | None:
     asked = (*term.fields, *(expression for expression in term.expressions if expression.key == names.HOSTNAME_LABEL))
     return next((field.values[0] for field in asked if field.operator == "In" and len(field.values) == 1), None)
 

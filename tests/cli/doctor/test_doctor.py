@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from functions.cli.doctor.checks import CHECKS, examine, show
-from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, once, parts_of
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, installation_parts, once
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, OPTIONS, rights, rights_of_option
 from functions.cli.dumps.contents import OPTIONAL
 from shared.core.cluster.node import Kubelet, NodePool
@@ -285,7 +285,7 @@ def test_checks_that_are_skipped_are_one_line_and_no_finding(capsys: pytest.Capt
 
 def test_without_its_variables_it_shows_which() -> None:
     with pytest.raises(BadSettings, match="EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY"):
-        parts_of({})
+        installation_parts({})
 
 
 def test_a_finding_is_one_line() -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shared.core.cluster.pod import WITH_CLAIM, PodClass, Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
-from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for
 
@@ -118,7 +118,7 @@ class AttachLimitsState(ConstraintState):
         return (before + pods > 0) - (before > 0)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        return all_of([self._find_room(brought) for brought in self._of.brings[kind]])
+        return allowed_by_all([self._find_room(brought) for brought in self._of.brings[kind]])
 
     def _find_room(self, brought: Brought) -> NodeMask:
         free = self._of.limits[brought.driver] - self._counts[brought.driver]

@@ -147,7 +147,7 @@ class Constraints:
         """By class, the places of those that concern it."""
 
     def admits(self, kind: int) -> NodeMask | None:
-        return all_of([self._members[place].admits(kind) for place in self.concerning[kind]])
+        return allowed_by_all([self._members[place].admits(kind) for place in self.concerning[kind]])
 
     def admitted_by(self, place: int, kind: int) -> NodeMask | None:
         """Return what one of them leaves the class whatever lies there, by its place in the tuple; None = all."""
@@ -200,7 +200,7 @@ class ConstraintStates(ConstraintState):
             state.reopen(node)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        return all_of([self._states[place].allowed_nodes(kind) for place in self._concerning[kind]])
+        return allowed_by_all([self._states[place].allowed_nodes(kind) for place in self._concerning[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
         for place in self._concerning[kind]:  # noqa: SIM110 - asked of every pod placed, for which a generator is slow
@@ -232,7 +232,7 @@ class ConstraintStates(ConstraintState):
         return ConstraintStates(self._concerning, [state.copy() for state in self._states])
 
 
-def all_of(masks: Iterable[NodeMask | None]) -> NodeMask | None:
+def allowed_by_all(masks: Iterable[NodeMask | None]) -> NodeMask | None:
     combined: NodeMask | None = None
     for mask in masks:
         if mask is not None:

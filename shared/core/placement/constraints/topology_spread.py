@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, KeysView
 import numpy as np
 
 from shared.core.cluster.pod import is_replaced
-from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
 from shared.core.placement.constraints.spread_rules import (
     Asked,
@@ -224,7 +224,7 @@ class TopologySpreadState(ConstraintState):
         for spread in self._of.spreads[kind]:
             spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
             masks.append(self._counts[spread.rule.place].taking(spare, self._most_domains(spread), nodes))
-        return all_of(masks)
+        return allowed_by_all(masks)
 
     def allows(self, kind: int, node: int) -> bool:
         for spread in self._of.spreads[kind]:
