@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -8,7 +9,8 @@ from msgspec import structs
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
-from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.snapshot import NodePods, Snapshot
+from shared.core.planning.autoscaler import is_eligible
 from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
@@ -188,3 +190,10 @@ def test_expendable_pods_take_no_room_and_need_none() -> None:
         seen = cluster([node("n0"), node("home", cpu=1)], [full, big, pod("p", on="n0", cpu=0.5)])
 
         assert scan_nodes(seen, "n0").unneeded == expected
+
+
+@pytest.mark.parametrize(("expected", "priority"), [(True, -11), (False, -10)])
+def test_expendable_pods_make_no_node_too_full_to_be_asked(expected: bool, priority: int) -> None:
+    own = NodePods([pod("big", on="n0", cpu=3, priority=priority), pod("p", on="n0", cpu=0.5)])
+
+    assert is_eligible(node("n0"), own, Fraction(1, 2)) is expected

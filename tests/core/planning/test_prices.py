@@ -122,6 +122,13 @@ def test_a_discount_is_not_for_spot() -> None:
     assert prices.of(node("n", labels=SPOT)) == load().of(node("n", labels=SPOT))
 
 
+@pytest.mark.parametrize(("expected", "family"), [(67_006, "e2"), (134_012, "n2")])
+def test_a_discount_of_a_family_counts_before_that_of_all(expected: int, family: str) -> None:
+    prices = replace(load(), discounts={family: Fraction(1, 2), "": Fraction(0)})
+
+    assert prices.of(node("n")).per_hour == expected
+
+
 def test_a_month_has_730_hours() -> None:
     assert per_month(134_012) == 97_828_760
 
