@@ -93,7 +93,9 @@ app = Commands(name="ebb", cls=_Root, add_completion=True, context_settings={"he
 
 
 def version() -> None:
-    """Show the version, as ebb --version does.
+    """Show the version.
+
+    The same as ebb --version.
 
     Examples:
       ebb version
