@@ -35,10 +35,10 @@ $(VENV)/.dev: $(VENV)/.cli
 demo: $(VENV)/.cli ## Watch the whole loop on a simulated GKE on this machine (Python 3.11 or newer only, about a minute)
 	@$(EBB) demo
 
-test: $(VENV)/.dev ## Run every kind of test, the same cases each time: about 12 minutes on two cores
+test: $(VENV)/.dev ## Run every kind of test, the same cases each time: about 14 minutes on two cores
 	@$(BIN)/python -m tests.parts
 
-deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): over an hour on two cores
+deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): over two hours on two cores
 	@EBB_DEEP=1 $(BIN)/python -m tests.parts
 
 quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a minute
