@@ -268,7 +268,9 @@ def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> N
         reclaimed = still_saved(state.reclaimed, inputs.snapshot.nodes, inputs.state.last_pass, now)
         kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
         removed = {pool: total for pool, total in state.removed.items() if pool in pools or not is_known}
-        kept = replace(kept, reclaimed=reclaimed, removed=removed)
-        return replace(kept, advised=advised or state.advised, last_pass=inputs.now, version=VERSION)
+        advice = advised or state.advised
+        return replace(
+            kept, reclaimed=reclaimed, removed=removed, advised=advice, last_pass=inputs.now, version=VERSION
+        )
 
     lease.change(change)
