@@ -202,7 +202,7 @@ CASES: Final = [
     )
 ]
 LUCK: Final = [pytest.param(Case(2, 60), id="plain"), pytest.param(Case(10, 50, mix=Mix.RICH), id="rich")]
-A_NODE: Final = 0.1
+A_NODE: Final = 0.08
 """Of the bill of ten nodes."""
 
 

@@ -104,7 +104,7 @@ class Row:
     budgets: Budgets
     runs: Mapping[str, Run]
     least: float
-    profile: str = PROFILES[0]
+    profile: str
 
     def percent(self, kind: str) -> float:
         return 100 * (self.runs[kind].paid / self.runs[ALONE].paid - 1)
@@ -168,6 +168,7 @@ def _living(own: Case, wanted: Mapping[str, int]) -> Iterator[Pod]:
 
 
 _GROUPS: Final = (("with budgets", True, LEAST_WITH_BUDGETS), ("without", False, LEAST_WITHOUT))
+_ALL: Final = "both profiles"
 
 
 def run(*, quick: bool) -> None:
@@ -177,8 +178,9 @@ def run(*, quick: bool) -> None:
         for row in pool.map(played, numbers, [nodes] * len(numbers)):
             rows.append(row)
             _say_case(row)
-    for kind, (word, budgets, goal), profile in product((DEFAULTS, INIT), _GROUPS, PROFILES):
-        own = [row for row in rows if (row.budgets is not Budgets.NONE) is budgets and row.profile == profile]
+    for kind, (word, budgets, goal), profile in product((DEFAULTS, INIT), _GROUPS, (_ALL, *PROFILES)):
+        group = [row for row in rows if (row.budgets is not Budgets.NONE) is budgets]
+        own = [row for row in group if profile in {_ALL, row.profile}]
         if own:
             _say_all(f"{kind}, {word}, {profile.lower()}", kind, own, goal)
     above = [row.name for row in rows for kind in (DEFAULTS, INIT) if row.is_dearer(kind)]

@@ -106,7 +106,7 @@ def run(number: int, kind: str, throw: int) -> Run:
 def row(number: int, throws: int = FEW, kinds: Sequence[str] = KINDS) -> Row:
     own = case(number, nodes=SMALL)
     plays = {kind: [run(number, kind, throw).plays[0] for throw in range(throws)] for kind in (ALONE, *kinds)}
-    return Row(number, own.name, own.budgets, {kind: Run(plays[kind], {}) for kind in plays}, 0)
+    return Row(number, own.name, own.budgets, {kind: Run(plays[kind], {}) for kind in plays}, 0, own.snapshot.profile)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
