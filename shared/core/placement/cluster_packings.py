@@ -4,7 +4,7 @@ The default profile spreads pods, optimize-utilization packs them. The scheduler
 taint: it weighs them against what else it prefers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
 from typing import Final
 
@@ -106,8 +106,18 @@ class NextFit(Packing):
     def __init__(self, arrays: ClusterArrays, place: int) -> None:
         super().__init__(arrays, FIRST_FIT)
         self.place = place % max(len(arrays.nodes), 1)  # there may be fewer nodes than in the look before
+        self.hints: Mapping[int, list[int]] = {}
+        """By class, the nodes that are tried first (simulator/scheduling/hinting_simulator.go)."""
 
     def _best(self, kind: int) -> int:
+        hinted = self.hints.get(kind, [])
+        known = next((node for node in hinted if self.takes(kind, node)), None)
+        if known is None:
+            return self._next_fit(kind)
+        hinted.remove(known)
+        return known
+
+    def _next_fit(self, kind: int) -> int:
         mask = self.taking(kind)
         target = self.place + int(mask[self.place :].argmax())
         if not mask[target]:

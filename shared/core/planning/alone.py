@@ -10,7 +10,7 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
-from shared.core.planning.autoscaler import context_of
+from shared.core.planning.autoscaler import context_of, without_announcements
 from shared.core.planning.autoscaler_look import eligible, nodes_unneeded
 from shared.core.planning.bill import Savings
 from shared.core.planning.scheduling import Drained, drain_nodes
@@ -43,7 +43,8 @@ def saves_as_much(situation: Situation, going: Collection[str], savings: Savings
     # About: its dice decide a tenth of what it saves by moving pods, so less than that is no proof that drains are
     # better. The very same is welcome, for it comes sooner. In a large cluster nobody follows it: there one node is
     # no matter.
-    snapshot, nodes = situation.snapshot, situation.snapshot.node_by_name
+    snapshot = without_announcements(situation.snapshot)
+    nodes = snapshot.node_by_name
     most = savings.saving_of(eligible(snapshot))
     if len(nodes) > FEW or savings.saving_of(nodes[name] for name in going) >= most:
         return False

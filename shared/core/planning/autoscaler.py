@@ -17,6 +17,7 @@ from shared.core.cluster.autoscaling import Profile, profile_named
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import GPU
+from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Taint
 from shared.core.cluster.snapshot import NodePods, Snapshot
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
@@ -41,6 +42,27 @@ def drop_expendable(snapshot: Snapshot) -> Snapshot:
     if not any(is_expendable(pod.spec) for pod in snapshot.pods):
         return snapshot
     return replace(snapshot, pods=tuple(pod for pod in snapshot.pods if not is_expendable(pod.spec)))
+
+
+def with_announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
+    wanted = frozenset(names_of)
+    return snapshot.with_nodes(tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
+
+
+def with_announcement(node: Node, *, wanted: bool) -> Node:
+    """Return the node with the autoscaler's announcement or without; the very same where that changes nothing."""
+    if wanted is node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
+        return node
+    others = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_CANDIDATE_TAINT)
+    mine = (Taint(names.AUTOSCALER_CANDIDATE_TAINT, PREFER_NO_SCHEDULE),) if wanted else ()
+    return replace(node, taints=(*others, *mine))
+
+
+def without_announcements(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot as autoscaler and scheduler see it: on an announced node is room as on any other."""
+    # For the taint is soft. Only Ebb's own plans put nothing there. The same object if no node is announced.
+    announced = any(node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT) for node in snapshot.nodes)
+    return with_announced(snapshot, ()) if announced else snapshot
 
 
 def context_of(snapshot: Snapshot) -> DrainContext:

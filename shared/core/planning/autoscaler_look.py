@@ -6,9 +6,9 @@ Source: cluster-autoscaler, core/scaledown/planner/planner.go, core/scaledown/pd
 processors/scaledowncandidates.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 from zlib import crc32
@@ -21,7 +21,13 @@ from shared.core.placement.assignments import in_queue_order
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.placement.cluster_packings import NextFit
 from shared.core.placement.node_room import OUTSIDE
-from shared.core.planning.autoscaler import drop_expendable, is_eligible, is_safe_to_evict, may_be_moved
+from shared.core.planning.autoscaler import (
+    drop_expendable,
+    is_eligible,
+    is_safe_to_evict,
+    may_be_moved,
+    without_announcements,
+)
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import movable
 
@@ -33,6 +39,7 @@ class Earlier:
     leaving: Collection[str] = ()  # Nodes on their way out.
     unneeded: Collection[str] = ()  # Nodes that were found by the last look.
     place: int = 0  # From which node on the search for room goes on.
+    homes: Mapping[str, str] = field(default_factory=dict)  # By pod, where the last look put it.
 
 
 NO_EARLIER: Final = Earlier()
@@ -45,6 +52,7 @@ class ScaleDownScan:
     """The nodes that could go, in the order in which they are removed: empty ones first, risky ones last."""
     kept: tuple[str, ...] = ()  # Eligible nodes that could not go; they are not looked at again for a while.
     unseen: bool = False  # Whether it ended before it had looked at all: it had found enough.
+    homes: Mapping[str, str] = field(default_factory=dict)  # By pod of a node found, where it was put.
 
 
 def nodes_unneeded(
@@ -74,7 +82,7 @@ def scan(
     """Return which of these eligible nodes could go, one after the other; it ends with `most` nodes found."""
     # Empty nodes are asked first, then those that were unneeded before. By default it ends with twice as many more
     # than before as may be deleted at once (planner.go, unneededNodesLimit).
-    seen, before = drop_expendable(snapshot), earlier.unneeded
+    seen, before = without_announcements(drop_expendable(snapshot)), earlier.unneeded
     look = _Look(seen, context, earlier, arrays_of)
     rows = [node for node in looked_at if look.sizes.may_shrink(node)]
     # Nodes stand in another order in each look, as those of a Go map do; under other names it does the same.
@@ -101,6 +109,9 @@ class _Look:
         self.found: dict[str, bool] = {}
         """The nodes that could go, and whether they are risky: of several pods a budget lets only some go at once."""
         self._kept: list[str] = []
+        self._homes: dict[str, str] = {}
+        self._on: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+        """By node and class, the pods that are there as far as it has looked."""
 
     def moves_pods(self, name: str) -> bool:
         return bool(self._pods_of(name))
@@ -128,11 +139,29 @@ class _Look:
 
     def ask(self, node: Node) -> None:
         leaving = self._may_leave(node.name)
-        if leaving is None or not self.sizes.may_shrink(node) or self._simulation.try_remove(node.name) is not None:
+        if leaving is None or not self.sizes.may_shrink(node) or not self._find_homes(node.name):
             self._kept.append(node.name)
             return
         self.found[node.name] = self._budgets.take(leaving)
         self.sizes.take(node)
+
+    def _find_homes(self, name: str) -> bool:
+        """Whether the pods of the node find room; each is tried where the last look put it before any other node."""
+        # So nodes that were found are found again. The old places themselves are no room for long: they go, too.
+        arrays, begun = self._packing.arrays, len(self._packing.log)
+        node, hints = arrays.index[name], defaultdict[int, list[int]](list)
+        for pod in self._pods_of(name):
+            kind = arrays.kind_of[pod.spec]
+            self._on[node, kind].append(pod.key)
+            hints[kind] += arrays.places_of([self._earlier.homes.get(pod.key, "")])
+        self._packing.hints = hints
+        found = self._simulation.try_remove(name) is None
+        for placement in self._packing.log[begun:]:
+            for key in self._on[placement.source, placement.kind][:1]:
+                self._on[placement.source, placement.kind].remove(key)
+                self._on[placement.target, placement.kind].append(key)
+                self._homes[key] = arrays.nodes[placement.target].name
+        return found
 
     def _may_leave(self, name: str) -> list[PodClass] | None:
         """Return the classes of the pods on the node, with those put there in this look; None if one may not go."""
@@ -147,7 +176,7 @@ class _Look:
     def result(self, *, unseen: bool) -> ScaleDownScan:
         names = sorted(self.found, key=lambda name: (self.moves_pods(name), self.found[name]))
         place = self._packing.place if self.found else self._earlier.place
-        return ScaleDownScan(place, tuple(names), tuple(self._kept), unseen=unseen)
+        return ScaleDownScan(place, tuple(names), tuple(self._kept), unseen=unseen, homes=self._homes)
 
 
 class _Budgets:

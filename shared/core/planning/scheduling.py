@@ -6,9 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.cluster import names
-from shared.core.cluster.node import Node
-from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.assignments import in_queue_order
@@ -70,17 +67,3 @@ def count_taints(arrays: ClusterArrays, *tainted_by: Collection[str]) -> Amounts
     """Return how many of these collections of names each node is in: a soft taint for each."""
     counted = (sum(node.name in names_of for names_of in tainted_by) for node in arrays.nodes)
     return np.fromiter(counted, np.int64, len(arrays.nodes))
-
-
-def with_announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
-    wanted = frozenset(names_of)
-    return snapshot.with_nodes(tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
-
-
-def with_announcement(node: Node, *, wanted: bool) -> Node:
-    """Return the node with the autoscaler's announcement or without; the very same where that changes nothing."""
-    if wanted is node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
-        return node
-    others = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_CANDIDATE_TAINT)
-    mine = (Taint(names.AUTOSCALER_CANDIDATE_TAINT, PREFER_NO_SCHEDULE),) if wanted else ()
-    return replace(node, taints=(*others, *mine))

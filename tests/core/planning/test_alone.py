@@ -11,6 +11,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.planning.alone import left_alone, saves_as_much
+from shared.core.planning.autoscaler import with_announced
 from shared.core.planning.bill import Bill, Savings
 from shared.core.policy import Policy
 from shared.core.records.state import MICRO, ClusterState
@@ -125,6 +126,13 @@ def test_pods_that_ebb_moves_keep_off_what_the_autoscaler_has_announced() -> Non
     ]
 
     assert not stands_back(cluster(nodes, pods), "full")
+
+
+def test_the_autoscaler_removes_as_much_where_it_has_announced_it_already() -> None:
+    """The pod of `light` fits on `home` next to that of `full` or in its place; `home` itself is announced."""
+    seen = one_or_the_other(109)
+
+    assert stands_back(with_announced(seen, ["light", "home"]), "full") is stands_back(seen, "full") is True
 
 
 def test_the_autoscaler_is_followed_until_a_round_removes_nothing() -> None:

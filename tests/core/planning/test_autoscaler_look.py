@@ -10,11 +10,12 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import NodePods, Snapshot
-from shared.core.planning.autoscaler import is_eligible
-from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
+from shared.core.planning.autoscaler import is_eligible, with_announced, with_announcement
+from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, eligible, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.bench.days.population import case
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
@@ -165,6 +166,53 @@ def test_the_search_for_room_goes_round_the_nodes_and_the_next_look_goes_on_from
 
     assert scan_nodes(seen, "n0").next_place == 2
     assert scan_nodes(seen, "n0", place=1).next_place == 3
+
+
+def test_an_announced_node_is_room_as_any_other() -> None:
+    """The announcement is a soft taint: what has no other place goes there."""
+    nodes = [node("n0"), with_announcement(node("n1", labels={"disk": "ssd"}), wanted=True)]
+    seen = cluster(nodes, [pod("p", on="n0", owner="ReplicaSet/a", node_selector={"disk": "ssd"})])
+
+    assert scan_nodes(seen, "n0").unneeded == ("n0",)
+
+
+@pytest.mark.parametrize(
+    ("expected", "earlier"),
+    [
+        pytest.param({"p0": "home1", "p1": "home2"}, {"place": 2}, id="behind the node found last"),
+        pytest.param({"p0": "home1", "p1": "home1"}, {"homes": ["home1", "home1"]}, id="where the last look put them"),
+        pytest.param({"p0": "home0", "p1": "home1"}, {"homes": ["full", "full"]}, id="else anywhere: it is full now"),
+        pytest.param({"p0": "home0", "p1": "home1"}, {"homes": ["gone", "gone"]}, id="else anywhere: it is gone"),
+    ],
+)
+def test_pods_of_a_node_are_put(expected: dict[str, str], earlier: dict[str, Any]) -> None:
+    nodes = [node("full", cpu=1), node("home0"), node("home1"), node("home2"), node("n0")]
+    pods = [pod("own", on="full", cpu=1, owner="Odd/own")]
+    pods += [pod(f"p{n}", on="n0", cpu=0.5, owner=f"ReplicaSet/w{n}") for n in range(2)]
+    homes = {f"default/p{n}": name for n, name in enumerate(earlier.pop("homes", ()))}
+    found = scan_nodes(cluster(nodes, pods), "n0", homes=homes, **{"place": 1, **earlier})
+
+    assert found.homes == {f"default/{name}": home for name, home in expected.items()}
+
+
+def test_a_pod_that_was_put_on_a_node_found_later_has_its_home_where_it_ends() -> None:
+    """The pod of `n0` goes to `n1` and on to `ssd`, as the pod of `n1` does; the next look puts both there at once."""
+    nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"})]
+    kind = pod_class(owner="ReplicaSet/a", labels={"app": "a"}, node_selector={"disk": "ssd"})
+    seen = homed(nodes, [pod("a0", on="n0", kind=kind), pod("a1", on="n1", kind=kind)])
+
+    assert scan_nodes(seen, "n0", "n1", unneeded=("n0",)).homes == {"default/a0": "ssd", "default/a1": "ssd"}
+
+
+def test_what_a_look_found_it_finds_again_once_it_is_announced() -> None:
+    """Pods that spread over zones count on announced nodes as on any other."""
+    seen = case(45, nodes=40).snapshot
+    names_of = [any_node.name for any_node in eligible(seen)]
+    first = scan_nodes(seen, *names_of)
+    again = with_announced(seen, first.unneeded)
+    second = scan_nodes(again, *names_of, unneeded=first.unneeded, place=first.next_place, homes=first.homes)
+
+    assert set(first.unneeded) <= set(second.unneeded) != set()
 
 
 def test_pods_of_a_node_in_deletion_have_their_room_before_any_other_node_is_asked() -> None:

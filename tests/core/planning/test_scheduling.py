@@ -6,7 +6,8 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.scheduling import count_taints, drain_nodes, with_announcement
+from shared.core.planning.autoscaler import with_announcement
+from shared.core.planning.scheduling import count_taints, drain_nodes
 from tests.builders import cluster, node, our_taint, pod
 
 

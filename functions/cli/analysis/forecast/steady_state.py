@@ -23,11 +23,11 @@ from shared.core.placement.assignments import Reached
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.alone import left_alone as rounds_alone
-from shared.core.planning.autoscaler import DELETION, soonest
+from shared.core.planning.autoscaler import DELETION, soonest, with_announced, without_announcements
 from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
-from shared.core.planning.scheduling import SCORING, Drained, drain_nodes, with_announced
+from shared.core.planning.scheduling import SCORING, Drained, drain_nodes
 from shared.core.planning.scheduling import beginning as scheduling_of
 from shared.core.planning.selection import departing_nodes
 from shared.core.planning.waves import second_pass_delay
@@ -196,7 +196,9 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     if not waiting:
         return snapshot
     avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
-    simulation = scheduling_of(ClusterArrays(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    simulation = scheduling_of(
+        ClusterArrays(without_announcements(snapshot)), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided
+    )
     places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
     running = {"phase": Phase.RUNNING, "ready": True, "unschedulable_since": None, "nominated": ""}
     pods = (

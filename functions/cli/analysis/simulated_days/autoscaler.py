@@ -13,9 +13,15 @@ from shared.core.cluster.autoscaling import BALANCED
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NO_SCHEDULE, Taint
-from shared.core.planning.autoscaler import context_of, is_eligible, is_expendable, profile_of, soonest
+from shared.core.planning.autoscaler import (
+    context_of,
+    is_eligible,
+    is_expendable,
+    profile_of,
+    soonest,
+    with_announcement,
+)
 from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
-from shared.core.planning.scheduling import with_announcement
 
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
@@ -68,11 +74,11 @@ class ScaleDown:
                 self._start(name)
 
     def _look_at(self, rows: list[Node]) -> ScaleDownScan:
-        place = self._last.next_place
+        place, homes = self._last.next_place, self._last.homes
         if not rows:
-            return ScaleDownScan(next_place=place)
+            return ScaleDownScan(next_place=place, homes=homes)
         snapshot = self._world.snapshot()
-        return scan(snapshot, context_of(snapshot), rows, Earlier(self._leaving, self._since, place))
+        return scan(snapshot, context_of(snapshot), rows, Earlier(self._leaving, self._since, place, homes))
 
     def _may_be_unneeded(self, node: Node) -> bool:
         """Whether a node is looked at: neither leaving nor passed over, and below the gate."""

@@ -19,7 +19,7 @@ from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
-from shared.core.planning.autoscaler import drop_expendable, is_expendable
+from shared.core.planning.autoscaler import drop_expendable, is_expendable, without_announcements
 from shared.core.planning.scheduling import SCORING, count_taints
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
@@ -42,7 +42,7 @@ class Scheduler:
 
     def _schedule(self) -> None:
         world, snapshot = self._world, self._world.snapshot()
-        arrays = ClusterArrays(snapshot)
+        arrays = ClusterArrays(without_announcements(snapshot))
         held = {node.name for node in snapshot.nodes if node.held}
         announced = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
         scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
@@ -58,7 +58,7 @@ class Scheduler:
         seen = drop_expendable(snapshot)
         if seen is snapshot or is_expendable(pod.spec):
             return False
-        arrays = ClusterArrays(seen)
+        arrays = ClusterArrays(without_announcements(seen))
         packing = Packing(arrays, FIRST_FIT)
         if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
             return False
@@ -179,7 +179,7 @@ class _ScaleUpLook:
         self._world, self._templates, seen = world, templates, world.snapshot()
         # all that boots is there already; what is cordoned or being deleted stays no room
         nodes = (node if node.once_ready else replace(node, ready=True, once_ready=True) for node in seen.nodes)
-        self._snapshot = drop_expendable(replace(seen, nodes=tuple(nodes)))
+        self._snapshot = without_announcements(drop_expendable(replace(seen, nodes=tuple(nodes))))
         self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
         grow = {name for name, pool in seen.pools.items() if pool.autoscaled}
         groups = [group for group in templates.groups if group[0] in grow]

@@ -15,7 +15,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
-from shared.core.planning.autoscaler import soonest
+from shared.core.planning.autoscaler import soonest, with_announcement
 from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 from tests.cli.analysis.simulated_days.recorded import let_pass
@@ -72,6 +72,16 @@ def bought(*pods: Any, **given: Any) -> list[str]:
 )
 def test_a_machine_is_bought(expected: list[str], pods: list[Any], pools: dict[str, NodePool]) -> None:
     assert bought(*pods, **pools) == expected
+
+
+def test_a_pod_that_has_room_on_announced_nodes_alone_runs_there_and_no_machine_is_bought() -> None:
+    """Scheduler and autoscaler take the announcement for what it is, a soft taint."""
+    seen = cluster([with_announcement(node("n1"), wanted=True)], [pod("p", cpu=2, **WAITS)])
+    world = World(seen, load(), DELAYS, NOW)
+    ScaleUp(world, NodeTemplates(seen)).step()
+    Scheduler(world).step()
+
+    assert (world.measures.bought, world.pods["default/p"].node) == ([], "n1")
 
 
 def test_no_machine_is_bought_for_pods_that_have_room_where_expendable_ones_are() -> None:
