@@ -26,7 +26,10 @@ from shared.core.rules.volumes import VolumeFacts
 class ClusterArrays:
     """Nodes, pod classes and what is free where, by index. Indices follow the snapshot's order."""
 
-    def __init__(self, snapshot: Snapshot, constraints: Sequence[NewConstraint] = CONSTRAINTS) -> None:
+    def __init__(
+        self, snapshot: Snapshot, constraints: Sequence[NewConstraint] = CONSTRAINTS, *, foresees: bool = True
+    ) -> None:
+        """`foresees`: whether pods of nodes that may go count as if they could be gone (`ConstraintInput`)."""
         self.nodes = snapshot.nodes
         self.index = {node.name: place for place, node in enumerate(self.nodes)}
         self._pods = snapshot.pods_by_node
@@ -61,7 +64,7 @@ class ClusterArrays:
         self.size_of_cluster = len(self.nodes) + len(living)
         """Nodes and pods: what a search's limit grows with."""
         self.node_filters = NodeFilters(self.nodes)
-        given = ConstraintInput(snapshot, self.classes, self.node_filters)
+        given = ConstraintInput(snapshot, self.classes, self.node_filters, foresees)
         self.destinations = given.destinations
         to_come = room_for_daemons(self.classes, self.requests, kinds, where, self.node_filters)
         self.free -= np.where(self.destinations, to_come, 0)

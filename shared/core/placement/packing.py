@@ -65,6 +65,10 @@ class Packing(NodeRoom):
         self._constraints.accept_misplaced()
         return unplaced
 
+    def schedule(self, kinds: Sequence[int]) -> list[int]:
+        """Place pods that run there from now on, so others may rest on them; return the classes that fit nowhere."""
+        return self._reserve(kinds, OUTSIDE)
+
     def presume(self, begun: int) -> None:
         """Let nothing rest on the placements since that place in the log: their pods may lie elsewhere."""
         for placement in self.log[begun:]:

@@ -14,7 +14,7 @@ from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED, MOST_ALLOCATED, Strategy
-from shared.core.planning.autoscaler import is_expendable
+from shared.core.planning.autoscaler import is_expendable, without_announcements
 
 SCORING: Final[Mapping[str, Strategy]] = {"BALANCED": LEAST_ALLOCATED, "OPTIMIZE_UTILIZATION": MOST_ALLOCATED}
 """By the cluster's autoscaling profile, which on GKE sets the scheduler's scoring, too."""
@@ -27,6 +27,11 @@ class Drained:
     snapshot: Snapshot
     gone: tuple[str, ...] = ()
     evictions: int = 0
+
+
+def scheduler_arrays(snapshot: Snapshot) -> ClusterArrays:
+    """Return the arrays by which scheduler and autoscaler place pods: what is there counts, announced or going."""
+    return ClusterArrays(without_announcements(snapshot), foresees=False)
 
 
 def drain_nodes(

@@ -22,6 +22,7 @@ from shared.core.planning.autoscaler import (
     with_announcement,
 )
 from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
+from shared.core.planning.scheduling import scheduler_arrays
 
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
@@ -78,7 +79,8 @@ class ScaleDown:
         if not rows:
             return ScaleDownScan(next_place=place, homes=homes)
         snapshot = self._world.snapshot()
-        return scan(snapshot, context_of(snapshot), rows, Earlier(self._leaving, self._since, place, homes))
+        earlier = Earlier(self._leaving, self._since, place, homes)
+        return scan(snapshot, context_of(snapshot), rows, earlier, arrays_of=scheduler_arrays)
 
     def _may_be_unneeded(self, node: Node) -> bool:
         """Whether a node is looked at: neither leaving nor passed over, and below the gate."""

@@ -14,13 +14,12 @@ from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.resources import Resources, total
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
-from shared.core.planning.autoscaler import drop_expendable, is_expendable, without_announcements
-from shared.core.planning.scheduling import SCORING, count_taints
+from shared.core.planning.autoscaler import drop_expendable, is_expendable
+from shared.core.planning.scheduling import SCORING, count_taints, scheduler_arrays
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
 
@@ -42,13 +41,13 @@ class Scheduler:
 
     def _schedule(self) -> None:
         world, snapshot = self._world, self._world.snapshot()
-        arrays = ClusterArrays(without_announcements(snapshot))
+        arrays = scheduler_arrays(snapshot)
         held = {node.name for node in snapshot.nodes if node.held}
         announced = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
         scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
         packing = SchedulerPacking(arrays, scoring, count_taints(arrays, held, announced))
         for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
-            if not packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
+            if not packing.schedule([arrays.kind_of[pod.spec]]):
                 bind(world, pod.key, arrays.nodes[packing.log[-1].target].name)
             elif not self._preempt(pod, snapshot):
                 found_no_place(world, pod.key)
@@ -58,7 +57,7 @@ class Scheduler:
         seen = drop_expendable(snapshot)
         if seen is snapshot or is_expendable(pod.spec):
             return False
-        arrays = ClusterArrays(without_announcements(seen))
+        arrays = scheduler_arrays(seen)
         packing = Packing(arrays, FIRST_FIT)
         if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
             return False
@@ -165,7 +164,7 @@ class _Machine:
     classes: set[PodClass] = field(default_factory=set)
 
     def takes(self, spec: PodClass) -> bool:
-        return (spec.requests + ONE_POD).fits(self.free) and not (_is_choosy(spec) and spec in self.classes)
+        return (spec.requests + ONE_POD).fits(self.free) and not (_keeps_apart(spec) and spec in self.classes)
 
     def put(self, spec: PodClass) -> None:
         self.free -= spec.requests + ONE_POD
@@ -179,7 +178,7 @@ class _ScaleUpLook:
         self._world, self._templates, seen = world, templates, world.snapshot()
         # all that boots is there already; what is cordoned or being deleted stays no room
         nodes = (node if node.once_ready else replace(node, ready=True, once_ready=True) for node in seen.nodes)
-        self._snapshot = without_announcements(drop_expendable(replace(seen, nodes=tuple(nodes))))
+        self._snapshot = drop_expendable(replace(seen, nodes=tuple(nodes)))
         self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
         grow = {name for name, pool in seen.pools.items() if pool.autoscaled}
         groups = [group for group in templates.groups if group[0] in grow]
@@ -187,9 +186,8 @@ class _ScaleUpLook:
             group: replace(templates.node(group, f"~{place}", world.now), ready=True, once_ready=True)
             for place, group in enumerate(groups)
         }
-        self._trial: Packing | None = None
+        self._trial = Packing(scheduler_arrays(self._with_machines()), FIRST_FIT)
         self._pools = _by_cost({group: world.prices.of(node).per_hour for group, node in self._like.items()})
-        self._known: dict[tuple[PodClass, NodeGroup], bool] = {}
         self.served: set[PodClass] = set()
 
     def needed_for(self, pods: Sequence[Pod]) -> list[NodeGroup]:
@@ -202,14 +200,16 @@ class _ScaleUpLook:
                 machines.append(home)
             if home is not None:
                 home.put(spec)
+                self._count(spec, home.group)
                 self.served.add(spec)
         return [machine.group for machine in machines]
 
     def _homeless(self, pods: Sequence[Pod]) -> list[PodClass]:
         """Return the classes of the pods that nothing could take that is there or boots."""
-        arrays = ClusterArrays(self._snapshot)
-        packing = Packing(arrays, FIRST_FIT)
-        return [arrays.classes[kind] for kind in packing.reserve([arrays.kind_of[pod.spec] for pod in pods], -1)]
+        arrays = self._trial.arrays
+        found = self._trial.schedule([arrays.kind_of[pod.spec] for pod in pods])
+        self._trial.open(arrays.places_of(node.name for node in self._like.values()))
+        return [arrays.classes[kind] for kind in found]
 
     def _choose_machine(self, spec: PodClass) -> _Machine | None:
         for zones in self._pools:
@@ -226,24 +226,42 @@ class _ScaleUpLook:
         return like.allocatable - total([*(spec.requests for spec in daemons), *(ONE_POD for _ in daemons)])
 
     def _admits(self, spec: PodClass, group: NodeGroup) -> bool:
-        key = spec, group
-        if key not in self._known:
-            like = self._like[group]
-            self._known[key] = admits(spec, like) and (not _is_choosy(spec) or self._would_take(spec, like))
-        return self._known[key]
+        like = self._like[group]
+        return admits(spec, like) and (not _is_choosy(spec) or self._would_take(spec, like))
 
     def _would_take(self, spec: PodClass, node: Node) -> bool:
-        """Ask the rules about other pods and volumes, too, as if there were a machine of each kind."""
-        if self._trial is None:
-            nodes = sorted((*self._snapshot.nodes, *self._like.values()), key=lambda node: node.name)
-            self._trial = Packing(ClusterArrays(replace(self._snapshot, nodes=tuple(nodes))), FIRST_FIT)
+        """Ask the rules about other pods and volumes, too, as the pods lie that have found room by now."""
         arrays = self._trial.arrays
         return bool(self._trial.taking(arrays.kind_of[spec])[arrays.index[node.name]])
+
+    def _with_machines(self) -> Snapshot:
+        """Return the snapshot with one machine of each kind, still shut, which stands for as many as are bought."""
+        rows = (
+            replace(like, unschedulable=True, allocatable=total([like.allocatable] * _MACHINES))
+            for like in self._like.values()
+        )
+        nodes = sorted((*self._snapshot.nodes, *rows), key=lambda node: node.name)
+        return replace(self._snapshot, nodes=tuple(nodes))
+
+    def _count(self, spec: PodClass, group: NodeGroup) -> None:
+        """Count a pod in its machine's zone: so many may come there until another zone has its turn."""
+        arrays = self._trial.arrays
+        if spec.hard_spread:
+            self._trial.put(arrays.kind_of[spec], arrays.index[self._like[group].name])
+
+
+_MACHINES: Final = 100
+"""So many machines at most the one of each kind stands for."""
 
 
 def _is_choosy(spec: PodClass) -> bool:
     """Whether where a pod may go depends on more than the machine."""
-    return bool(spec.hard_spread or spec.affinity or spec.anti_affinity or spec.volumes or spec.host_ports)
+    return bool(spec.hard_spread or _keeps_apart(spec))
+
+
+def _keeps_apart(spec: PodClass) -> bool:
+    """Whether two such pods are taken to need two machines."""
+    return bool(spec.affinity or spec.anti_affinity or spec.volumes or spec.host_ports)
 
 
 def _by_cost(costs: dict[NodeGroup, int]) -> list[list[NodeGroup]]:

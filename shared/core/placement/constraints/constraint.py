@@ -24,6 +24,9 @@ class ConstraintInput:
     snapshot: Snapshot
     classes: Sequence[PodClass]
     node_filters: NodeFilters
+    foresees: bool = True
+    """Whether pods of nodes that may go count as if they could be gone, as a proof needs it. The scheduler counts what
+    is there."""
 
     @cached_property
     def kinds(self) -> Mapping[PodClass, int]:
@@ -45,6 +48,10 @@ class ConstraintInput:
         nodes, pools = self.snapshot.nodes, self.snapshot.pools
         upgrading = {name for name, pool in pools.items() if pool.upgrading}
         return self.staying & np.fromiter((node.pool not in upgrading for node in nodes), np.bool_, len(nodes))
+
+    def unsteady(self, steady: NodeMask) -> list[int]:
+        """Return the nodes whose pods may be gone at any time: all but the steady ones; none if nothing is foreseen."""
+        return np.flatnonzero(~steady).tolist() if self.foresees else []
 
 
 class ConstraintState(Protocol):

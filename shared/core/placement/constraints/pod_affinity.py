@@ -67,7 +67,7 @@ class RequiredAffinity(Constraint):
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = AffinityRules(given)
         self.nodes = len(given.snapshot.nodes)
-        self._unsteady: list[int] = np.flatnonzero(~given.destinations).tolist()
+        self._unsteady = given.unsteady(given.destinations)
         """The nodes whose pods may be gone at any time: not Ready, on their way out, cordoned, or in an upgrade."""
         self._terminating = terminating(given.kinds, given.snapshot)
 

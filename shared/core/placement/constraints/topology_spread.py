@@ -28,11 +28,11 @@ from shared.core.placement.node_filters import NodeMask
 class TopologySpread(Constraint):
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = SpreadRules(given.classes, given.node_filters, given.matches)
-        self.uncertain: list[int] = np.flatnonzero(~given.staying).tolist()
+        self.uncertain = given.unsteady(given.staying)
         """Nodes whose pods may be gone at any time: not Ready, on their way out, or cordoned."""
         index = {node.name: place for place, node in enumerate(given.snapshot.nodes)}
         self.terminating = [
-            (given.kinds[pod.spec], index[pod.node], is_replaced(pod))
+            (given.kinds[pod.spec], index[pod.node], is_replaced(pod) or not given.foresees)
             for pod in given.snapshot.pods
             if pod.deleting is not None and pod.node in index and not pod.phase.finished
         ]

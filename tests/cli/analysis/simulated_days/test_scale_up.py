@@ -14,7 +14,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.planning.autoscaler import soonest, with_announcement
 from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
@@ -32,6 +32,8 @@ LONER = pod_class(owner="ReplicaSet/apart", anti_affinity=(PodTerm(names.ZONE_LA
 ONLY_C: dict[str, Any] = {"node_selector": {names.POOL_LABEL: "c"}}
 ONLY_A: dict[str, Any] = {"node_selector": {names.POOL_LABEL: "a"}}
 LARGE = pod_class(cpu=3)
+ALL_EVEN = LabelSelector((Requirement("app", "In", ("even",)),))
+EVEN = pod_class(owner="ReplicaSet/even", cpu=1, hard_spread=(SpreadConstraint(names.ZONE_LABEL, ALL_EVEN),))
 
 
 def played(*pods: Any, booting: Sequence[Node] = (), **pools: NodePool) -> World:
@@ -82,6 +84,45 @@ def test_a_pod_that_has_room_on_announced_nodes_alone_runs_there_and_no_machine_
     Scheduler(world).step()
 
     assert (world.measures.bought, world.pods["default/p"].node) == ([], "n1")
+
+
+def spread_world(*nodes: Node, pods: int) -> World:
+    """A node in each of three zones, full but for these, and pods that must lie evenly over the zones."""
+    full = [node(f"n{zone}", zone=zone, **CHEAP) for zone in "xyz"]
+    filling = [pod(f"full{zone}", on=f"n{zone}", cpu=3.9) for zone in "xyz"]
+    waiting = [pod(f"p{n}", kind=EVEN, **WAITS) for n in range(pods)]
+    return World(cluster([*full, *nodes], [*filling, *waiting], pools={"b": NodePool("b")}), load(), DELAYS, NOW)
+
+
+def test_pods_that_must_lie_evenly_over_zones_all_find_room_in_one_turn_of_the_scheduler() -> None:
+    world = spread_world(*(node(f"free{zone}", zone=zone) for zone in "xyz"), pods=6)
+    Scheduler(world).step()
+
+    homes = [one.node for one in world.pods.values() if one.name.startswith("p")]
+    assert sorted(homes) == sorted(2 * ["freex", "freey", "freez"])
+
+
+def test_a_cordoned_node_counts_for_pods_that_must_lie_evenly_as_long_as_it_stands() -> None:
+    """Zone x has one such pod on a cordoned node, y one; so z takes one, and then each zone one more."""
+    world = spread_world(
+        *(node(f"free{zone}", zone=zone) for zone in "xyz"), node("going", zone="x", unschedulable=True), pods=4
+    )
+    for place, name in enumerate(("going", "freey")):
+        world.add_pod(pod(f"old{place}", on=name, kind=EVEN))
+    Scheduler(world).step()
+
+    assert not world.pending
+
+
+def test_machines_for_pods_that_must_lie_evenly_are_bought_once() -> None:
+    """Those that boot are room for them: one in each zone, with two of the pods."""
+    world = spread_world(pods=6)
+    scale_up = ScaleUp(world, NodeTemplates(world.origin))
+    scale_up.step()
+    scale_up.step()
+
+    bought_in = sorted(one.zone for one in world.nodes.values() if not one.ready)
+    assert bought_in == ["x", "y", "z"]
 
 
 def test_no_machine_is_bought_for_pods_that_have_room_where_expendable_ones_are() -> None:
