@@ -62,9 +62,6 @@ OPTIONAL: Final[Mapping[str, str]] = {
 """The same of kinds that only some clusters have, as `kubectl api-resources -o name` prints them: `kubectl get` fails
 where one is not there."""
 
-DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa", "CronJob": "cronjobs"}
-"""The same of kinds that no plan reads, and simulated days do: they show how demand will change."""
-
 
 def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the words of the command, with kubectl's options first; `also` names optional kinds of the cluster."""
@@ -156,7 +153,7 @@ _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVER
 
 
 class DumpContents:
-    """What has been read so far. `ignored` counts items of kinds that no plan needs; `demand` keeps some, undecoded."""
+    """What has been read so far. `ignored` counts items of kinds that no plan needs."""
 
     def __init__(self, folder: PodDecoder | None = None, now: datetime | None = None) -> None:
         """`now`: the clock of the machine that reads; objects with later times have their names in `future`."""
@@ -179,7 +176,6 @@ class DumpContents:
         self._newest = self._latest_of_all = datetime.min.replace(tzinfo=UTC)
         self._future: list[str] = []
         self.ignored: Counter[str] = Counter()
-        self.demand: dict[bytes, str] = {}
         self.kinds: Counter[str] = Counter()
         self.homes: set[Home] = set()
         self.clouds: set[str] = set()
@@ -197,8 +193,6 @@ class DumpContents:
         """Keep one object; the first of a name is kept. Raises BadInput, msgspec.ValidationError: it is malformed."""
         if kind not in self.adders:
             self.ignored[kind or "no kind"] += 1
-            if kind in DEMAND:
-                self.demand[bytes(raw)] = kind
             return
         printed = _DECODERS.get(kind, _printed).decode(raw)
         if not printed.metadata.name:

@@ -70,8 +70,6 @@ class DumpedCluster:
     newest: datetime
     kinds: frozenset[str]
     clouds: frozenset[str]
-    demand: tuple[tuple[str, bytes], ...] = ()
-    """Objects that no plan reads and simulated days do, each with its kind."""
     future: tuple[str, ...] = ()
     older: tuple[tuple[datetime, tuple[Path, ...]], ...] = ()
     """Snapshots of the same that were left out: their times and files."""
@@ -108,7 +106,6 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         contents.newest,
         frozenset(contents.kinds),
         frozenset(contents.clouds),
-        tuple((kind, raw) for raw, kind in contents.demand.items()),
         contents.future,
         tuple((one.contents.newest, tuple(one.files)) for one in part.older),
     )

@@ -83,7 +83,6 @@ class Inputs:
     installed: bool = False
     """Whether it is the cluster of the installation that the environment names."""
     dumped: bool = False
-    demand: tuple[tuple[str, bytes], ...] = ()
     committed: CommitmentFile | None = None
 
     def committed_under(self, policy: Policy) -> Policy:
@@ -177,7 +176,6 @@ def inputs_of(
         own_policy=given is not None,
         installed=reading.installed,
         dumped=bool(sources.dumps),
-        demand=dump.demand if dump else (),
         committed=committed,
     )
 

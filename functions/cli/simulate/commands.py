@@ -9,10 +9,8 @@ from functions.cli.input.options import AnswerAs, AnswerFormat, Dumps, Sources, 
 
 _DEMAND: Final = "What is wanted when"
 _MOST_NODES = 2000
-JOB_MINUTES = 30
 WEEKEND = 30
 BOOT = "90s"
-_A_DAY = 1440
 
 
 def _demand(option: str, metavar: str, text: str, least: int | None = None, most: int | None = None) -> Any:
@@ -20,13 +18,12 @@ def _demand(option: str, metavar: str, text: str, least: int | None = None, most
     return typer.Option(option, metavar=metavar, rich_help_panel=_DEMAND, help=text, min=least, max=most)
 
 
-_FILE: Final = _demand("--demand", "FILE", "CSV of replicas by hour; else HPA limits, else --night.")
+_FILE: Final = _demand("--demand", "FILE", "CSV of replicas by hour; else --night.")
 _NIGHT: Final = _demand(
     "--night", "PERCENT", "Replicas that each Deployment keeps at night; 60 if demand is unknown.", 0, 100
 )
 _WEEKEND: Final = _demand("--weekend", "PERCENT", "Weekend demand, as a share of a workday's rise.", 0, 100)
 _TIME_ZONE: Final = _demand("--time-zone", "ZONE", "Time zone of these hours.")
-_LASTS: Final = "Minutes that each run of a CronJob takes, up to its activeDeadlineSeconds."
 
 
 @with_sources("node_pools", "cluster", "policy", dump=Dumps)
@@ -51,7 +48,6 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     night: Annotated[int | None, _NIGHT] = None,
     weekend: Annotated[int, _WEEKEND] = WEEKEND,
     time_zone: Annotated[str, _TIME_ZONE] = "UTC",
-    job_minutes: Annotated[int, _demand("--job-minutes", "N", _LASTS, 1, _A_DAY)] = JOB_MINUTES,
     boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = BOOT,
     output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
@@ -68,5 +64,5 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
     hours = (demand, night, weekend, time_zone)
-    request = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, job_minutes)
+    request = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot)
     show_days(request, output)

@@ -13,7 +13,6 @@ from typing import Final
 import typer
 
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy
@@ -24,10 +23,9 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.simulate.patterns import JOBS_NOT_READ, Hours, add_cron_jobs, demand_of
+from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, make_cluster
 from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
 from shared.errors import BadInput
@@ -56,7 +54,6 @@ class SimulateRequest:
     weekend: int
     time_zone: str
     boot: str
-    job_minutes: int
 
 
 def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
@@ -79,9 +76,8 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     named = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
     policies = {name: inputs.committed_under(policy) for name, policy in named.items()}
     lasts = timedelta(days=request.days)
-    live = request.synthetic is None and not inputs.dumped
-    hours = Hours(request.demand, request.night, request.weekend, request.time_zone, inputs.demand, live)
-    demand, about = _demand(request, hours, inputs.snapshot, lasts)
+    hours = Hours(request.demand, request.night, request.weekend, request.time_zone)
+    demand, about = demand_of(hours, inputs.snapshot, lasts)
     commitments = next((policy.commitments for policy in policies.values() if policy.commitments), NO_COMMITMENTS)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
@@ -97,16 +93,6 @@ def _costing_more(view: DaysView) -> Iterable[str]:
     for name, run in zip(view.names, view.runs, strict=True):
         if view.saving_of(run) < 0:
             yield COSTS_MORE.format(name=name)
-
-
-def _demand(
-    request: SimulateRequest, hours: Hours, snapshot: Snapshot, lasts: timedelta
-) -> tuple[Demand, tuple[str, ...]]:
-    """Return the demand, CronJobs on top of the pattern, and what it rests on."""
-    demand, about = demand_of(hours, snapshot, lasts)
-    usual = timedelta(minutes=request.job_minutes)
-    found, jobs = add_cron_jobs(demand, hours.objects, snapshot, lasts, usual)
-    return found, (*about, *jobs, *((JOBS_NOT_READ,) if hours.live else ()))
 
 
 def _inputs(request: SimulateRequest) -> Inputs:

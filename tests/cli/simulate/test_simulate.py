@@ -1,9 +1,8 @@
 """`ebb simulate` from options to the table, markdown, JSON and the picture; and what is said of a bad file."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import timedelta
 from io import StringIO
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
-from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.main import app
 from functions.cli.simulate.demand_files import read_hours
-from functions.cli.simulate.patterns import add_cron_jobs
 from functions.cli.simulate.synthetic import BEGINS
 from functions.cli.simulate.view import DaysView, PlayedDay, document, show
-from tests.builders import cluster, node, resources
 from tests.cli import dumps
 
 LONG = ("autoscaler alone", "some/folder/of/policies/as-it-is-now.yaml", "some/folder/of/policies/stricter.yaml")
@@ -131,147 +127,6 @@ def test_a_dump_is_played_by_hours_of_a_file(dump: str, tmp_path: Path) -> None:
     document = json.loads(told("simulate", "--dump", dump, "--demand", file, "-o", "json").stdout)
 
     assert document["runs"][0]["end_nodes"] < 12
-
-
-def hpa(name: str, least: int = 4, most: int = 90, target: str = "web-5d4f8b") -> dict[str, Any]:
-    spec = {"scaleTargetRef": {"kind": "ReplicaSet", "name": target}, "minReplicas": least, "maxReplicas": most}
-    return {"kind": "HorizontalPodAutoscaler", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
-
-
-def with_more(path: Path, *items: dict[str, Any]) -> Path:
-    """Write the dump of twelve nodes, and more objects in it."""
-    whole = json.loads(dumps.write(path, 12).read_bytes())
-    path.write_text(json.dumps({**whole, "items": [*whole["items"], *items]}), encoding="utf-8")
-    return path
-
-
-def test_a_dump_from_a_pipe_has_its_horizontal_pod_autoscalers_too(tmp_path: Path) -> None:
-    path = with_more(tmp_path / "cluster.json", hpa("web"))
-    found = CliRunner().invoke(app, ["simulate", "--dump", "-", "-o", "json"], input=path.read_bytes())
-
-    assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
-    assert json.loads(found.stdout)["runs"][0]["least_nodes"] < 12
-
-
-@pytest.mark.parametrize(
-    ("expected", "others"),
-    [
-        pytest.param("1 of 2 HorizontalPodAutoscalers names no workload whose pods are in the dump: shop/x.",
-                     [hpa("x", target="gone")], id="one of no workload"),
-        pytest.param("2 of 3 HorizontalPodAutoscalers name no workload whose pods are in the dump: shop/x, shop/y.",
-                     [hpa("x", target="gone"), hpa("y", target="gone")], id="several of no workload"),
-        pytest.param("1 of 2 HorizontalPodAutoscalers has minReplicas above maxReplicas: shop/x.",
-                     [hpa("x", 9, 3)], id="limits the wrong way round"),
-        pytest.param("1 of 2 HorizontalPodAutoscalers cannot be read.",
-                     [{**hpa("x"), "spec": {}}], id="without a target"),
-    ],
-)  # fmt: skip
-def test_an_autoscaler_that_cannot_be_followed_is_shown(
-    expected: str, others: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    path = with_more(tmp_path / "cluster.json", hpa("web"), *others)
-    lines = told("simulate", "--dump", str(path), "-o", "json").stderr.splitlines()
-
-    assert any("limits of HorizontalPodAutoscalers (1 workload)" in line for line in lines)
-    assert expected in lines
-
-
-def cron_job(
-    name: str = "nightly", *, pods: int = 60, schedule: str = "0 2 * * *", jobs: Any = None, **spec: Any
-) -> dict[str, Any]:
-    """A CronJob whose runs need more room than twelve nodes have; `jobs` is what its Jobs' own spec has more."""
-    container = {"name": "main", "image": "job:1", "resources": {"requests": {"cpu": "1"}}}
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
-    job = {"spec": {"parallelism": pods, "template": template, **(jobs or {})}}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {"schedule": schedule, "jobTemplate": job, **spec},
-    }
-
-
-FLAT = ("simulate", "--night", "100", "--weekend", "100", "-o", "json", "--dump")
-
-
-def nodes_by_hour(document: Any) -> list[int]:
-    """How many nodes there are at most in each hour of the first day, of the autoscaler alone."""
-    series = [(datetime.fromisoformat(row["at"]), row["nodes"]) for row in document["runs"][0]["series"]]
-    hours = [datetime.fromisoformat(document["begins"]) + timedelta(hours=hour) for hour in range(25)]
-    before = [max((row for row in series if row[0] <= hour), key=lambda row: row[0])[1] for hour in hours]
-    within = [[nodes for at, nodes in series if one < at < two] for one, two in pairwise(hours)]
-    return [max(first, *rest, 0) for first, rest in zip(before, within, strict=False)]
-
-
-def test_a_nightly_cron_job_of_a_dump_needs_more_nodes_at_its_hour(tmp_path: Path) -> None:
-    with_it, without = tmp_path / "with.json", tmp_path / "without.json"
-    with_more(with_it, cron_job(), cron_job("paused", schedule="0 12 * * *", suspend=True))
-    with_more(without)
-    found = told(*FLAT, str(with_it))
-    one, other = nodes_by_hour(json.loads(found.stdout)), nodes_by_hour(json.loads(told(*FLAT, str(without)).stdout))
-
-    assert one[4] > 15 > other[4]  # 22 h is the first
-    assert one[:4] == other[:4]
-    assert one[10:] == other[10:]
-    assert "1 CronJob runs at its schedule, each 30 minutes (--job-minutes)." in found.stderr
-
-
-def test_longer_runs_keep_their_nodes_longer_until_their_deadline(tmp_path: Path) -> None:
-    job = cron_job()
-    path, short = with_more(tmp_path / "a.json", job), tmp_path / "b.json"
-    job["spec"]["jobTemplate"]["spec"]["activeDeadlineSeconds"] = 1800
-    with_more(short, job)
-    usual, longer, cut = (
-        json.loads(told(*FLAT, str(file), "--job-minutes", minutes).stdout)["runs"][0]["node_hours"]
-        for file, minutes in ((path, "30"), (path, "180"), (short, "180"))
-    )
-
-    assert usual == cut < longer
-
-
-@pytest.mark.parametrize(
-    ("expected", "jobs"),
-    [
-        pytest.param("2 CronJobs run at their schedule, each 30 minutes (--job-minutes).",
-                     [cron_job("b", pods=1)], id="several"),
-        pytest.param("1 of 2 CronJobs is suspended, and not run: shop/b.",
-                     [cron_job("b", suspend=True)], id="suspended"),
-        pytest.param("1 of 2 CronJobs is suspended, and not run: shop/b.",
-                     [cron_job("b", jobs={"suspend": True})], id="its Jobs suspended"),
-        pytest.param("2 of 3 CronJobs have a schedule or time zone that cannot be read, and not run: shop/b, shop/c.",
-                     [cron_job("b", schedule="@every 1h"), cron_job("c", timeZone="Mars")], id="of no schedule"),
-        pytest.param("1 of 2 CronJobs cannot be read.", [{**cron_job("b"), "spec": {}}], id="without a spec"),
-        pytest.param("2 CronJobs run at their schedule, each 30 minutes (--job-minutes).",
-                     [cron_job("b", pods=1), cron_job("b", pods=1, extra=1)], id="one that is printed twice"),
-    ],
-)  # fmt: skip
-def test_what_cron_jobs_do_is_shown(expected: str, jobs: list[dict[str, Any]], tmp_path: Path) -> None:
-    path = with_more(tmp_path / "cluster.json", cron_job(pods=1), *jobs)
-
-    assert expected in told(*FLAT, str(path)).stderr.splitlines()
-
-
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(1, {}, id="one where nothing is shown"),
-        pytest.param(4, {"parallelism": 4}, id="those next to each other"),
-        pytest.param(3, {"parallelism": 4, "completions": 3}, id="no more than are needed"),
-        pytest.param(1, {"completions": 3}, id="one after the other"),
-    ],
-)
-def test_pods_of_a_run(expected: int, changes: dict[str, int]) -> None:
-    job = cron_job(timeZone="Europe/Amsterdam")
-    template = job["spec"]["jobTemplate"]["spec"]
-    del template["parallelism"]
-    template.update(changes)
-    picture = cluster([node("n0")])
-    raw = json.dumps(job).encode()
-    found, _ = add_cron_jobs(Demand(), [("CronJob", raw)], picture, timedelta(days=1), timedelta(minutes=30))
-    (run,) = found.jobs
-
-    assert (run.pods, run.at.hour, run.spec.requests) == (expected, 1, resources(1, 0))
-    assert (run.spec.workload, run.spec.labels) == ("shop/Job/nightly", {"app": "nightly"})
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,16 @@
-"""Demand over time: replicas by a day's curve or by hour, Jobs, and CronJobs at their schedules."""
+"""Demand over time: replicas by a day's curve, or by hour."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import ceil
 from typing import Final
 
-from shared.core.cluster.pod import PodClass, cron_job_of, is_of_replica_set
+from shared.core.cluster.pod import is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy.schedule import hits
-from shared.core.policy.values import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +22,11 @@ class ReplicaChange:
     replicas: int
 
 
-@dataclass(frozen=True, slots=True)
-class JobRun:
-    """So many pods that run for a while, and are gone."""
-
-    at: datetime
-    spec: PodClass
-    pods: int
-    lasts: timedelta
-
-
 @dataclass(frozen=True)
 class Demand:
     """Everything that is wanted, in order of time; `ramps` are when the sum rises to its highest of a day."""
 
     changes: Sequence[ReplicaChange] = ()
-    jobs: Sequence[JobRun] = ()
     ramps: Sequence[tuple[datetime, datetime]] = ()
 
 
@@ -109,7 +95,7 @@ def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, 
                 changes.append(ReplicaChange(at, key, replicas))
                 last[key] = replicas
         sums.append((at, sum(last.values())))
-    return Demand(tuple(changes), (), ramps(sums))
+    return Demand(tuple(changes), ramps(sums))
 
 
 def _quarters(begins: datetime, lasts: timedelta) -> Iterator[datetime]:
@@ -143,76 +129,3 @@ def swinging(snapshot: Snapshot, night: int) -> dict[str, Range]:
         if is_of_replica_set(pod.spec) and pod.deleting is None and not pod.phase.finished:
             counts[pod.spec.workload] = counts.get(pod.spec.workload, 0) + 1
     return {key: Range(ceil(Fraction(many * night, 100)), many) for key, many in sorted(counts.items()) if many > 1}
-
-
-class Overlap(StrEnum):
-    """What a hit does while the run before it is not over (spec.concurrencyPolicy)."""
-
-    ALLOW = "Allow"
-    FORBID = "Forbid"
-    REPLACE = "Replace"
-
-
-@dataclass(frozen=True, slots=True)
-class CronJob:
-    """One CronJob: when it runs, so many pods of which class, and how long they may at most."""
-
-    namespace: str
-    name: str
-    schedule: Schedule
-    spec: PodClass
-    pods: int = 1
-    limit: timedelta | None = None
-    suspended: bool = False
-    overlap: Overlap = Overlap.ALLOW
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
-
-    def lasts(self, usual: timedelta) -> timedelta:
-        """Return how long a run takes that is not ended by another."""
-        return usual if self.limit is None else min(usual, self.limit)
-
-    def owns(self, spec: PodClass) -> bool:
-        return cron_job_of(spec) == f"{self.namespace}/CronJob/{self.name}"
-
-
-def runs_of(job: CronJob, begins: datetime, lasts: timedelta, usual: timedelta) -> tuple[JobRun, ...]:
-    """Return the runs that begin in a stretch of time; raise BadInput for a schedule that cannot be read."""
-    times = tuple(hits(job.schedule, begins, begins + lasts))
-    if job.suspended or job.pods < 1 or job.lasts(usual) <= timedelta():
-        return ()
-    runs = _durations(times, job.lasts(usual), job.overlap)
-    return tuple(JobRun(at, job.spec, job.pods, takes) for at, takes in runs)
-
-
-def _durations(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iterator[tuple[datetime, timedelta]]:
-    """Yield when runs begin and how long they take."""
-    if overlap is Overlap.REPLACE:
-        yield from ((one, min(takes, two - one)) for one, two in pairwise(times))
-        yield from ((last, takes) for last in times[-1:])
-        return
-    ended: datetime | None = None
-    for at in times:
-        if overlap is Overlap.ALLOW or ended is None or at >= ended:
-            ended = at + takes
-            yield at, takes
-
-
-def with_cron_jobs(
-    demand: Demand, jobs: Sequence[CronJob], snapshot: Snapshot, lasts: timedelta, usual: timedelta
-) -> Demand:
-    """Return the demand with their runs; what runs of them in the snapshot ends after the same time."""
-    runs = [run for job in jobs for run in runs_of(job, snapshot.taken_at, lasts, usual)]
-    ends = {
-        pod.spec.workload: ReplicaChange(snapshot.taken_at + job.lasts(usual), pod.spec.workload, 0)
-        for job in jobs
-        for pod in snapshot.pods
-        if job.owns(pod.spec)
-    }
-    return replace(
-        demand,
-        changes=tuple(sorted((*demand.changes, *ends.values()), key=lambda change: change.at)),
-        jobs=tuple(sorted((*demand.jobs, *runs), key=lambda run: run.at)),
-    )

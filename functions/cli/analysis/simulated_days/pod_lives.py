@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import partial
 
 from msgspec import structs
 
@@ -134,7 +133,6 @@ def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:
 class ReplicaControl:
     def __init__(self, world: World) -> None:
         self._world = world
-        self._watched: set[str] = set()
         known = world.controlled.living.items()
         self._template = {key: min(pods.items())[1].spec for key, pods in known if key and pods}
 
@@ -153,47 +151,6 @@ class ReplicaControl:
             ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, neighbours, world.now))
             for pod in ranked[: len(living) - wanted]:
                 end(world, pod)
-
-    def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
-        """Run so many pods to their end, so long after each has got its node; one that is evicted begins again."""
-        world = self._world
-        self._want_more(spec.workload, pods)
-        for _ in range(pods):
-            self._watch(create(world, spec), lasts)
-
-    def _want_more(self, controller: str, pods: int) -> None:
-        controlled = self._world.controlled
-        controlled.want(controller, controlled.count_wanted(controller) + pods)
-
-    def _watch(self, pod: Pod, lasts: timedelta) -> None:
-        self._watched.add(pod.key)
-        self._world.agenda.note(self._world.now + lasts, partial(self._look, pod, lasts))
-
-    def _look(self, pod: Pod, lasts: timedelta) -> None:
-        """End a pod of a Job if it has run its time, else look again."""
-        world = self._world
-        known = world.pods.get(pod.key)
-        if known is None:
-            self._follow(pod, lasts)
-            return
-        ends = known.deleting or (known.started or world.now) + lasts
-        if known.deleting is None and known.node and ends <= world.now:
-            self._watched.discard(pod.key)
-            self._want_more(pod.spec.workload, -1)
-            world.delete_pod(known)
-        else:
-            world.agenda.note(max(ends, world.now), partial(self._look, pod, lasts))
-
-    def _follow(self, pod: Pod, lasts: timedelta) -> None:
-        """Watch a pod that was made in place of an evicted one."""
-        self._watched.discard(pod.key)
-        living = self._world.controlled.of(pod.spec.workload) if pod.spec.owner else {}
-        successor = min((key for key in living if key not in self._watched), default="")
-        if successor:
-            self._watched.add(successor)
-            self._look(living[successor], lasts)
-        else:
-            self._want_more(pod.spec.workload, -1)
 
 
 def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:

@@ -63,5 +63,3 @@ def _note(world: World, demand: Demand) -> None:
     for change in demand.changes:
         if replicas.knows(change.controller):
             world.agenda.note(change.at, partial(replicas.scale, change.controller, change.replicas))
-    for job in demand.jobs:
-        world.agenda.note(job.at, partial(replicas.run_job, job.spec, job.pods, job.lasts))

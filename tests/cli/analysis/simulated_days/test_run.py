@@ -10,7 +10,7 @@ import pytest
 from functions.cli.analysis.forecast.scenarios import scenarios_of
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, ReplicaChange, by_curve, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, ReplicaChange, by_curve, swinging
 from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
@@ -101,8 +101,9 @@ def test_nodes_are_bought_for_demand_and_go_with_it() -> None:
 
 def test_a_pod_waits_as_long_as_its_node_boots() -> None:
     picture = filled(3.6, 2)
-    job = JobRun(NOW + timedelta(minutes=10), pod_class(owner="Job/j", cpu=2), 1, timedelta(minutes=5))
-    told = played(picture, Demand((), (job,)), lasts=timedelta(hours=1))
+    times = (NOW + timedelta(minutes=10), 2), (NOW + timedelta(minutes=20), 1)
+    demand = Demand(tuple(ReplicaChange(at, "default/ReplicaSet/w0-0", replicas) for at, replicas in times))
+    told = played(picture, demand, lasts=timedelta(hours=1))
 
     assert told.most_nodes == 3
     assert told.end_nodes == 2
