@@ -16,7 +16,6 @@ from functions.cli.doctor.rights import (
     rights,
     roles,
 )
-from functions.cli.doctor.unverified import report_unverified
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
 from shared import VERSION
@@ -191,7 +190,6 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("topics", topics),
     ("policy", policy),
     ("autoscaler", autoscaler),
-    ("unverified", report_unverified),
     ("last_pass", last_pass),
 )
 

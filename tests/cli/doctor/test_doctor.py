@@ -259,7 +259,7 @@ def test_credentials_that_are_missing_are_shown_once_whatever_asks_for_them() ->
         ("identity", "The identity: no credentials.")
     ]
     assert [result.check for result in found if result.grade is Grade.SKIP] == [
-        "gke, control_plane, state, policy, autoscaler, unverified, last_pass"
+        "gke, control_plane, state, policy, autoscaler, last_pass"
     ]
     assert [result.grade for result in found if result.grade is Grade.WARN] == []
 
