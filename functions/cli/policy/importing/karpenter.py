@@ -1,18 +1,15 @@
 """Karpenter: NodePools of v1 and v1beta1, as files or as `kubectl get nodepools -o yaml` prints them.
 
-The `disruption` block is a policy's own; a policy takes more than Karpenter does, and what that would refuse gets a
-note. What speaks of machines is the GKE node pool's.
-Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.go (validation).
+The `disruption` block is a policy's own; what speaks of machines is the GKE node pool's.
+Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.go.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
 from shared.core.policy.field import path_text
 from shared.core.policy.fields import POOL_FIELDS
-from shared.core.policy.scalars import LIMIT_PATTERN
 from shared.core.policy.values import KARPENTERS_REASONS
 from shared.errors import BadPolicy
 
@@ -89,7 +86,7 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             "does not end in time ends with its node uncordoned (drain.timeout)."
         )
     version = str(pool["apiVersion"])
-    notes += [*_of_block(name, version, block), *_refused_by_origin(name, version, spec)]
+    notes += [*_of_block(name, version, block)]
     after = _given_or_default(block, "consolidateAfter", _CONSOLIDATE_AFTER[version])
     holder, where = (template, "template.spec.") if version == V1 else (block, "")
     expiry = _given_or_default(holder, "expireAfter", _EXPIRE_AFTER, where)
@@ -158,76 +155,6 @@ def _without_effect(where: str, reasons: Any) -> Iterator[str]:
 
 def _list_words(words: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(words))
-
-
-_TIMER: Final = r"([0-9]+(s|m|h))+|Never", "seconds, minutes and hours, or Never"
-_SCHEMA: Final[Mapping[str, tuple[str, str]]] = {
-    "consolidateAfter": _TIMER,
-    "expireAfter": _TIMER,
-    "nodes": (LIMIT_PATTERN, "text: a number of nodes in quotes, or a percentage"),
-    "duration": (r"([0-9]+(h|m)|[0-9]+h[0-9]+m)(0s)?", "hours, minutes, or hours and then minutes"),
-}
-"""What Karpenter's API server takes where a policy takes more, and the same in words."""
-_POLICIES: Final = {
-    V1: ("WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"),
-    V1BETA1: ("WhenEmpty", "WhenUnderutilized"),
-}
-_REASONS: Final = ("Underutilized", "Empty", "Drifted")
-_BUDGET: Final = {"nodes", "schedule", "duration", "reasons"}
-_SUNDAY_AS_7: Final = re.compile(r"(.*[,-])?0*7([-,/].*)?", re.ASCII)
-
-
-def _refused_by_origin(name: str, version: str, spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what of a NodePool's disruption Karpenter would have refused, where a policy may hold it."""
-    block, path = part(spec, "disruption"), _path(name, "disruption")
-    aged = (f"{_path(name)}.template.spec", part(spec, "template", "spec")) if version == V1 else (path, block)
-    yield from _by_schema(path, block, "consolidateAfter")
-    yield from _by_schema(*aged, "expireAfter")
-    yield from _by_version(path, version, spec)
-    for key in sorted(map(str, block.keys() - _KNOWN)):
-        yield f"{path_text((path, key))}: Karpenter knows no such field, and refuses or drops it; Ebb reads it."
-    for at, budget in _budgets_of(path, block):
-        yield from _of_budget(at, budget)
-
-
-def _by_version(path: str, version: str, spec: Mapping[str, Any]) -> Iterator[str]:
-    block = part(spec, "disruption")
-    policy = block.get("consolidationPolicy", "WhenUnderutilized" if version == V1BETA1 else "WhenEmptyOrUnderutilized")
-    if policy not in _POLICIES[version]:
-        yield f"{path}.consolidationPolicy: {_short(policy)} is refused by {version}; Ebb takes it."
-    after = block.get("consolidateAfter")
-    if after is None and ((version == V1 and "disruption" in spec) or (version == V1BETA1 and policy == "WhenEmpty")):
-        yield f"{path}.consolidateAfter: without it {version} refuses the NodePool."
-    if version == V1BETA1 and policy == "WhenUnderutilized" and after not in (None, "Never"):
-        yield f"{path}.consolidateAfter: {version} refuses it with WhenUnderutilized; in Ebb it holds."
-
-
-def _of_budget(where: str, budget: Mapping[str, Any]) -> Iterator[str]:
-    yield from _by_schema(where, budget, "nodes")
-    yield from _by_schema(where, budget, "duration")
-    fields = str(budget.get("schedule")).split()
-    if fields and _SUNDAY_AS_7.fullmatch(fields[-1]):
-        yield (
-            f"{where}.schedule: Karpenter cannot read weekday 7, and with such a budget it disrupts no node; "
-            "in Ebb it is Sunday."
-        )
-    reasons = budget.get("reasons")
-    for reason in reasons if isinstance(reasons, list) else ():
-        if reason not in _REASONS:
-            yield f"{where}.reasons: {_short(reason)} is refused by Karpenter, which takes {', '.join(_REASONS)}."
-    for key in sorted(map(str, budget.keys() - _BUDGET)):
-        yield f"{path_text((where, key))}: Karpenter knows no such field, and refuses or drops it; Ebb reads it."
-
-
-def _by_schema(where: str, given: Mapping[str, Any], field: str) -> Iterator[str]:
-    pattern, wanted = _SCHEMA[field]
-    value = given.get(field, "")
-    if field in given and not (isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII)):
-        yield f"{where}.{field}: {_short(value)} is refused by Karpenter, which takes {wanted}; Ebb takes it."
-
-
-def _short(value: Any) -> str:
-    return repr(str(value)[:40])
 
 
 def _given_or_default(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:

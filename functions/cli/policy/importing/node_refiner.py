@@ -5,7 +5,7 @@ the process. Which pools are meant is not guessed.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -25,8 +25,6 @@ from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadInput, BadPolicy
 
 CONFIG_MAP: Final = "node-refiner-cm"
-_NAMES: Final = (CONFIG_MAP, "node-harvester-cm")
-"""The process reads no ConfigMap of another name; the second is that of its first versions."""
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 """The words of Go's ParseBool."""
@@ -108,20 +106,8 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
         raise BadPolicy(*faults)
     policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
     unused = others((thing for thing in things if thing not in configurations), "draining")
-    notes = [*_unread(found), *_notes(written, pools), *unused]
+    notes = [*_notes(written, pools), *unused]
     return write_imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
-
-
-def _unread(found: dict[str, Any]) -> Iterator[str]:
-    """Yield what node-refiner, or the API server before it, would not have read, and Ebb does."""
-    name = part(found, "metadata").get("name", CONFIG_MAP)
-    if name not in _NAMES:
-        yield f"{str(name)[:40]!r}: node-refiner reads no ConfigMap of that name, only {CONFIG_MAP}; Ebb reads it."
-    for key, value in _settings(found).items():
-        if key in _KEYS and isinstance(value, str) and value != value.strip():
-            yield f"{key}: node-refiner refuses {value[:40]!r} for its blanks, and what follows it; Ebb reads it."
-        if key in _KEYS and "data" in found and not isinstance(value, str):
-            yield f"{key}: the API server refuses a ConfigMap whose value has no quotes; Ebb reads {str(value)[:40]!r}."
 
 
 def _settings(thing: dict[str, Any]) -> dict[str, Any]:
