@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -202,48 +202,7 @@ def _missing_extra(missing: ModuleNotFoundError) -> str:
     if module in _OURS:
         raise missing
     extra = "cloud" if module in _CLOUD else "demo"
-    return f"this needs the package {module}; run: {install_command(extra, *_read_origin(), Path(sys.prefix))}"
-
-
-def _read_origin() -> tuple[dict[str, Any], str]:
-    """Return where the package came from (PEP 610), and what installed it; a checkout may never have been."""
-    import json
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    checkout = Path(__file__).resolve().parents[2]
-    try:
-        package = distribution("ebb")
-        origin, by = json.loads(package.read_text("direct_url.json") or "{}"), package.read_text("INSTALLER") or ""
-    except PackageNotFoundError:
-        origin, by = {}, ""
-    if not origin and (checkout / "pyproject.toml").is_file():
-        origin = {"url": checkout.as_uri(), "dir_info": {"editable": True}}
-    return origin, by.strip()
-
-
-_BY_TOOL: Final = {"uv-receipt.toml": "uv tool install --force", "pipx_metadata.json": "pipx install --force"}
-"""What a tool leaves in an environment that it made, and how it installs there again."""
-
-
-def install_command(extra: str, origin: Mapping[str, Any], by: str, environment: Path) -> str:
-    """Return the command that adds an extra to the environment as the package came there: from `origin`, by `by`."""
-    import shlex
-
-    by_tool = (command for left, command in _BY_TOOL.items() if (environment / left).is_file())
-    python, editable = shlex.quote(sys.executable), " -e" if origin.get("dir_info", {}).get("editable") else ""
-    pip = f"uv pip install --python {python}" if by == "uv" else f"{python} -m pip install"
-    return f"{next(by_tool, pip + editable)} {shlex.quote(_source(extra, origin))}"
-
-
-def _source(extra: str, origin: Mapping[str, Any]) -> str:
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
-
-    url, vcs = str(origin.get("url", "")), origin.get("vcs_info", {})
-    if url.startswith("file:") and not vcs:
-        return f"{url2pathname(urlsplit(url).path)}[{extra}]"
-    at = f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if vcs else url
-    return f"ebb[{extra}] @ {at}" if at else f"ebb[{extra}]"
+    return f"this needs the package {module}; install Ebb with its extra: pipx install '.[{extra}]'."
 
 
 def message_of(failure: EbbError) -> str:
