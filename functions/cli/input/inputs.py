@@ -116,16 +116,11 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         from functions.cli.input.node_pools import with_node_pools
 
         readings = with_node_pools(readings, sources.node_pools)
-    committed = committed_of(sources)
+    committed = read_commitments(sources.commitments) if sources.commitments else None
     found = tuple(_with_its_policy(sources, given, reading, committed) for reading in readings)
     if len(found) > 1 and any(inputs.policy.commitments for inputs in found):
         return tuple(replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH)) for inputs in found)
     return found
-
-
-def committed_of(sources: Sources) -> CommitmentFile | None:
-    """Return what the file of commitments lists, if one was named. Raises BadInput where it cannot be used."""
-    return read_commitments(sources.commitments) if sources.commitments else None
 
 
 def _with_its_policy(

@@ -8,7 +8,6 @@ import typer
 from functions.cli.input.options import AnswerAs, AnswerFormat, Dumps, Sources, with_sources
 
 _DEMAND: Final = "What is wanted when"
-_MOST_NODES = 2000
 WEEKEND = 30
 BOOT = "90s"
 
@@ -30,15 +29,6 @@ _TIME_ZONE: Final = _demand("--time-zone", "ZONE", "Time zone of these hours.")
 def simulate(  # noqa: PLR0913 - each is something that a person may type
     *,
     sources: Sources,
-    synthetic: Annotated[
-        int | None,
-        typer.Option(
-            "--synthetic", metavar="NODES", min=3, max=_MOST_NODES, help="Use a generated cluster with this many nodes."
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of the generated cluster; it fixes the days.")
-    ] = 1,
     policy: Annotated[
         list[Path] | None,
         typer.Option("--policy", metavar="FILE", help="Policy file; repeat it to compare several. Else the defaults."),
@@ -59,10 +49,10 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     Examples:
       ebb simulate --dump cluster.json --policy policy.yaml
       ebb simulate --dump cluster.json --days 7 --policy a.yaml --policy b.yaml
-      ebb simulate --synthetic 60 --night 70 --time-zone Europe/Amsterdam
+      ebb simulate cluster.json --night 70 --time-zone Europe/Amsterdam
     """  # fmt: skip
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
     hours = (demand, night, weekend, time_zone)
-    request = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot)
+    request = SimulateRequest(sources, tuple(policy or ()), days, *hours, boot)
     show_days(request, output)

@@ -16,15 +16,13 @@ from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy
-from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, committed_of, gather
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
-from functions.cli.input.pricing import load_prices, price_notes
 from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.simulate.patterns import Hours, demand_of
-from functions.cli.simulate.synthetic import NAME, make_cluster
 from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
@@ -47,8 +45,6 @@ class SimulateRequest:
     sources: Sources
     policies: tuple[Path, ...]
     days: int
-    synthetic: int | None
-    seed: int
     demand: Path | None
     night: int | None
     weekend: int
@@ -96,15 +92,6 @@ def _costing_more(view: DaysView) -> Iterable[str]:
 
 
 def _inputs(request: SimulateRequest) -> Inputs:
-    if request.synthetic is not None:
-        if request.sources.has_cluster:
-            raise BadInput("--synthetic: a generated cluster replaces the real one; leave out the other.")
-        snapshot, prices = (
-            make_cluster(request.synthetic, request.seed, request.sources.at),
-            load_prices(request.sources.prices),
-        )
-        notes = (f"The cluster is generated: {NAME}, seed {request.seed}.", *price_notes(snapshot, prices))
-        return Inputs(snapshot, EVERY_POOL, prices, notes, committed=committed_of(request.sources))
     inputs = gather(request.sources, EVERY_POOL)
     rests_on = () if request.policies else (NO_POLICY,)
     return replace(inputs, notes=(AS_IF, *rests_on, *(note for note in inputs.notes if note != NO_MARKS)))

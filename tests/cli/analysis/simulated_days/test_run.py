@@ -15,7 +15,6 @@ from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
 from functions.cli.input.inputs import EVERY_POOL
-from functions.cli.simulate.synthetic import make_cluster
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -27,6 +26,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
 from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
+from tests.cli.simulate.made_cluster import make_cluster
 from tests.machine_speed import slowness
 
 DAY = timedelta(days=1)

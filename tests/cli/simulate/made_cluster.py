@@ -1,4 +1,4 @@
-"""A made-up cluster for who has no dump at hand; the same nodes and seed give the same."""
+"""A made-up cluster of any size; the same nodes and seed give the same."""
 
 from collections import Counter
 from dataclasses import dataclass, field
