@@ -170,11 +170,7 @@ def sentence_of(error: Any) -> str:
 
 
 def _option_like(given: str, params: Iterable[Any]) -> str:
-    """Return which option may be meant: by its name, or as the one whose help has that word (`--html` is `--out`)."""
-    names = {name: param for param in params for name in param.opts if name.startswith("--")}
-    word = given.removeprefix("--").lower()
-    found = [name for name, param in names.items() if word in re.findall(r"[a-z]+", (param.help or "").lower())]
-    return near(given, names) or (f"did you mean {found[0]}?" if len(found) == 1 else "")
+    return near(given, [name for param in params for name in param.opts if name.startswith("--")])
 
 
 def _spell_parameter(parameter: Any) -> str:

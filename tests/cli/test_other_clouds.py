@@ -37,9 +37,7 @@ def written(
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param(" (Amazon EKS)", {"provider": "aws"}, id="EKS"),
-        pytest.param(" (Azure AKS)", {"provider": "azure"}, id="AKS"),
-        pytest.param(" (kind)", {"provider": "kind"}, id="kind"),
+        pytest.param(" (aws)", {"provider": "aws"}, id="EKS"),
         pytest.param(" (mycloud)", {"provider": "mycloud"}, id="one that nobody knows"),
         pytest.param("", {"provider": "gce"}, id="machines of Google's"),
         pytest.param(None, {"pools": 1}, id="one node of a pool"),

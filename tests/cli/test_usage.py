@@ -68,7 +68,6 @@ users: [{name: a, user: {}}]
     ("expected", "typed"),
     [
         pytest.param("did you mean --policy?", ("plan", "--polcy", "x"), id="letters that are like an option's"),
-        pytest.param("did you mean --out?", ("fleet", "--html", "x"), id="what one option's help has"),
         pytest.param("see ebb plan --help.", ("plan", "--json"), id="what the help of several has"),
         pytest.param("see ebb plan --help.", ("plan", "--xyz"), id="nothing that is like it"),
     ],

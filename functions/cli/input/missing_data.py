@@ -45,17 +45,6 @@ WITHOUT_REQUESTS: Final = "What pods use without a request is not counted: {pool
 _FEW: Final = Fraction(1, 10)
 _FEWEST: Final = 3
 """So many pods of a pool without requests, and that share, are named: GKE's own, a few in each cluster, are not."""
-_CLOUDS: Final = {
-    "aws": "Amazon EKS",
-    "azure": "Azure AKS",
-    "kind": "kind",
-    "digitalocean": "DigitalOcean",
-    "openstack": "OpenStack",
-    "ibm": "IBM Cloud",
-    "oci": "Oracle OKE",
-    "k3s": "k3s",
-    "vsphere": "vSphere",
-}
 _GOOGLE: Final = frozenset({"", "gce"})
 _IN_DUMP: Final = " are in the dump"
 
@@ -128,9 +117,9 @@ def _many_of(snapshot: Snapshot, nodes: Iterable[Node]) -> str:
 
 
 def cloud_name(clouds: Iterable[str]) -> str:
-    """Return whose cluster it is if its nodes show that it is not Google's: ` (Amazon EKS)`."""
+    """Return whose cluster it is if its nodes show that it is not Google's: ` (aws)`."""
     other = sorted(set(clouds) - _GOOGLE)
-    return f" ({some([_CLOUDS.get(name, name) for name in other])})" if other else ""
+    return f" ({some(other)})" if other else ""
 
 
 _PENDING: Final = "{pods} pending ({names}). Every figure includes the room that {they}{known}."
