@@ -67,7 +67,7 @@ def with_machine(node: Manifest) -> Manifest:
 
 def advice(cluster: Cluster) -> Advice:
     situation = Situation(snapshot(cluster), ClusterState(), EVERY_POOL)
-    return advise([situation], Bill(load()), ShapeRequest(pod_worth=Fraction(0), fill=100, trials=60))
+    return advise(situation, Bill(load()), ShapeRequest(pod_worth=Fraction(0), fill=100, trials=60))
 
 
 def world(cluster: Cluster, found: Advice) -> tuple[Cluster, Sequence[Question]]:

@@ -1,6 +1,5 @@
 """The command `ebb shapes`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,18 +7,9 @@ import typer
 from functions.cli.input.options import AnswerAs, AnswerFormat, Sources, with_sources
 
 _MOST_WORTH = 10_000
-_Snapshots = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--dump",
-        metavar="FILE",
-        rich_help_panel="Where the cluster is read",
-        help="Output of the kubectl command that `ebb dump` shows. With several, the pods of each must fit.",
-    ),
-]
 
 
-@with_sources(dump=_Snapshots)
+@with_sources()
 def shapes(
     *,
     sources: Sources,
@@ -42,12 +32,12 @@ def shapes(
 ) -> None:
     """Show which machine types the pools should have for the pods that are there, and what that saves.
 
-    Advice only: it changes nothing. A dump of the night asks for too little;
-    name one of the day as well.
+    Advice only: it changes nothing. A dump of the night asks for too little:
+    take it by day.
 
     Examples:
       ebb shapes cluster.json
-      ebb shapes --dump day.json --dump night.json --fill 85%
+      ebb shapes day.json --fill 85%
       ebb shapes cluster.json --families e2,n2d --pod-worth 10 -o json
     """
     from functions.cli.shapes.compute import read_request, show_shapes

@@ -1,7 +1,6 @@
-"""`ebb shapes`: gather the snapshots of one cluster, compute the advice, print it."""
+"""`ebb shapes`: gather, compute the advice, print it."""
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 from typing import Final
@@ -49,12 +48,12 @@ def read_request(families: str, pod_worth: float, fill: str) -> ShapeRequest:
 
 def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -> None:
     """Print the advice: for people with the notes, for tools with these on stderr."""
-    inputs = gather_times(sources)
-    first, past = inputs[0], recall_passes(inputs[0], assume_marked=False)
-    cluster, whose = first.snapshot.cluster, POLICY if first.own_policy else DEFAULTS
+    inputs = _gather_whole(sources)
+    past = recall_passes(inputs, assume_marked=False)
+    cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     with reading_line(cluster, doing="Comparing machine types of") as phase, no_search_for_cycles():
         found = compute_advice(inputs, request, past, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
-    notes = (*notes_of(found, len(inputs)), *past.notes_of(first))
+    notes = (*notes_of(found), *past.notes_of(inputs))
     if output is AnswerFormat.MARKDOWN:
         page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request, whose)))
         typer.echo("\n\n".join((*page, *(f"> {text(note)}" for note in notes))))
@@ -68,33 +67,17 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
             show_rests_on(console, notes)
 
 
-def gather_times(sources: Sources) -> tuple[Inputs, ...]:
-    """Read the cluster once for each dump that is whole by itself; raise BadInput where it is partial or unpriced."""
-    together = gather(sources)
-    apart = _each_by_itself(sources) if len(sources.dumps) > 1 and together.snapshot.nodes else ()
-    found = apart or (together,)
-    for inputs in found:
-        if inputs.partial:
-            raise BadInput(PARTIAL.format(why=inputs.partial))
-    if not any(inputs.prices.cost_of(inputs.snapshot.nodes) for inputs in found):
+def _gather_whole(sources: Sources) -> Inputs:
+    """Read the cluster. Raises BadInput: the dump is partial, or no machine has a price."""
+    found = gather(sources)
+    if found.partial:
+        raise BadInput(PARTIAL.format(why=found.partial))
+    if not found.prices.cost_of(found.snapshot.nodes):
         raise BadInput(UNPRICED)
     return found
 
 
-def _each_by_itself(sources: Sources) -> tuple[Inputs, ...]:
-    """Return the snapshots of the dumps; nothing where a file is none by itself."""
-    try:
-        found = tuple(gather(replace(sources, dumps=(path,))) for path in sources.dumps)
-    except BadInput:
-        return ()
-    return found if all(inputs.snapshot.nodes and inputs.snapshot.pods for inputs in found) else ()
-
-
-def compute_advice(
-    inputs: tuple[Inputs, ...], request: ShapeRequest, past: PastPasses, progress: DoneOf = no_progress
-) -> Advice:
-    """Return the advice for snapshots of one cluster, with the prices and commitments of the first."""
-    first = inputs[0]
-    bill = Bill.of(first.prices, first.policy.commitments, first.snapshot.nodes, first.snapshot.taken_at)
-    situations = [Situation(one.snapshot, past.state, one.policy) for one in inputs]
-    return advise(situations, bill, request, past.marks or {}, progress)
+def compute_advice(inputs: Inputs, request: ShapeRequest, past: PastPasses, progress: DoneOf = no_progress) -> Advice:
+    snapshot, policy = inputs.snapshot, inputs.policy
+    bill = Bill.of(inputs.prices, policy.commitments, snapshot.nodes, snapshot.taken_at)
+    return advise(Situation(snapshot, past.state, policy), bill, request, past.marks or {}, progress)

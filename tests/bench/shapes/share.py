@@ -69,7 +69,7 @@ def run(*, quick: bool) -> None:
     for name, kind in KINDS.items():
         for fill in FILLS:
             situation = Situation(drawn(kind, fill), ClusterState(), EVERY_POOL)
-            seconds, found = timed(partial(advise, [situation], bill, request))
+            seconds, found = timed(partial(advise, situation, bill, request))
             saved = f"saves {found.saving / found.now:.1%}, {1 - Fraction(found.steady, found.now):.1%} without"
             words = f"{name}, {fill:.0%} booked: {saved}, {found.moved} pods"
             say(words, f"{share(found, situation, bill, request):.2f} of bound, {seconds:.0f} s", f">= {LEAST}")

@@ -1,11 +1,10 @@
 """READ FIRST here. Which machine types the pools should have for the requests that are there, and what that saves.
 
-Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `proof` proves. Of
-several snapshots the fullest is planned for, and what the pods of the others need more is added.
+Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `proof` proves.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +12,8 @@ from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.offers import NewGroup
 from functions.cli.analysis.shapes.proof import ProvedWorld
-from functions.cli.analysis.shapes.study import SearchEnd, ShapeRequest, Study
-from shared.core.cluster.resources import CPU, MEMORY, Resources, total
+from functions.cli.analysis.shapes.study import ShapeRequest, Study
+from shared.core.cluster.resources import total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
 from shared.core.records.state import PoolMarks
@@ -71,7 +70,7 @@ class Advice:
     """What is paid in the policy's steady state, as `ebb plan` shows it: the same machine types, and fewer nodes."""
     proposed: int
     booked: float
-    """The share of all CPU or memory that pods book, whichever is more, in the fullest snapshot."""
+    """The share of all CPU or memory that pods book, whichever is more."""
     proof: ProvedWorld
 
     @property
@@ -98,20 +97,16 @@ class Advice:
 
 
 def advise(
-    situations: Sequence[Situation],
+    situation: Situation,
     bill: Bill,
     request: ShapeRequest,
     marks: Mapping[str, PoolMarks] = NO_MARKS,
     progress: DoneOf = no_progress,
 ) -> Advice:
-    """Return which machine types the pools should have, for the fullest of several situations, so that all fit."""
-    most = _most_offered(situation.snapshot for situation in situations)
-    fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
-    steady = bill.cost_of(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
-    study = Study(fullest, bill, request)
-    found, proof = study.prove(study.search(progress))
-    for other in others:
-        proof = _also_for(study, other.snapshot, proof, found)
+    """Return which machine types the pools should have."""
+    steady = bill.cost_of(find_steady_state(situation, marks, bill.prices).rest.snapshot.nodes)
+    study = Study(situation, bill, request)
+    _, proof = study.prove(study.search(progress))
     now, proposed = bill.cost_of(study.snapshot.nodes), bill.cost_of(proof.world.nodes)
     pools, booked = tuple(_pools(study, proof)), booked_share(study.snapshot)
     return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)
@@ -119,30 +114,10 @@ def advise(
 
 def booked_share(snapshot: Snapshot) -> float:
     """Return the share of all CPU or memory that pods book, whichever is more."""
-    return _booked_of(snapshot, _most_offered([snapshot]))
-
-
-def _most_offered(snapshots: Iterable[Snapshot]) -> Resources:
-    """Return the CPU and memory of the largest: a cluster of few full nodes needs less than one of many half-full."""
-    rows = [total(node.allocatable for node in snapshot.nodes if not node.outside) for snapshot in snapshots]
-    return Resources.of({name: max(row.get(name) for row in rows) for name in (CPU, MEMORY)})
-
-
-def _booked_of(snapshot: Snapshot, offered: Resources) -> float:
-    taken = total(snapshot.pods_by_node[node.name].booked for node in snapshot.nodes if not node.outside)
+    nodes = [node for node in snapshot.nodes if not node.outside]
+    offered = total(node.allocatable for node in nodes)
+    taken = total(snapshot.pods_by_node[node.name].booked for node in nodes)
     return max(taken.cpu / max(offered.cpu, 1), taken.memory / max(offered.memory, 1))
-
-
-def _also_for(study: Study, other: Snapshot, proof: ProvedWorld, found: SearchEnd) -> ProvedWorld:
-    """Return the proof with the nodes added that another snapshot needs; nodes that stay and are not in it come new."""
-    known = {node.name for node in other.nodes}
-    gone = (node for node in study.snapshot.nodes if node.name in proof.kept - known)
-    missing = Counter(NewGroup(node.pool, node.machine, node.zone) for node in gone)
-    there = study.prover.prove_world(other, proof.kept & known, Counter(proof.new) + missing, {})
-    needed = Counter(there.new) - missing - Counter(proof.new)
-    if not needed:
-        return proof
-    return study.prover.prove_world(study.snapshot, proof.kept, Counter(proof.new) + needed, found.meant)
 
 
 def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:

@@ -35,7 +35,7 @@ _SHARE: Final = Fraction(1, 8)
 _KERNEL: Final = Fraction(1, 40)
 """What firmware and kernel take of a machine's memory where no live node shows it."""
 _MOST_KERNEL: Final = Fraction(1, 10)
-MIN_PLATFORM_LABEL: Final = "cloud.google.com/requested-min-cpu-platform"
+_MIN_PLATFORM_LABEL: Final = "cloud.google.com/requested-min-cpu-platform"
 _BY_HYPERDISK: Final = frozenset({"n4", "c3", "c3d"})
 """Families on which the number of disks that can be attached depends on the machine."""
 _HYPERDISK_ALONE: Final = frozenset({"n4"})
@@ -126,7 +126,7 @@ def _names(spec: PodClass, pool: str) -> bool:
 def _keeps_its_family(nodes: Sequence[Node]) -> Iterator[str]:
     if any(node.spot for node in nodes):
         yield "Spot: the family stays; whether Spot machines of another type are to be had is not known"
-    if any(node.labels.get(MIN_PLATFORM_LABEL) for node in nodes):
+    if any(node.labels.get(_MIN_PLATFORM_LABEL) for node in nodes):
         yield "a minimum CPU platform: the family stays"
 
 

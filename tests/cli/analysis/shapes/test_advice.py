@@ -33,10 +33,9 @@ CLUSTERS = [(name, fill) for name in SMALL for fill in (0.5, 0.8)]
 MONTH = HOURS_PER_MONTH / MICRO
 
 
-def advice(*snapshots: Snapshot, bill: Bill | None = None, **asked: Any) -> Advice:
+def advice(snapshot: Snapshot, bill: Bill | None = None, **asked: Any) -> Advice:
     given = {"trials": 60, "fill": 100, **asked}
-    situations = [Situation(snapshot, ClusterState(), EVERY_POOL) for snapshot in snapshots]
-    return advise(situations, bill or Bill(PRICES), ShapeRequest(**given))
+    return advise(Situation(snapshot, ClusterState(), EVERY_POOL), bill or Bill(PRICES), ShapeRequest(**given))
 
 
 @pytest.mark.parametrize(("name", "fill"), CLUSTERS)
@@ -77,7 +76,7 @@ def test_other_shapes_are_found_where_pods_ask_for_other_proportions(
 ) -> None:
     situation = Situation(drawn(KINDS[name], fill), ClusterState(), EVERY_POOL)
     request = ShapeRequest(pod_worth=Fraction(0), fill=100, trials=100)
-    found = advise([situation], Bill(PRICES), request)
+    found = advise(situation, Bill(PRICES), request)
     assert share(found, situation, Bill(PRICES), request) >= least
     assert machine in found.pools[0].types
     assert found.more > 0
@@ -96,23 +95,6 @@ def test_no_node_is_filled_beyond_what_was_asked() -> None:
         if machine.name.startswith("new-"):
             booked = world.pods_by_node[machine.name].booked
             assert all(booked.get(axis) <= 0.7 * machine.allocatable.get(axis) for axis in (CPU, MEMORY))
-
-
-def test_the_pods_of_every_snapshot_fit_and_more_is_proposed_for_two_than_for_the_emptier() -> None:
-    night, day = drawn(SMALL["memory-bound"], 0.45, seed=3), drawn(SMALL["memory-bound"], 0.8, seed=3)
-    both, alone = advice(night, day), advice(night)
-    assert both.now == advice(day).now
-    assert both.pools[0].after > alone.pools[0].after
-    assert both.proof.homeless == ()
-
-
-def test_the_fullest_snapshot_is_the_one_whose_pods_ask_for_most() -> None:
-    """A night of few full nodes asks for less than a day of many half-full ones, and its money is not the answer's."""
-    pods = [pod(f"p{place}", on=f"n{place % 2}", cpu=3, memory=12) for place in range(4)]
-    night = cluster(plain(2), pods)
-    day = cluster(plain(8), [pod(f"p{place}", on=f"n{place}", cpu=5, memory=16) for place in range(8)])
-    assert advice(night, day).now == advice(day).now
-    assert advice(night, day).saving >= 0
 
 
 def test_a_pod_that_fits_nowhere_makes_the_bound_of_the_bench_no_lower() -> None:
