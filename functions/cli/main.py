@@ -14,7 +14,7 @@ from typer.main import get_command
 
 import functions
 from functions.cli.errors import Commands, EbbGroup
-from functions.cli.input.options import ClusterContext, ClusterProfile
+from functions.cli.input.options import ClusterProfile
 from functions.cli.output.visible import enable_ascii_fallback
 from shared import VERSION
 from shared.errors import BadInput
@@ -157,7 +157,7 @@ def demo(
     os.execve(sys.executable, command, {**os.environ, "PYTHONPATH": path})  # noqa: S606 - our own module
 
 
-def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
+def doctor(*, cluster: ClusterProfile = None) -> None:
     """Validate an installation after an apply: identity, APIs, rights, state, topics, policy and the last pass.
 
     Changes nothing. Needs the functions' variables, which Terraform's output
@@ -171,7 +171,7 @@ def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     from functions.cli.doctor.installation import installation_parts
     from functions.cli.input.profiles import use_profile
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     show(installation_parts(os.environ))
 
 

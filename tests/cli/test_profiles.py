@@ -20,15 +20,14 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("expected", "cluster", "context"),
+    ("expected", "cluster"),
     [
-        pytest.param(PROD, "prod", None, id="by its name"),
-        pytest.param(PROD, "prod.env", None, id="by its file's name"),
-        pytest.param(TEST, None, "gke_p_l_test", id="by the context that gcloud wrote"),
+        pytest.param(PROD, "prod", id="by its name"),
+        pytest.param(PROD, "prod.env", id="by its file's name"),
     ],
 )
-def test_a_profile_is_found(expected: str, cluster: str | None, context: str | None, home: dict[str, str]) -> None:
-    use_profile(cluster, context, home)
+def test_a_profile_is_found(expected: str, cluster: str | None, home: dict[str, str]) -> None:
+    use_profile(cluster, home)
     assert (home["EBB_CLUSTER"], home["EBB_STATE"]) == (expected, "firestore")
 
 
@@ -36,14 +35,14 @@ def test_a_profile_may_lie_anywhere(home: dict[str, str], tmp_path: Path) -> Non
     path = tmp_path / "elsewhere" / "x.txt"
     path.parent.mkdir()
     path.write_text(f"EBB_CLUSTER={PROD}")
-    use_profile(str(path), None, home)
+    use_profile(str(path), home)
     assert home["EBB_CLUSTER"] == PROD
 
 
 def test_the_environment_names_the_cluster_where_nothing_else_does(home: dict[str, str]) -> None:
     home["EBB_CLUSTER"] = "projects/p/locations/l/clusters/mine"
     before = dict(home)
-    use_profile(None, None, home)
+    use_profile(None, home)
     assert home == before
 
 
@@ -51,37 +50,35 @@ def test_the_only_profile_needs_no_name_and_is_shown(
     home: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ebb" / "test.env").unlink()
-    use_profile(None, None, home)
+    use_profile(None, home)
     assert home["EBB_CLUSTER"] == PROD
     assert "prod.env" in capsys.readouterr().err
 
 
 def test_nothing_of_another_cluster_is_left_next_to_a_profile(home: dict[str, str]) -> None:
     home |= {"EBB_CLUSTER": TEST, "EBB_TOPIC": "projects/p/topics/test"}
-    use_profile("prod", None, home)
+    use_profile("prod", home)
     assert "EBB_TOPIC" not in home
     assert home["PATH"] == "/bin"
 
 
 def test_what_the_environment_adds_to_the_same_cluster_stays(home: dict[str, str]) -> None:
     home |= {"EBB_CLUSTER": PROD, "EBB_LOG_LEVEL": "DEBUG"}
-    use_profile("prod", None, home)
+    use_profile("prod", home)
     assert home["EBB_LOG_LEVEL"] == "DEBUG"
 
 
 @pytest.mark.parametrize(
-    ("expected", "cluster", "context"),
+    ("expected", "cluster"),
     [
-        pytest.param("there: prod, test", "gone", None, id="a name that is not there, with those that are"),
-        pytest.param("terraform output -raw cli >", "gone", None, id="a name that is not there, with how to write it"),
-        pytest.param("no profile in .* is of other", None, "other", id="a context that no profile is of"),
-        pytest.param("leave one of them out", "prod", "gke_p_l_test", id="both"),
-        pytest.param("--cluster and one of prod, test", None, None, id="several, and none named"),
+        pytest.param("there: prod, test", "gone", id="a name that is not there, with those that are"),
+        pytest.param("terraform output -raw cli >", "gone", id="a name that is not there, with how to write it"),
+        pytest.param("--cluster and one of prod, test", None, id="several, and none named"),
     ],
 )
-def test_no_profile_is_guessed(expected: str, cluster: str | None, context: str | None, home: dict[str, str]) -> None:
+def test_no_profile_is_guessed(expected: str, cluster: str | None, home: dict[str, str]) -> None:
     with pytest.raises(BadInput, match=expected):
-        use_profile(cluster, context, home)
+        use_profile(cluster, home)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from functions.cli.errors import INTERRUPTED
-from functions.cli.input.options import ClusterContext, ClusterProfile, Output, OutputAs, duration
+from functions.cli.input.options import ClusterProfile, Output, OutputAs, duration
 from functions.cli.input.profiles import use_profile
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def drain(
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "30m",
     cluster: ClusterProfile = None,
-    context: ClusterContext = None,
 ) -> None:
     """Drain one node, and show the progress.
 
@@ -80,7 +79,7 @@ def drain(
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.drain import DrainOptions, order_drain
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     options = DrainOptions(dry_run, tuple(ignore or ()), duration("--timeout", timeout))
     raise typer.Exit(order_drain(open_installation(os.environ), node, options, wait=wait))
 
@@ -96,7 +95,6 @@ def release(
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "5m",
     cluster: ClusterProfile = None,
-    context: ClusterContext = None,
 ) -> None:
     """Return nodes that Ebb holds: uncordon them, remove the taint, end the claim. Never refused.
 
@@ -119,7 +117,7 @@ def release(
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.release import order_release, read_nodes
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     patience, nodes = duration("--timeout", timeout), partial(read_nodes, os.environ, kubeconfig)
     raise typer.Exit(order_release(open_installation(os.environ), node, nodes, wait=wait, timeout=patience))
 
@@ -130,7 +128,6 @@ def status(
     watched: Annotated[bool, typer.Option("--watch", help="Refresh every five seconds, until Ctrl-C.")] = False,
     week: Annotated[bool, typer.Option("--week", help="Show the summary of the last week instead.")] = False,
     cluster: ClusterProfile = None,
-    context: ClusterContext = None,
 ) -> None:
     """Show the state of a running Ebb: claims, marks, back-offs, breakers, the pause and the last results.
 
@@ -152,7 +149,7 @@ def status(
     from shared.adapters.process import SystemClock
     from shared.core.records.week import as_message
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     settings, state = open_state(os.environ)
 
     def show() -> None:
@@ -185,7 +182,6 @@ def history(
     output: OutputAs = Output.TABLE,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show the last N drains.")] = 30,
     cluster: ClusterProfile = None,
-    context: ClusterContext = None,
 ) -> None:
     """Show drains of the last 30 days: node, reason, duration, result, what is still saved; and each month's promise.
 
@@ -203,7 +199,7 @@ def history(
     from functions.cli.drains.status_table import history_document, show_history
     from functions.cli.drains.week import months_document, read_ledger, show_months
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     settings, state = open_state(os.environ)
     found, ledger = read_status(settings.cluster, state), read_ledger(state)
 
@@ -220,7 +216,6 @@ def pause(
         str, typer.Option("--reason", metavar="TEXT", help="Reason, shown wherever the pause is shown.")
     ] = "",
     cluster: ClusterProfile = None,
-    context: ClusterContext = None,
 ) -> None:
     """Stop all draining now. No drain starts, and running drains return their nodes. Repairs go on.
 
@@ -234,11 +229,11 @@ def pause(
     """
     from functions.cli.drains.client import print_pause
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     print_pause(paused=True, reason=reason)
 
 
-def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
+def resume(*, cluster: ClusterProfile = None) -> None:
     """End a pause. A policy with paused: true still applies.
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
@@ -249,5 +244,5 @@ def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     """
     from functions.cli.drains.client import print_pause
 
-    use_profile(cluster, context)
+    use_profile(cluster)
     print_pause(paused=False)

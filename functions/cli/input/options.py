@@ -87,12 +87,6 @@ ClusterProfile = Annotated[
         help="Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli).",
     ),
 ]
-ClusterContext = Annotated[
-    str | None,
-    typer.Option(
-        "--context", metavar="NAME", rich_help_panel=_WHICH, help="Use the profile of the cluster of this GKE context."
-    ),
-]
 Kubeconfig = Annotated[
     Path | None,
     typer.Option(metavar="FILE", rich_help_panel=_SOURCE, help="Kubeconfig file; else KUBECONFIG, or ~/.kube/config."),
@@ -255,7 +249,7 @@ def _sources(given: dict[str, Any]) -> Sources:
     if cluster:
         from functions.cli.input.profiles import use_profile
 
-        use_profile(cluster, None)
+        use_profile(cluster)
     money = PriceOptions(given.pop("prices", None), tuple(given.pop("discount", None) or ()), given.pop("currency", ""))
     dumps = (*(given.pop("files", None) or ()), *(given.pop("dump", None) or ()))
     return Sources(dumps, prices=money, installation=bool(cluster), **given)

@@ -22,11 +22,9 @@ _NAME: Final = re.compile(r"(EBB_[A-Z_]+|GOOGLE_CLOUD_PROJECT|[A-Z]+_EMULATOR_HO
 _MOST_BYTES: Final = 64 * 1024
 
 
-def use_profile(cluster: str | None, context: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
+def use_profile(cluster: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
     """Put the profile that is meant into the environment: the only one, if none is named. Raises BadInput."""
-    if cluster and context:
-        raise BadInput("--cluster: names a cluster as --context does; leave one of them out.")
-    path = _find_profile(cluster, context, environment)
+    path = _find_profile(cluster, environment)
     if path is not None:
         _set_variables(read_profile(path), environment)
 
@@ -59,11 +57,9 @@ def _variable(path: Path, number: int, line: str) -> dict[str, str]:
     return {match[1]: match[2] for match in matches if match}
 
 
-def _find_profile(cluster: str | None, context: str | None, environment: Mapping[str, str]) -> Path | None:
+def _find_profile(cluster: str | None, environment: Mapping[str, str]) -> Path | None:
     if cluster:
         return profile_path(cluster, environment)
-    if context:
-        return _by_context(context, environment)
     return None if environment.get(CLUSTER) else _only_one(environment)
 
 
@@ -76,16 +72,6 @@ def profile_path(name: str, environment: Mapping[str, str]) -> Path:
         return path
     known = ", ".join(path.stem for path in profiles(environment)) or "none yet"
     raise BadInput(f"--cluster: no file {path} (there: {known}); write it: terraform output -raw cli > {path}")
-
-
-def _by_context(context: str, environment: Mapping[str, str]) -> Path:
-    from functions.cli.input.readers import cluster_of
-
-    wanted = cluster_of(context)
-    found = [path for path in profiles(environment) if read_profile(path).get(CLUSTER) == wanted]
-    if found:
-        return found[0]
-    raise BadInput(f"--context: no profile in {profile_folder(environment)} is of {wanted}; see --cluster.")
 
 
 def _only_one(environment: Mapping[str, str]) -> Path | None:
