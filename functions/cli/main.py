@@ -42,10 +42,10 @@ _COMMANDS: Final = {
     "pause": ("drains.commands", _OPERATE),
     "resume": ("drains.commands", _OPERATE),
     "doctor": ("main", _OPERATE),
-    "version": ("main", _OPERATE),
 }
 """Each command with its module and its group in the help."""
 GONE: Final[Mapping[tuple[str, ...], str]] = {
+    ("version",): "--version shows it, ebb doctor also that of the installation",
     ("top",): "ebb plan shows nodes and money, ebb status --watch the drains",
     ("policy", "windows"): "ebb policy calendar shows the same",
 }
@@ -92,20 +92,9 @@ class _Root(EbbGroup):
 app = Commands(name="ebb", cls=_Root, add_completion=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 
-def version() -> None:
-    """Show the version.
-
-    The same as ebb --version.
-
-    Examples:
-      ebb version
-    """
-    typer.echo(f"ebb {VERSION}")
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
-        version()
+        typer.echo(f"ebb {VERSION}")
         raise typer.Exit
 
 
