@@ -13,10 +13,8 @@ from functions.cli.output.terminal import IN_A_FILE, facts
 from functions.cli.plan import sentences
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind, show_notes, show_odd, show_rests_on
 from functions.cli.plan.tables import (
-    FILE_BARS,
     HEADINGS,
     HOLDS,
-    NO_BARS,
     OWNERS,
     blocked_table,
     held_table,
@@ -40,8 +38,7 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
     _begin(console, view)
     if not view.nodes:
         return
-    plain, bars = console.options.ascii_only, {} if console.is_terminal else {"bars": FILE_BARS}
-    draw(console, pool_table(view, console.width, plain=plain, **bars))
+    draw(console, pool_table(view, console.width))
     if request.lists_nodes:
         console.print()
         _show_nodes(console, list_nodes(view, request))
@@ -143,7 +140,7 @@ def _holds_money(entries: Iterable[LegendEntry]) -> bool:
 
 
 def plan_as_markdown(view: PlanView, request: AskedNodes) -> str:
-    parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
+    parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE))]
     if request.lists_nodes:
         listed = list_nodes(view, request)
         parts.append(as_markdown(node_table(listed, IN_A_FILE)) if listed.nodes else NO_MATCH)

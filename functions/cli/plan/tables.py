@@ -1,6 +1,6 @@
 """The tables of a plan: scenarios, pools, nodes, the reasons by what their nodes cost, and who keeps nodes.
 
-A narrow terminal loses bars and spare columns of pools; of nodes the verdict, shared beginnings, then causes.
+A narrow terminal loses spare columns of pools; of nodes the verdict, shared beginnings, then causes.
 """
 
 import csv
@@ -46,30 +46,22 @@ def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
     return fit((whole, short, short.without_columns(("bill a year",))), width)
 
 
-_BARS: Final = (16, 12, 10, 8, 6, 4)
-"""The widths of a bar, the widest that fits is taken."""
-FILE_BARS: Final = (10,)
-NO_BARS: Final = (0,)
 _GAPS: Final = (2, 1)
 _LEAST_POOL: Final = 16
 _SHORT: Final = {"memory": "mem", "in flight": "flight", "waiting": "wait", "could go": "could"}
 _GREEN: Final = "bold green"
 _NONE: Final = "-"
 ALL: Final = "all pools"
-_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-_FIGURE: Final = 5
-"""Characters of a ratio and the blank before it; above one it has three digits."""
 
 
 def name_of(pool: PoolSummary) -> str:
     return ALL if pool.pool is None else pool.pool or "no pool"
 
 
-def pool_table(view: PlanView, width: int, bars: Sequence[int] = _BARS, *, plain: bool = False) -> Table:
-    """Return a row for each pool, and one for all where there are several; `plain` bars are ASCII."""
+def pool_table(view: PlanView, width: int) -> Table:
+    """Return a row for each pool, and one for all where there are several."""
     pools = (*view.pools, view.whole) if len(view.pools) > 1 else view.pools
-    figures = tuple(_figures(view, pools))
-    return fit(_pool_tables(pools, figures, bars, plain=plain), width)
+    return fit(_pool_tables(pools, tuple(_figures(view, pools))), width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +74,7 @@ class _Figure:
 
 
 def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
-    """Yield the columns besides name, nodes and bars, without those that have nothing of any pool."""
+    """Yield the columns besides name, nodes and requests, without those that have nothing of any pool."""
     could, rest = view.potential is not None, view.scenarios is not None
     go, paid = not (could or rest), view.plan.cost > 0
     others = (Verdict.IN_FLIGHT, Verdict.WAITING, Verdict.KEEP)
@@ -113,44 +105,33 @@ def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -
     return [cell if amount(pool) else _NONE for pool, cell in zip(pools, cells, strict=True)]
 
 
-def _pool_tables(
-    pools: Sequence[PoolSummary], figures: Sequence[_Figure], bars: Sequence[int], *, plain: bool
-) -> Iterator[Table]:
+def _pool_tables(pools: Sequence[PoolSummary], figures: Sequence[_Figure]) -> Iterator[Table]:
 
-    def made(own: Sequence[_Figure], bar: int, gap: int, longest: int, *, short: bool) -> Table:
+    def made(own: Sequence[_Figure], gap: int, longest: int, *, short: bool) -> Table:
         names = tuple(name if len(name) <= longest else f"{name[: longest - 1]}…" for name in map(name_of, pools))
-        ratios = ([pool.cpu_ratio for pool in pools], [pool.memory_ratio for pool in pools])
-        cpu, memory = (tuple(gauge(ratio, bar, plain=plain) for ratio in of_pools) for of_pools in ratios)
         titled = [replace(figure.column, title=_title(figure.column.title, short=short)) for figure in own]
         columns = (Column("pool", names), Column("nodes", tuple(f"{pool.nodes:,}" for pool in pools), right=True))
-        full = (Column("cpu", cpu, right=not bar), Column(_title("memory", short=short), memory, right=not bar))
+        cpu, memory = (tuple(map(percent, ratios)) for ratios in zip(*map(_ratios, pools), strict=True))
+        full = (Column("cpu", cpu, right=True), Column(_title("memory", short=short), memory, right=True))
         meanings = (f"{one.title}: {figure.meaning}" for one, figure in zip(titled, own, strict=True) if figure.meaning)
         foot = "; ".join((f"cpu, {full[1].title}: requests", *meanings))
         styles = tuple(BOLD if pool.pool is None else "" for pool in pools)
         return Table((*columns, *full, *titled), styles, foot=foot, gap=gap)
 
     longest, spare = max(map(len, map(name_of, pools))), [figure for figure in figures if not figure.needed]
-    for name in dict.fromkeys((longest, min(longest, _LEAST_POOL))):
-        for widths, short in ((bars, False), (bars, True), (NO_BARS, False), (NO_BARS, True)):
-            yield from (made(figures, bar, gap, name, short=short) for bar in widths for gap in _GAPS)
+    shorter = min(longest, _LEAST_POOL)
+    for name in dict.fromkeys((longest, shorter)):
+        yield from (made(figures, gap, name, short=short) for short in (False, True) for gap in _GAPS)
     for out in range(1, len(spare) + 1):
-        left = [figure for figure in figures if figure not in spare[:out]]
-        yield from (made(left, bar, min(_GAPS), min(longest, _LEAST_POOL), short=True) for bar in (_BARS[-1], 0))
+        yield made([figure for figure in figures if figure not in spare[:out]], min(_GAPS), shorter, short=True)
+
+
+def _ratios(pool: PoolSummary) -> tuple[Fraction | None, Fraction | None]:
+    return pool.cpu_ratio, pool.memory_ratio
 
 
 def _title(title: str, *, short: bool) -> str:
     return _SHORT.get(title, title) if short else title
-
-
-def gauge(ratio: Fraction | None, width: int, *, plain: bool = False) -> str:
-    """Return a bar of so many characters and the figure; `plain` is for terminals that know ASCII only."""
-    figure = percent(ratio).rjust(_FIGURE)
-    if ratio is None or not width:
-        return " " * width + figure
-    if plain:
-        return ("#" * min(int(ratio * width), width)).ljust(width, ".") + figure
-    full, rest = divmod(min(int(ratio * width * 8), width * 8), 8)
-    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width, "·") + figure
 
 
 _ABOUT: Final = "because of"

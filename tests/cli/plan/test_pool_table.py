@@ -1,5 +1,4 @@
 from dataclasses import replace
-from fractions import Fraction
 from io import StringIO
 
 import pytest
@@ -9,7 +8,7 @@ from rich.console import Console
 
 from functions.cli.output.tables import draw
 from functions.cli.plan.scenarios import POLICY
-from functions.cli.plan.tables import gauge, pool_table
+from functions.cli.plan.tables import pool_table
 from functions.cli.plan.view import PlanView, view_of, with_scenarios
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import busy, of_every_kind, plan, some_scenarios, waiting
@@ -24,24 +23,6 @@ def _drawn(view: PlanView, width: int) -> list[str]:
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
     draw(console, pool_table(view, width))
     return pages.getvalue().splitlines()
-
-
-@pytest.mark.parametrize(
-    ("expected", "ratio"),
-    [
-        pytest.param("██····  40%", Fraction(2, 5), id="eighths are shown"),
-        pytest.param("······   0%", Fraction(0), id="nothing"),
-        pytest.param("██████ 100%", Fraction(1), id="all"),
-        pytest.param("██████ 140%", Fraction(7, 5), id="overbooked"),
-        pytest.param("          -", None, id="not known"),
-    ],
-)
-def test_a_bar_with_its_figure(expected: str, ratio: Fraction | None) -> None:
-    assert gauge(ratio, 6).replace("▍", "·") == expected
-
-
-def test_an_ascii_terminal_gets_an_ascii_bar() -> None:
-    assert gauge(Fraction(1, 2), 6, plain=True) == "###...  50%"
 
 
 def test_one_pool_needs_no_sum() -> None:
@@ -67,11 +48,6 @@ def test_a_pool_shows_what_is_gone_in_steady_state_if_there_is_a_forecast() -> N
 
 def test_verdicts_that_occur_nowhere_have_no_column() -> None:
     assert "waiting" not in _shown(plan(busy("n1")), 200)[0]
-
-
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_both_bars_are_drawn_at(width: int) -> None:
-    assert _shown(of_every_kind(), width)[1].count("█") >= 3
 
 
 @given(st.lists(st.text("abcdefgh-", min_size=1, max_size=40), min_size=1, max_size=5), st.integers(60, 220))
