@@ -96,13 +96,13 @@ pictures: $(VENV)/.dev ## Draw docs/pictures of generated clusters, and record t
 monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and the runbook from the tables in infra/monitoring
 	@$(BIN)/python -m infra.monitoring
 
-zip: $(VENV)/.cli ## Pack the functions' archive into build/, with a CycloneDX list, for a release or functions.archive
+zip: $(VENV)/.cli ## Pack the functions' archive into build/, for a release or functions.archive
 	@$(BIN)/python -m infra.archive
 
-dist: $(VENV)/.cli ## Build what a release has into build/dist: the wheel, and the functions' archive with its list
+dist: $(VENV)/.cli ## Build what a release has into build/dist: the wheel, and the functions' archive
 	@rm -rf build/lib build/dist
 	@$(BIN)/python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir build/dist .
-	@$(BIN)/python -m infra.archive && cp build/ebb-functions.zip build/ebb-functions.cdx.json build/dist/
+	@$(BIN)/python -m infra.archive && cp build/ebb-functions.zip build/dist/
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

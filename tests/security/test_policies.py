@@ -9,9 +9,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from infra.archive import normal, pins
 from shared.core.policy.parsing import parse
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.core.records.orders import decode, quoted_value
@@ -20,6 +20,7 @@ from tests.builders import CLUSTER, NOW, node
 from tests.functions.fake_ebb import FakeEbb
 from tests.pages import ROOT
 from tests.security.secrets import ALL, leaked
+from tests.zip.requirements import pins
 
 LONG = "y" * 5_000
 MOST_FAULT = 1_000
@@ -134,16 +135,17 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert len(quoted_value("x" * 1000)) == 81, "eighty characters and the mark that some are missing"
 
 
+PINNED = [(pin.name, Version(rule.version)) for pin, _ in pins() for rule in pin.specifier]
 KNOWN: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("advisories.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("row", KNOWN["fixed"], ids=lambda row: f"{row['project']} {row['advisory']}")
 def test_no_pin_is_older_than_a_known_fix(row: dict[str, str]) -> None:
-    pinned = [Version(pin.rule.removeprefix("==")) for pin in pins() if pin.name == normal(row["project"])]
+    pinned = [version for name, version in PINNED if name == canonicalize_name(row["project"])]
     assert pinned, f"{row['project']} is no longer pinned: take the row out"
     assert min(pinned) >= Version(row["version"]), f"{row['advisory']}: run `make requirements`; see {row['source']}"
 
 
 def test_no_pin_is_a_version_before_its_release() -> None:
-    early = [pin.name for pin in pins() if Version(pin.rule.removeprefix("==")).is_prerelease]
+    early = [name for name, version in PINNED if version.is_prerelease]
     assert early in ([], ["opentelemetry-semantic-conventions"]), "OpenTelemetry's conventions have only such versions"

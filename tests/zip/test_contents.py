@@ -14,7 +14,8 @@ from typing import Any
 from infra.archive import archive, patterns, source_files, write
 from shared.settings import Settings, variable
 from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, variables
-from tests.zip.test_packages import ROOT, unpack
+from tests.zip.requirements import ROOT
+from tests.zip.test_packages import unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024
