@@ -1,18 +1,17 @@
 """`python -m infra.monitoring`: write what Terraform and people read from the tables.
 
-Metrics, alerts, dashboards, the events page, the runbook and the weekly review.
+Metrics, dashboards, the events page, the runbook and the weekly review.
 """
 
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from infra.monitoring.alerts import ALERTS, Alert
+from infra.monitoring.alerts import ALERTS
 from infra.monitoring.dashboard import dashboard, fleet_dashboard
 from infra.monitoring.metrics import FLEET, METRICS, Kind, Metric
 from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review
@@ -29,7 +28,8 @@ _WORDS: Final = {
 }
 """What the tokens read like where Terraform has not filled them in."""
 _RUNBOOK_OPENING: Final = """\
-This part is written by `make monitoring` from the tables in `infra/monitoring`. Each alert carries its own section.
+This part is written by `make monitoring` from `infra/alerts.yaml` and `infra/monitoring`. Each alert carries its
+own section.
 `CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
 
 Three things to know first. Ebb uncordons what it holds by itself. `ebb pause --reason TEXT` stops new drains at
@@ -42,7 +42,6 @@ def files() -> dict[Path, str]:
     fleet = {"metrics": _metrics(FLEET, ANY), "queries": {review.key: _saved_queries(review) for review in REVIEWS}}
     return {
         INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
-        INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
         INFRA / "dashboard.json": _json(dashboard()),
         INFRA / "fleet.yaml": _yaml(fleet),
         INFRA / "fleet-dashboard.json": _json(fleet_dashboard()),
@@ -66,17 +65,11 @@ def page_of(path: Path) -> str:
 def runbook() -> str:
     """Return the queries and the alerts as people read them, with words in the place of Terraform's tokens."""
     queries = "\n".join(map(_query, QUERIES))
-    alerts = "\n".join(f"#### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
+    alerts = "\n".join(f"#### Ebb: {alert['title']}\n\n{alert['documentation']}" for alert in ALERTS.values())
     text = f"{_RUNBOOK_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{alerts}"
     for token, word in _WORDS.items():
         text = text.replace(token, word)
     return text
-
-
-def section(alert: Alert) -> str:
-    """Return the text of an alert: its meaning, where to look, what to do."""
-    looks, does = ("\n".join(f"- {row}" for row in rows) for rows in (alert.look, alert.do))
-    return f"**What it means.** {alert.means}\n\n**Look at**\n\n{looks}\n\n**Do**\n\n{does}\n"
 
 
 def _query(query: Query) -> str:
@@ -110,15 +103,6 @@ def _metric(metric: Metric, lines: tuple[str, ...]) -> dict[str, Any]:
         "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",
         "labels": {name: f"EXTRACT({path})" for name, path in metric.label_paths.items()},
         "per_node": metric.per_node,
-    }
-
-
-def _alert(alert: Alert) -> dict[str, Any]:
-    return {
-        "title": alert.title,
-        "severity": alert.severity,
-        "conditions": [asdict(condition) for condition in alert.conditions],
-        "documentation": section(alert),
     }
 
 

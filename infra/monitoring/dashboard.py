@@ -154,7 +154,8 @@ ROWS: Final = (
     (logs(f"{WHY_HERE.question} (write its name for NODE)", WHY_HERE.terms),),
     (logs(LAST_NIGHT.question, LAST_NIGHT.terms),),
     (
-        prose("Alerts", "\n".join(f"- **{alert.title}**: {alert.conditions[0].title}" for alert in ALERTS)
+        prose("Alerts", "\n".join(f"- **{alert['title']}**: {alert['conditions'][0]['title']}"
+                                  for alert in ALERTS.values())
               + "\n\nWhat to do about each stands in the alert itself and in `docs/run.md`."),
     ),
 )  # fmt: skip

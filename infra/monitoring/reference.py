@@ -116,7 +116,9 @@ def reference() -> str:
     """Return the page."""
     rows = "".join(_row(f"[`{event.name}`](#{event.name})", event.about, _labels(event)) for event in EVENTS)
     events = "\n".join(map(_event, EVENTS))
-    alerts = "".join(_row(alert.title, "; ".join(part.title for part in alert.conditions)) for alert in ALERTS)
+    alerts = "".join(
+        _row(alert["title"], "; ".join(part["title"] for part in alert["conditions"])) for alert in ALERTS.values()
+    )
     words = "".join(_row(f"`{row.word}`", _names(row.events), row.meaning, row.do) for row in LOG_WORDS)
     metrics = "".join(map(_metric, METRICS))
     return f"{_OPENING}{_EVENTS}{rows}\n{events}\n{_WORDS}{words}\n{_METRICS}{metrics}{_ALERTS}{alerts}"

@@ -93,7 +93,7 @@ def table() -> str:
     rows += [
         _row("log bytes", "log bytes with `EBB_DECISION_LOG=all`", everything),
         _row("metric bytes", "metric bytes with `EBB_DECISION_LOG=all`", everything),
-        f"| alert conditions | {sum(len(alert.conditions) for alert in ALERTS)} | | | | |",
+        f"| alert conditions | {sum(len(alert['conditions']) for alert in ALERTS.values())} | | | | |",
     ]
     most = sum(ITEMS[name].dollars_at_most(usual[name]) for name in ITEMS)
     least = sum(ITEMS[name].dollars(usual[name]) for name in ITEMS)

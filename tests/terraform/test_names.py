@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.__main__ import files
 from shared import port_types
 from tests.builders import NOW
 from tests.depth import DEEP
@@ -133,12 +132,11 @@ def test_dashboard_alerts_and_metrics_are_valid_terraform(tool: Terraform, modul
     assert done.returncode == 0, done.stderr
 
 
-def test_terraform_reads_the_generated_files_and_no_copy_of_them() -> None:
+def test_terraform_reads_the_files_of_infra_and_no_copy_of_them() -> None:
     text = (MODULE / "monitoring.tf").read_text(encoding="utf-8")
 
     read = set(re.findall(r"/infra/([\w.]+)", text))
     assert read == {"metrics.yaml", "alerts.yaml", "dashboard.json"}
-    assert read <= {path.name for path in files()}
 
 
 def test_no_collection_of_the_state_is_indexed_and_what_has_an_end_goes_by_itself() -> None:
