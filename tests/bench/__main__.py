@@ -13,12 +13,9 @@ from tests.bench import (
     push_window,
     quality,
     reading,
-    steering,
-    unmodelled,
 )
-from tests.bench.beside import comparison, reaper
+from tests.bench.beside import comparison
 from tests.bench.days import table as days
-from tests.bench.headroom import table
 from tests.bench.scale import report
 from tests.bench.shapes import share as shapes
 
@@ -30,15 +27,11 @@ BENCHES = {
     "policies": policies.run,
     "potential": potential.run,
     "quality": quality.run,
-    "unmodelled": unmodelled.run,
     "idle_cost": idle_cost.run,
     "orders_at_once": orders_at_once.run,
     "push_window": push_window.run,
     "scale": report.run,
-    "headroom": table.run,
     "beside_autoscaler": comparison.run,
-    "reaper": reaper.run,
-    "steer": steering.run,
     "days": days.run,
     "shapes": shapes.run,
 }

@@ -1,4 +1,4 @@
-"""The benches of quality, steering and unmodelled pods: what they compare."""
+"""The benches of quality: what they compare, and that a simulated day heeds deletion costs."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,10 +13,6 @@ from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.snapshot import Snapshot
-from shared.core.reasons import PodBlock
-from shared.core.rules.unmodelled import UNMODELLED
-from shared.core.rules.volumes import VOLUME_BLOCKS
 from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
@@ -26,8 +22,6 @@ from tests.bench.kept_by_placement import MEASURES, freed
 from tests.bench.quality import GOALS, measured
 from tests.bench.scale.report import write
 from tests.bench.scale.whole_pass import whole_pass
-from tests.bench.steering import SHAPES, Shape, night
-from tests.bench.unmodelled import CARRYING, by_workload, carried, kept_by
 from tests.builders import NOW, cluster, node, pod, pod_class
 
 
@@ -98,42 +92,7 @@ def test_a_whole_pass_is_measured_and_drawn(tmp_path: Path) -> None:
     assert all(found.freed and found.reading and found.planning for found in runs.values())
 
 
-@pytest.fixture(scope="module")
-def picture() -> Snapshot:
-    return snapshot(generated(30, Mix.RICH))
-
-
-def test_every_rule_that_is_not_modelled_is_measured() -> None:
-    asked = {reason for reason, _ in (*UNMODELLED, *VOLUME_BLOCKS)}
-    assert set(CARRYING) == asked | {PodBlock.TOLERATES_DRAIN_TAINT}
-
-
-@pytest.mark.parametrize("word", list(CARRYING))
-def test_a_rule_keeps_the_nodes_of_the_pods_that_carry_it_and_no_other_rule_does(
-    picture: Snapshot, word: PodBlock
-) -> None:
-    changed = carried(picture, word, by_workload)
-
-    before = {pod.key: pod.spec for pod in picture.pods}
-    nodes = {pod.node for pod in changed.pods if pod.spec is not before[pod.key]}
-    assert nodes
-    assert {other: set(kept_by(changed, other)) for other in CARRYING} == {
-        other: nodes if other is word else set[str]() for other in CARRYING
-    }
-
-
 WEB = pod_class(owner="ReplicaSet/web", cpu=1)
-
-
-def test_fewer_pods_are_moved_for_each_node() -> None:
-    plain, steered = (night(Shape(40), seed=0, steers=steers).seen for steers in (False, True))
-    assert plain.writes == 0 < steered.writes
-    assert steered.evictions.total() / steered.removed < 0.9 * plain.evictions.total() / plain.removed
-
-
-def test_where_nothing_is_scaled_in_nothing_changes() -> None:
-    plain, steered = (night(SHAPES["none scaled in"], seed=0, steers=steers) for steers in (False, True))
-    assert (plain.seen.evictions, plain.node_hours) == (steered.seen.evictions, steered.node_hours)
 
 
 def given_up(*pods: Pod) -> set[str]:

@@ -1,19 +1,12 @@
-"""Benches of waiting: what a pass waits for, orders beside a reaper, and drains under way by the length of a step."""
-
-from statistics import median
+"""Benches of waiting: what a pass waits for, and drains under way by the length of a step."""
 
 import pytest
 
 from infra.local.scaling.client import AGENT
 from infra.local.scenario import Scenario, parse
 from shared.settings import Settings
-from tests.bench.beside.comparison import Case
-from tests.bench.beside.reaper import beside, check, reaped
 from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
 from tests.bench.beside.waiting import Waiting, waiting_in
-from tests.bench.clusters.generated import generated
-from tests.bench.clusters.scenario import scenario_of
-from tests.bench.clusters.workloads import Mix
 from tests.bench.push_window import ORDERS, Steps, run_window
 from tests.local.virtual_cluster import VirtualCluster, workload
 
@@ -110,22 +103,6 @@ def test_a_pod_that_nobody_evicted_is_not_the_autoscalers() -> None:
     virtual.add("replicasets", workload("web", replicas=1, cpu="5"))
     virtual.run(5)
     assert waiting_in(virtual.world) == Waiting(0, 1)
-
-
-def scenario() -> Scenario:
-    cluster = generated(8, Mix.PLAIN, fill=0.45, pods_a_node=4, seed=1, machines=("e2-standard-4",))
-    return scenario_of(cluster, profile="BALANCED")
-
-
-def test_a_reaper_leaves_all_but_empty_nodes_to_ebb_and_deletes_those_within_minutes() -> None:
-    case = Case(Mix.PLAIN, 8, 0.45, 1)
-    alone, raced = beside(reaped(scenario())), beside(scenario())
-
-    check(case, "reaps", alone)
-    assert alone.lost == {}
-    assert alone.minutes
-    assert median(alone.minutes) < 4
-    assert (raced.by_autoscaler > 0, raced.minutes) == (True, ()), "what it announces is left to it"
 
 
 def test_with_the_default_step_forty_drains_are_under_way_within_two_minutes() -> None:

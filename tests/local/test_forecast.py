@@ -20,8 +20,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.bench.beside.reaper import REAPER, reaped
-from tests.bench.beside.runs import INTERVAL, POLICY, Rest, autoscaler_alone, with_ebb
+from tests.bench.beside.runs import INTERVAL, POLICY, REAPER, Rest, autoscaler_alone, reaped, with_ebb
 from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.scenario import scenario_of

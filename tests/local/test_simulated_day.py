@@ -22,8 +22,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
-from tests.bench.beside.reaper import reaped
-from tests.bench.beside.runs import EbbBeside
+from tests.bench.beside.runs import EbbBeside, reaped
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.scenario import scenario_of
 from tests.bench.clusters.workloads import Mix

@@ -5,11 +5,12 @@ Ebb is the production planner and drainer on the simulated GKE, called every min
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from infra.local.clocks import ManualClock
+from infra.local.scaling.view import CLASS_LABEL
 from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke, World, run_until_rest
 from shared.adapters.kubernetes import node_objects, wire
@@ -20,6 +21,11 @@ from tests.faults.installation import Installation
 from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.worlds import TOPIC, Limits, Setting
 
+REAPER: Final[dict[str, Any]] = {
+    "kind": "ComputeClass",
+    "metadata": {"name": "reaper"},
+    "spec": {"autoscalingPolicy": {"consolidationThreshold": 0, "consolidationDelayMinutes": 1}},
+}
 INTERVAL: Final = 60.0
 LONGEST: Final = 6 * 3600.0
 _STEP: Final = 10.0
@@ -42,6 +48,12 @@ defaults:
   disruption: {consolidateAfter: 1m, budgets: [{nodes: 10%}]}
 nodePools:
 """
+
+
+def reaped(scenario: Scenario) -> Scenario:
+    """Return the same with every node of a ComputeClass under which only empty nodes go."""
+    pools = [pool.model_copy(update={"labels": {**pool.labels, CLASS_LABEL: "reaper"}}) for pool in scenario.pools]
+    return scenario.model_copy(update={"pools": pools, "manifests": [*scenario.manifests, REAPER]})
 
 
 @dataclass(frozen=True)
