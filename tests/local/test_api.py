@@ -1,12 +1,10 @@
-"""The API server with its eviction subresource and webhooks: the real answers, and what they leave behind."""
+"""The API server with its eviction subresource: answers that `tests/real/test_twins.py` does not ask for."""
 
-import json
 from typing import Any
 
 import pytest
 
 from infra.local.world.kinds import Json
-from tests.local.admission import OwnersWebhook, VerticalAutoscalerWebhook
 from tests.local.virtual_cluster import (
     MERGE,
     VirtualCluster,
@@ -49,11 +47,8 @@ def test_a_list_is_selected(expected: list[str], query: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("expected", "method", "path"),
     [
-        pytest.param((404, "NotFound"), "GET", "/api/v1/nodes/none", id="unknown node"),
         pytest.param((404, "NotFound"), "GET", "/apis/apps/v1/gizmos", id="unknown kind"),
-        pytest.param((404, "NotFound"), "GET", "/apis/policy/v1beta1/poddisruptionbudgets", id="old version"),
         pytest.param((400, "BadRequest"), "GET", "/api/v1/pods?labelSelector=app in (a)", id="a selector of sets"),
-        pytest.param((400, "BadRequest"), "GET", "/api/v1/pods?fieldSelector=spec.unknown=a", id="an unknown field"),
         pytest.param((405, "MethodNotAllowed"), "PUT", NODE, id="no replace"),
         pytest.param((404, "NotFound"), "GET", "/api/v1/namespaces/default/nodes", id="nodes have no namespace"),
     ],
@@ -74,30 +69,6 @@ def test_a_wrong_request_is_refused_by_name(expected: tuple[int, str], method: s
 )
 def test_a_token_is_checked_if_there_is_one(expected: int, header: dict[str, str]) -> None:
     assert VirtualCluster(token="secret").call("GET", NODE, **header).status == expected  # noqa: S106 - a test's token
-
-
-@pytest.mark.parametrize(
-    ("expected", "content_type", "patch"),
-    [
-        pytest.param((409, "Conflict"), MERGE, {"metadata": {"resourceVersion": "1"}}, id="stale version"),
-        pytest.param((415, "UnsupportedMediaType"), "application/json", {}, id="no patch type"),
-        pytest.param((400, "BadRequest"), MERGE, [], id="a list is no merge patch"),
-    ],
-)
-def test_a_patch_is_refused(expected: tuple[int, str], content_type: str, patch: Any) -> None:
-    virtual = VirtualCluster()
-    before = virtual.store.get("nodes", "", "a")
-    assert status_of(virtual.call("PATCH", NODE, patch, type=content_type)) == expected
-    assert virtual.store.get("nodes", "", "a") is before
-
-
-def test_the_present_version_is_accepted_and_moves_on() -> None:
-    virtual = VirtualCluster()
-    version = virtual.store.get("nodes", "", "a")["metadata"]["resourceVersion"]
-    patch = {"metadata": {"resourceVersion": version}, "spec": {"unschedulable": True}}
-    first = virtual.call("PATCH", NODE, patch, type=MERGE)
-    assert json.loads(first.body)["metadata"]["resourceVersion"] != version
-    assert status_of(virtual.call("PATCH", NODE, patch, type=MERGE)) == (409, "Conflict")
 
 
 def test_a_dry_run_persists_nothing() -> None:
@@ -123,17 +94,6 @@ def test_an_event_can_be_posted() -> None:
     assert [item["reason"] for item in virtual.json("GET", "/api/v1/events")["items"]] == ["Drained"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "body"),
-    [
-        pytest.param((409, "AlreadyExists"), node("a"), id="taken name"),
-        pytest.param((422, "Invalid"), {"metadata": {}}, id="no name"),
-    ],
-)
-def test_a_creation_is_refused(expected: tuple[int, str], body: Any) -> None:
-    assert status_of(VirtualCluster().call("POST", "/api/v1/nodes", body)) == expected
-
-
 def guarded(replicas: int = 3, **spec: Any) -> VirtualCluster:
     """A settled Deployment under a budget."""
     virtual = VirtualCluster([node("a"), node("b")])
@@ -149,17 +109,6 @@ def first(virtual: VirtualCluster) -> str:
 
 def status(virtual: VirtualCluster) -> Any:
     return virtual.store.get("poddisruptionbudgets", "default", "guard")["status"]
-
-
-def test_a_grant_takes_from_the_budget_and_starts_the_pods_end() -> None:
-    virtual = guarded(minAvailable=2)
-    name = first(virtual)
-    answer = virtual.evict(name)
-    assert (answer.status, json.loads(answer.body)["status"]) == (201, "Success")
-    assert (status(virtual)["disruptionsAllowed"], list(status(virtual)["disruptedPods"])) == (0, [name])
-    going = virtual.store.get("pods", "default", name)
-    assert going["metadata"]["deletionGracePeriodSeconds"] == 30
-    assert any(item["type"] == "DisruptionTarget" for item in going["status"]["conditions"])
 
 
 def test_an_unprocessed_budget_answers_429_with_retry_after_10() -> None:
@@ -180,64 +129,6 @@ def test_the_record_counts_health_from_pods_at_the_moment_of_the_grant() -> None
     virtual.evict(first(virtual))
     counts = virtual.world.record.of("eviction")[-1]["budgets"]
     assert counts == [{"name": "guard", "desired": 2, "healthy_before": 3, "healthy_after": 2, "broken": False}]
-
-
-def virtual_cluster() -> VirtualCluster:
-    virtual = VirtualCluster([node("a"), node("b")])
-    virtual.store.webhooks.append(VerticalAutoscalerWebhook(virtual.store))
-    return virtual
-
-
-def recommendation(cpu: str = "2", kind: str = "Deployment", **spec: Any) -> Json:
-    rows = [{"containerName": "main", "target": {"cpu": cpu}}]
-    return {
-        "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"targetRef": {"kind": kind, "name": "web"}, **spec},
-        "status": {"recommendation": {"containerRecommendations": rows}},
-    }
-
-
-def policies(**policy: Any) -> Json:
-    return {"resourcePolicy": {"containerPolicies": [{"containerName": "*", **policy}]}}
-
-
-@pytest.mark.parametrize(
-    ("expected", "autoscaler"),
-    [
-        pytest.param("2", recommendation(), id="its target"),
-        pytest.param("1", recommendation(kind="StatefulSet"), id="another target's"),
-        pytest.param("1", recommendation(updatePolicy={"updateMode": "Off"}), id="mode Off"),
-        pytest.param("1", recommendation(**policies(mode="Off")), id="the container's mode Off"),
-        pytest.param("1500m", recommendation(**policies(maxAllowed={"cpu": "1500m"})), id="at most"),
-        pytest.param("3", recommendation(**policies(minAllowed={"cpu": "3"})), id="at least"),
-        pytest.param("4000m", recommendation(startupBoost={"cpu": {"factor": 2}}), id="boosted"),
-        pytest.param(
-            "1500m",
-            recommendation(updatePolicy={"updateMode": "Off"}, startupBoost={"cpu": {"quantity": "500m"}}),
-            id="boosted, though mode is Off",
-        ),
-    ],
-)
-def test_a_new_pod_asks_for_what_its_autoscaler_writes(expected: str, autoscaler: Json) -> None:
-    virtual = virtual_cluster()
-    virtual.add("verticalpodautoscalers", autoscaler)
-    virtual.add("deployments", workload(replicas=1))
-    virtual.run(4)
-    (made,) = virtual.pods()
-
-    assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == expected
-
-
-def test_an_owners_webhook_writes_into_its_own_pods_alone() -> None:
-    virtual = VirtualCluster([node("a")])
-    virtual.store.webhooks.append(OwnersWebhook("web", {"cpu": "3"}))
-    virtual.add("deployments", workload(replicas=1))
-    virtual.add("statefulsets", workload("db", replicas=1))
-    virtual.run(4)
-    asked = {pod["metadata"]["labels"]["app"]: pod["spec"]["containers"][0]["resources"]["requests"]["cpu"]
-             for pod in virtual.pods()}  # fmt: skip
-
-    assert asked == {"web": "3", "db": "1"}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """The benches of quality: what they compare, and that a simulated day heeds deletion costs."""
 
-from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from msgspec import structs
@@ -13,33 +11,12 @@ from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
-from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.placing import BenchNode
 from tests.bench.clusters.workloads import BenchWorkload, Mix
-from tests.bench.kept_by_placement import MEASURES, freed
 from tests.bench.quality import GOALS, measured
-from tests.bench.scale.report import write
-from tests.bench.scale.whole_pass import whole_pass
 from tests.builders import NOW, cluster, node, pod, pod_class
-
-
-@pytest.mark.parametrize("mix", list(GOALS))
-def test_the_snapshot_has_all_nodes_and_pods_where_they_were_placed(mix: Mix) -> None:
-    cluster = generated(60, mix)
-    picture = snapshot(cluster)
-    lying = {pod.key: pod.node for pod in picture.pods if pod.spec.namespace == "default"}
-    assert lying == {f"default/{name}-{number}": cluster.nodes[place].name
-                     for name, places in cluster.places.items() for number, place in enumerate(places)}  # fmt: skip
-    assert [node.name for node in picture.nodes] == sorted(node.name for node in cluster.nodes)
-    daemons = Counter(pod.node for pod in picture.pods if pod.spec.namespace == "kube-system")
-    assert daemons == Counter({node.name: 1 for node in cluster.nodes})
-    assert bool(picture.disruption_budgets) is (mix is Mix.MIXED)
-
-
-def test_an_empty_cluster_is_one_empty_page() -> None:
-    assert snapshot(generated(3, Mix.PLAIN, pods_a_node=0.4)).pods
 
 
 @pytest.mark.parametrize("mix", list(GOALS))
@@ -47,13 +24,6 @@ def test_what_is_found_breaks_no_rule_and_does_not_beat_the_bound(mix: Mix) -> N
     found = measured(generated(30, mix))
     assert found.freed
     assert bool(found.pinned) is (mix is Mix.MIXED)
-
-
-def test_a_search_is_measured_by_what_it_is_after() -> None:
-    found = freed(generated(30, Mix.MIXED))
-    assert found.keys() == MEASURES.keys()
-    assert found["nodes"].share == found["nodes"].in_nodes
-    assert all(name.kept and 0.8 < name.share < 1.001 for name in found.values())
 
 
 NODES = [BenchNode(name, "p", "e2-standard-4", zone, 1000, 1000) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]
@@ -82,14 +52,6 @@ def small(**rules: object) -> BenchCluster:
 )
 def test_the_judge_names_each_rule_that_is_broken(said: list[str], rules: dict[str, object], target: str) -> None:
     assert faults(small(**rules), {"default/w-0": target}, {"a"}) == said
-
-
-@pytest.mark.deep
-def test_a_whole_pass_is_measured_and_drawn(tmp_path: Path) -> None:
-    runs = {(mix, 20): whole_pass(20, mix, 5) for mix in (Mix.PLAIN, Mix.RICH)}
-    write(runs, tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cost.png", "quality.png", "scale.json"]
-    assert all(found.freed and found.reading and found.planning for found in runs.values())
 
 
 WEB = pod_class(owner="ReplicaSet/web", cpu=1)

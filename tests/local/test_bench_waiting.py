@@ -2,13 +2,11 @@
 
 import pytest
 
-from infra.local.scaling.client import AGENT
 from infra.local.scenario import Scenario, parse
 from shared.settings import Settings
 from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
-from tests.bench.beside.waiting import Waiting, waiting_in
+from tests.bench.beside.waiting import Waiting
 from tests.bench.push_window import ORDERS, Steps, run_window
-from tests.local.virtual_cluster import VirtualCluster, workload
 
 TOGETHER = """
 profile: {profile}
@@ -73,36 +71,6 @@ def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_next_to(expected
     reaper = "{threshold: 0.0, unneededTime: 60}"
     beside_reaper = with_ebb(together("OPTIMIZE_UTILIZATION", autoscaler=reaper, others=others))
     assert evictions_and_waiting(beside_reaper) == (expected, Waiting(0, 0))
-
-
-@pytest.mark.parametrize(
-    ("expected", "actors"),
-    [
-        pytest.param(Waiting(0, 0), (), id="all on nodes"),
-        pytest.param(Waiting(1, 0), (AGENT,), id="evicted by the autoscaler"),
-        pytest.param(Waiting(0, 1), ("ebb",), id="evicted by Ebb"),
-        pytest.param(Waiting(0, 2), ("ebb", AGENT), id="by both at one time: nobody knows which pod is whose"),
-    ],
-)
-def test_a_waiting_pod_is_the_autoscalers_only_if_nobody_else_can_have_made_it(
-    expected: Waiting, actors: tuple[str, ...]
-) -> None:
-    virtual = VirtualCluster()
-    virtual.add("replicasets", workload("web", replicas=2))
-    virtual.run(5)
-    virtual.change("nodes", "", "a", lambda node: node["spec"].update(unschedulable=True))
-    for pod, actor in zip(virtual.pods(app="web"), actors, strict=False):
-        path = f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}/eviction"
-        virtual.call("POST", path, {"metadata": {"name": pod["metadata"]["name"]}}, **{"user-agent": actor})
-    virtual.run(5)
-    assert waiting_in(virtual.world) == expected
-
-
-def test_a_pod_that_nobody_evicted_is_not_the_autoscalers() -> None:
-    virtual = VirtualCluster()
-    virtual.add("replicasets", workload("web", replicas=1, cpu="5"))
-    virtual.run(5)
-    assert waiting_in(virtual.world) == Waiting(0, 1)
 
 
 def test_with_the_default_step_forty_drains_are_under_way_within_two_minutes() -> None:

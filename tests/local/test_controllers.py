@@ -1,7 +1,5 @@
 """Workloads keep their counts, budgets their status, nodes their conditions."""
 
-from typing import Any
-
 import pytest
 
 from infra.local.world.pods import is_ready, node_of
@@ -96,46 +94,6 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
     virtual.run(1)
     assert is_ready(virtual.store.get("nodes", "", "a"))
     assert "taints" not in virtual.store.get("nodes", "", "a")["spec"]
-
-
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param((3, 4, 1), {"minAvailable": 3}, id="a number"),
-        pytest.param((3, 4, 1), {"minAvailable": "51%"}, id="a share rounds up"),
-        pytest.param((3, 4, 1), {"maxUnavailable": 1}, id="unavailable"),
-        pytest.param((2, 4, 2), {"maxUnavailable": "26%"}, id="an unavailable share rounds up"),
-        pytest.param((0, 4, 4), {"maxUnavailable": "100%"}, id="all may go"),
-        pytest.param((9, 4, 0), {"minAvailable": 9}, id="more than there are"),
-        pytest.param((0, 4, 0), {}, id="neither limit: it counts on no pods, and allows nothing"),
-    ],
-)
-def test_a_budget_allows_what_it_shows(expected: tuple[int, int, int], spec: Any) -> None:
-    virtual = VirtualCluster([node("a", cpu="8")])
-    virtual.add("deployments", workload(replicas=4))
-    virtual.add("poddisruptionbudgets", budget(**spec))
-    virtual.run(4)
-    status = virtual.store.get("poddisruptionbudgets", "default", "guard")["status"]
-    assert (status["desiredHealthy"], status["currentHealthy"], status["disruptionsAllowed"]) == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "owner"),
-    [
-        pytest.param((0, "InsufficientPods"), "Pod", id="pods without a controller are not counted"),
-        pytest.param((0, "SyncFailed"), "DaemonSet", id="a controller without a scale"),
-    ],
-)
-def test_a_share_without_a_scale_allows_nothing(expected: tuple[int, str], owner: str) -> None:
-    virtual = VirtualCluster()
-    if owner == "Pod":
-        virtual.add("pods", pod("bare", on="a", phase="Running", app="web"))
-    else:
-        virtual.add("daemonsets", workload(replicas=None))
-    virtual.add("poddisruptionbudgets", budget(maxUnavailable=1))
-    virtual.run(3)
-    status = virtual.store.get("poddisruptionbudgets", "default", "guard")["status"]
-    assert (status["disruptionsAllowed"], status["conditions"][0]["reason"]) == expected
 
 
 def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import pytest
-
-from infra.local.workloads.deployments import Bounds, Sizes, bounds_of, next_sizes
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
 from tests.local.virtual_cluster import MERGE, VirtualCluster, node, workload
@@ -59,47 +56,6 @@ def least_ready(virtual: VirtualCluster, seconds: int) -> int:
         virtual.run(1)
         fewest = min(fewest, len(ready(virtual)))
     return fewest
-
-
-@pytest.mark.parametrize(
-    ("expected", "wanted", "spec"),
-    [
-        pytest.param((1, 0), 1, {}, id="a quarter of one: the surge rounds up, what may be missing down"),
-        pytest.param((3, 2), 10, {}, id="a quarter of ten"),
-        pytest.param((0, 1), 1, rolling(0, 0), id="neither: then one may be missing"),
-        pytest.param((0, 1), 3, rolling(0, "25%"), id="neither once rounded"),
-        pytest.param((2, 1), 1, rolling(2, 5), id="no more may be missing than are wanted"),
-    ],
-)
-def test_shares_are_rounded_as_the_controller_does(expected: tuple[int, int], wanted: int, spec: Json) -> None:
-    found = bounds_of({"spec": {"replicas": wanted, **spec}})
-    assert (found.surge, found.unavailable) == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "bounds", "before", "available"),
-    [
-        pytest.param({"old": 1, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 0}, {"old": 1}, id="one more first"),
-        pytest.param({"old": 1, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 1}, {"old": 1}, id="until it is ready"),
-        pytest.param({"old": 0, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 1}, {"old": 1, "new": 1}, id="it is"),
-        pytest.param({"old": 1, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 0}, {}, id="neither is ready"),
-        pytest.param({"old": 0, "new": 1}, Bounds(1, 0, 1), {"old": 1, "new": 0}, {"old": 1}, id="the old one first"),
-        pytest.param(
-            {"old": 8, "new": 5}, Bounds(10, 3, 2), {"old": 10, "new": 0}, {"old": 10}, id="ten with a surge of three"
-        ),
-        pytest.param(
-            {"stuck": 1, "new": 10},
-            Bounds(10, 3, 2),
-            {"stuck": 5, "new": 8},
-            {"new": 7},
-            id="rolled back: of five that hang four are ended, and the rest comes back",
-        ),
-    ],
-)
-def test_sizes_move_as_far_as_the_strategy_allows(
-    expected: Sizes, bounds: Bounds, before: Sizes, available: Sizes
-) -> None:
-    assert next_sizes(bounds, "new", before, available) == expected
 
 
 def test_a_single_replica_is_restarted_without_a_moment_without_it() -> None:

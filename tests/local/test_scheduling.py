@@ -1,4 +1,4 @@
-"""What the simulated scheduler filters and scores by, and the quantities and selectors that it reads on its own."""
+"""What the simulated scheduler filters and scores by, and the quantities that it reads on its own."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.scheduling.filters import node_infos_of, refusal
-from infra.local.world.kinds import Json, matches
+from infra.local.world.kinds import Json
 from infra.local.world.pods import is_unschedulable, node_of, quantity, units
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
@@ -208,27 +208,5 @@ def test_a_quantity_is_exact(expected: Fraction, text: str) -> None:
     assert quantity(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "1.2.3", "10 Mi", "1mi", "Gi"])
-def test_what_is_no_quantity_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a quantity"):
-        quantity(text)
-
-
 def test_units_round_up() -> None:
     assert (units("cpu", "0.1001"), units("memory", "1.5")) == (101, 2)
-
-
-@pytest.mark.parametrize(
-    ("expected", "selector"),
-    [
-        pytest.param(False, None, id="absent matches nothing"),
-        pytest.param(True, {}, id="empty matches everything"),
-        pytest.param(
-            False,
-            {"matchLabels": {"n": "5"}, "matchExpressions": [{"key": "n", "operator": "DoesNotExist"}]},
-            id="all must hold",
-        ),
-    ],
-)
-def test_a_selector_object_matches(expected: bool, selector: Json | None) -> None:
-    assert matches(selector, {"n": "5"}) is expected
