@@ -1,4 +1,4 @@
-# What people see: metrics, a dashboard and alerts, all from the tables that the files of infra/ are written from.
+# What people see: metrics, a dashboard and alerts, as the files of infra/ hold them.
 # Filters and metrics carry the cluster's name: two clusters of one project never count each other's lines.
 
 locals {

@@ -1,9 +1,8 @@
 """`python -m infra.monitoring`: write what Terraform and people read from the tables.
 
-Metrics, dashboards, the events page, the runbook and the weekly review.
+Metrics, the events page, the runbook and the weekly review.
 """
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any, Final
 import yaml
 
 from infra.monitoring.alerts import ALERTS
-from infra.monitoring.dashboard import dashboard, fleet_dashboard
 from infra.monitoring.metrics import FLEET, METRICS, Kind, Metric
 from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review
 from infra.monitoring.reference import reference
@@ -42,9 +40,7 @@ def files() -> dict[Path, str]:
     fleet = {"metrics": _metrics(FLEET, ANY), "queries": {review.key: _saved_queries(review) for review in REVIEWS}}
     return {
         INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
-        INFRA / "dashboard.json": _json(dashboard()),
         INFRA / "fleet.yaml": _yaml(fleet),
-        INFRA / "fleet-dashboard.json": _json(fleet_dashboard()),
         DOCS / "events.md": reference(),
     }
 
@@ -119,10 +115,6 @@ _Dumper.add_representer(str, _block)
 
 def _yaml(value: dict[str, Any]) -> str:
     return _OPENING + yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

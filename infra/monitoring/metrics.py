@@ -50,24 +50,9 @@ class Metric:
         event = (label("event", self.event),) if self.event else ()
         return " AND ".join((*lines, *event, *self.where))
 
-    @property
-    def aligner(self) -> str:
-        return "ALIGN_SUM" if self.kind is Kind.COUNTER else "ALIGN_DELTA"
-
-    @property
-    def reducer(self) -> str:
-        """A gauge is a distribution: of its deltas the mean is exact, percentiles are only as fine as the buckets."""
-        return "REDUCE_SUM" if self.kind is Kind.COUNTER else "REDUCE_MEAN"
-
-    @property
-    def type(self) -> str:
-        """The metric type in Cloud Monitoring."""
-        return f"logging.googleapis.com/user/${{name}}/{self.name}"
-
 
 POOL: Final = "labels.pool"
 REASON: Final = "labels.reason"
-KEPT: Final = "nodes that stay: "
 
 
 def _gauge(
@@ -99,7 +84,7 @@ def _node(value: str, unit: str, seed: str) -> Metric:
 
 
 def _kept_metric(theme: str, about: str) -> Metric:
-    return Metric(f"kept_{theme}", Kind.GAUGE, "cluster_state", f"{KEPT}{about}", "{node}", f"kept.{theme}")
+    return Metric(f"kept_{theme}", Kind.GAUGE, "cluster_state", f"nodes that stay: {about}", "{node}", f"kept.{theme}")
 
 
 def _act(name: str, act: str) -> Metric:

@@ -1,4 +1,4 @@
-"""Filters of Cloud Logging and Cloud Monitoring, term by term, and the questions that people ask with them."""
+"""Filters of Cloud Logging, term by term, and the questions that people ask with them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -18,22 +18,11 @@ def label(name: str, *values: str) -> str:
     return term(f"labels.{name}", *values)
 
 
-def monitoring_term(path: str, *values: str) -> str:
-    """Return the same term for Cloud Monitoring, whose language writes alternatives in its own way."""
-    quoted = ", ".join(f'"{value}"' for value in values)
-    return f"{path}={quoted}" if len(values) == 1 else f"{path}=one_of({quoted})"
-
-
-def series(metric: str, resource: str, *terms: str) -> str:
-    """Return the filter of one metric of Cloud Monitoring."""
-    return " AND ".join((monitoring_term("metric.type", metric), monitoring_term("resource.type", resource), *terms))
-
-
-FUNCTION: Final = "cloud_run_revision"
-"""Both functions log and are measured as Cloud Run services (2nd generation)."""
-OURS: Final = (term("resource.type", FUNCTION), label("cluster", "${cluster}"))
+_FUNCTIONS: Final = term("resource.type", "cloud_run_revision")
+"""Both functions log as Cloud Run services (2nd generation)."""
+OURS: Final = (_FUNCTIONS, label("cluster", "${cluster}"))
 """Lines of this cluster's functions."""
-ANY: Final = (term("resource.type", FUNCTION), "labels.cluster:*")
+ANY: Final = (_FUNCTIONS, "labels.cluster:*")
 """Lines of every cluster's functions."""
 
 

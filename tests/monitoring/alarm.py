@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from infra.monitoring.__main__ import INFRA, files
+from infra.monitoring.__main__ import INFRA
 from shared.log import JsonLog
 from tests.builders import CLUSTER
 
@@ -80,8 +80,7 @@ FLEET_VALUES = {"name": "ebb-fleet", "projects": 'projects/one","projects/two'}
 
 def filled(file: str, cluster: str = CLUSTER) -> str:
     """Return a file with Terraform's values in it."""
-    path = next((written for written in files() if written.name == file), INFRA / file)
-    text = path.read_text(encoding="utf-8")
+    text = (INFRA / file).read_text(encoding="utf-8")
     values = FLEET_VALUES if file.startswith("fleet") else {**VALUES, "cluster": cluster}
     for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)

@@ -8,7 +8,6 @@ import pytest
 
 from infra.monitoring.__main__ import runbook
 from infra.monitoring.alerts import ALERTS
-from infra.monitoring.metrics import BY_NAME
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
 from tests.monitoring.alarm import (
@@ -131,7 +130,9 @@ def test_an_alert_watches_metrics_that_exist_with_labels_that_they_have(key: str
         if own is not None:
             labels = set(re.findall(r"metric\.labels\.(\w+)", condition["filter"]))
             assert labels <= metrics()[own[1]]["labels"].keys()
-            assert (condition["aligner"], condition["reducer"]) == (BY_NAME[own[1]].aligner, BY_NAME[own[1]].reducer)
+            counted = metrics()[own[1]]["value_type"] == "INT64"
+            read_as = ("ALIGN_SUM", "REDUCE_SUM") if counted else ("ALIGN_DELTA", "REDUCE_MEAN")
+            assert (condition["aligner"], condition["reducer"]) == read_as
         assert own or re.search(r'metric\.type="(pubsub|run)\.googleapis\.com/', condition["filter"])
 
 

@@ -133,6 +133,19 @@ def panel(question: str) -> str:
     return str(found)
 
 
+def test_panels_and_texts_hold_what_the_tables_and_alerts_hold() -> None:
+    panels = [tile["widget"]["logsPanel"]["filter"] for tile in FLEET if "logsPanel" in tile["widget"]]
+    filled_in = ["\n".join(query.terms).replace("${cluster}", VALUES["cluster"]) for query in (WHY_HERE, LAST_NIGHT)]
+    (listed, monday) = (
+        [tile["widget"]["text"]["content"] for tile in tiles if "text" in tile["widget"]] for tiles in (TILES, FLEET)
+    )
+
+    assert [panel(WHY_HERE.question), panel(LAST_NIGHT.question)] == filled_in
+    assert panels == ["\n".join(review.terms) for review in REVIEWS]
+    assert all(f"**{alert['title']}**: {alert['conditions'][0]['title']}" in listed[0] for alert in alerts().values())
+    assert all(f"{row.question}** Normal: {row.normal} Act: {row.act}" in monday[0] for row in REVIEWS)
+
+
 def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
     query = panel(WHY_HERE.question).replace("NODE", "n1")
 
