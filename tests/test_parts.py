@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import parts
 from tests.depth import seed_of
-from tests.parts import PARTS, Part, Run, closing, described, ended, length, outcomes, ready, slowest
+from tests.parts import PARTS, Part, Run, closing, described, ended, ready
 from tests.times import LEFT_OUT, Row, read
 
 PYTHON = Path(sys.executable).name
@@ -70,14 +70,6 @@ def test_a_part_that_fails_is_shown_with_all_that_it_printed() -> None:
     assert "nothing" not in "".join(described(found["good"], []))
 
 
-def test_what_a_part_skipped_and_drew_stands_under_its_line() -> None:
-    found = run_of(part("told", "print('3 tests: no Java'); print('2,004 histories, seed 0'); print('other')"))
-
-    _, *notes = described(found["told"], [])
-
-    assert [note.strip() for note in notes] == ["3 tests: no Java", "2,004 histories, seed 0"]
-
-
 def test_a_part_reads_the_checkout_alike_in_every_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONUTF8", "0")
 
@@ -86,47 +78,10 @@ def test_a_part_reads_the_checkout_alike_in_every_locale(monkeypatch: pytest.Mon
     assert found["utf8"].code == 1
 
 
-def test_a_part_keeps_what_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-
-    assert run_of(part("keeps", "import sys; raise SystemExit(sys.dont_write_bytecode)"))["keeps"].code == 0
-
-
-def test_processor_time_is_counted_with_what_a_part_started() -> None:
-    burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(3_000_000))'])"
-
-    assert run_of(part("burns", burn))["burns"].cpu > 0.02
-
-
-@pytest.mark.parametrize(
-    ("expected", "rows"),
-    [
-        pytest.param([], [], id="no test"),
-        pytest.param(["2 passed"], [row(), row()], id="all passed"),
-        pytest.param(["1 passed, 1 failed, 1 skipped"], [row("skipped"), row(), row("failed")], id="all kinds"),
-        pytest.param(["1 passed", "412 left to make deep"], [row(), row(LEFT_OUT, test="412")], id="some left out"),
-    ],
-)
-def test_a_line_counts_tests(expected: list[str], rows: list[Row]) -> None:
-    assert list(outcomes(rows)) == expected
-
-
 def test_the_last_line_counts_a_part_that_failed_without_a_test() -> None:
     found = run_of(part("check", "raise SystemExit(1)"))
 
     assert closing([*found.values()], [row(), row("skipped")], 1.0).splitlines()[-1] == "1 passed, 1 failed, 1 skipped"
-
-
-def test_the_slowest_tests_are_those_that_took_most_processor_time() -> None:
-    _, first, *others = slowest([row(cpu=seconds, test=f"tests/a.py::test_{seconds:g}") for seconds in range(30)])
-
-    assert first.endswith("test_29")
-    assert len(others) == parts.SLOWEST - 1
-
-
-@pytest.mark.parametrize(("expected", "seconds"), [("9 s", 9.4), ("1 min 00 s", 59.6), ("12 min 03 s", 723.0)])
-def test_lengths_are_written_for_people(expected: str, seconds: float) -> None:
-    assert length(seconds) == expected
 
 
 def test_an_unknown_part_is_bad_use(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,12 +7,10 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from tests.mutation.measuring import measure
-from tests.mutation.reach import Measured, Reach
-from tests.mutation.score import Score
+from tests.mutation.reach import Reach
 from tests.mutation.sites import ROOT, Mutant, mutants, of_text
 from tests.mutation.suite import Suite, collect
 from tests.mutation.swapping import Live
@@ -139,19 +137,3 @@ def test_those_tests_are_asked_that_run_the_line_and_pass(tmp_path: Path) -> Non
         assert reach.failed == [f"{FILE}::test_that_fails"]
 
     within_a_run(tmp_path, work)
-
-
-def test_tests_are_asked_as_long_as_there_is_time(tmp_path: Path) -> None:
-    row = Measured("tests/test_a.py", "", {"a": 1, "b": 5, "c": 2}, [])
-    (tmp_path / "0.jsonl").write_bytes(msgspec.json.encode(row))
-    assert Reach(tmp_path, ["tests/test_a.py"]).within(["a", "b", "c"], 3.5) == ["a", "c"]
-
-
-def test_the_score_is_the_share_of_mutants_that_tests_saw() -> None:
-    score = Score()
-    for end in (Fate.KILLED, Fate.HUNG, Fate.SURVIVED, Fate.UNTESTED):
-        score.add(Trial(real_mutant("shared/core/records/orders.py", "timedelta()"), []), end)
-    assert [line.split() for line in score.table().splitlines()[1:]] == [
-        ["shared/core/records", "4", "1", "1", "1", "1", "50%"],
-        ["all", "4", "1", "1", "1", "1", "50%"],
-    ]

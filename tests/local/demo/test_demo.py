@@ -144,25 +144,6 @@ def test_a_child_that_ends_at_its_start_is_shown_with_its_last_lines(tmp_path: P
     child.close()
 
 
-def test_a_child_that_shown_nothing_is_shown(tmp_path: Path) -> None:
-    child = Child("planner", ["-c", "raise SystemExit(3)"], tmp_path, {})
-    with pytest.raises(Terminal, match=r"exit code 3\)\. It wrote nothing\."):
-        child.wait_until(lambda: False, "it did not listen")
-    child.close()
-
-
-def test_a_childs_environment_is_laid_over_our_own(tmp_path: Path) -> None:
-    child = Child(
-        "planner", ["-c", "import os; print(os.environ['EBB_X'], 'PATH' in os.environ)"], tmp_path, {"EBB_X": "1"}
-    )
-    child.wait_until(lambda: child.out.read_text() == "1 True\n", "it did not answer")
-    child.close()
-
-
-def test_free_ports_differ() -> None:
-    assert len(set(free_ports(5))) == 5
-
-
 ENVIRONMENT = {
     "EBB_CLUSTER": "projects/local/locations/l/clusters/demo",
     "EBB_TOPIC": "projects/local/topics/ebb-orders",

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from infra.local.demo.narration import LogLine, Narration, Tail
-from infra.local.demo.screen import ClusterView, NodeBar, Sign, ViewBuilder, node_bars, short
+from infra.local.demo.screen import ClusterView, NodeBar, Sign, ViewBuilder, node_bars
 from tests.local.demo.test_promise import SOFT
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
@@ -40,65 +40,14 @@ def told(*lines: LogLine) -> list[tuple[Sign, str]]:
     ("story", "lines"),
     [
         pytest.param(
-            [
-                (
-                    Sign.BLOCKED,
-                    "kept: pod shop/x may not move: its annotation safe-to-evict is false (not_safe_to_evict)",
-                )
-            ],
-            [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "not_safe_to_evict"))] * 2,
-            id="a node kept for a pod, shown once",
-        ),
-        pytest.param(
-            [(Sign.PERSON, "kept: a person cordoned it (cordoned_by_other)")],
-            [decision("keep", "cordoned_by_other", ("cordoned_by_other", "", ""))],
-            id="a person's cordon",
-        ),
-        pytest.param(
             [],
             [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "pdb_exhausted"))],
             id="a budget that is empty for a moment is no story",
         ),
         pytest.param(
-            [(Sign.ORDERED, "ordered to be drained: its pods fit on other nodes")],
-            [line("order_published")],
-            id="an order",
-        ),
-        pytest.param(
-            [(Sign.WAVE, "a wave begins, nodes: 5"), (Sign.WAVE, "The wave ends.")],
-            [
-                line("wave", "begun", nodes=5),
-                line("wave", "shrunk", nodes=4),
-                line("wave", "empty", nodes=0, message="The wave ends."),
-            ],
-            id="a wave begins, loses a node, ends",
-        ),
-        pytest.param(
-            [
-                (Sign.DRAINING, "claimed within the budgets, cordoned"),
-                (Sign.EMPTY, "drained: left to the cluster autoscaler"),
-            ],
-            [
-                line("drain_step", phase="claimed"),
-                line("drain_step", phase="cordoned"),
-                line("drain_step", phase="drained"),
-            ],
-            id="the steps of a drain",
-        ),
-        pytest.param(
             [(Sign.HELD, "PDB shop/api holds back api-1"), (Sign.DRAINING, "PDB shop/api lets api-1 go")],
             [eviction("budget", "shop/api"), eviction("budget", "shop/api"), eviction("granted")],
             id="an eviction held back, asked for again, granted",
-        ),
-        pytest.param(
-            [(Sign.GIVEN_BACK, "returned (deadline): held by shop/sessions")],
-            [line("drain_result", "deadline", outcome="given_back", detail="held by shop/sessions")],
-            id="a node returned with the reason",
-        ),
-        pytest.param(
-            [(Sign.STAYS, "order declined: claimed_by_other")],
-            [line("drain_result", "claimed_by_other", outcome="refused")],
-            id="an order declined",
         ),
         pytest.param(
             [(Sign.STAYS, "The pass ended early")],
@@ -125,13 +74,6 @@ def test_each_verdict_has_its_sign(sign: Sign, line: LogLine) -> None:
     narration = Narration()
     list(narration.narrate(line))
     assert narration.signs[NODE] is sign
-
-
-def test_a_drain_in_flight_keeps_the_sign_that_its_own_steps_gave() -> None:
-    narration = Narration()
-    list(narration.narrate(eviction("budget", "shop/api")))
-    list(narration.narrate(decision("in_flight", "order-1")))
-    assert narration.signs[NODE] is Sign.HELD
 
 
 def test_a_node_is_in_the_wave_while_it_carries_the_soft_taint_and_waits() -> None:
@@ -161,11 +103,6 @@ def test_that_the_autoscaler_deletes_what_ebb_drained_is_the_act_of_its_own() ->
     assert acts == [[], ["gone"]]
 
 
-def test_an_act_opens_once() -> None:
-    narration = Narration()
-    assert [narration.is_first_of("held"), narration.is_first_of("held")] == [True, False]
-
-
 def test_a_growing_log_is_read_line_by_whole_line(tmp_path: Path) -> None:
     path = tmp_path / "log"
     entry = json.dumps({"message": "m", "logging.googleapis.com/labels": {"event": "healed", "node": NODE}})
@@ -174,10 +111,6 @@ def test_a_growing_log_is_read_line_by_whole_line(tmp_path: Path) -> None:
     first = [(row.event, row.node) for row in tail.lines()]
     path.write_text(f"no JSON\n{entry}\n{entry}\n")
     assert (first, len(list(tail.lines())), list(tail.lines())) == ([("healed", NODE)], 1, [])
-
-
-def test_a_short_name_has_pool_and_last_part() -> None:
-    assert short("gke-demo-high-mem-25d2cdf2-03v8") == "high-mem-03v8"
 
 
 NAMES = [f"gke-demo-backend-25d2cdf2-0{number}ab" for number in range(7)]
@@ -206,12 +139,6 @@ def test_a_node_shows_sign_name_bar_and_share() -> None:
         "- backend-00ab gone       ! backend-01ab ██░░  50%  ! backend-02ab ██░░  50%",
     ]
     assert lines[-1] == "bars: requested CPU  ! held by a PDB  - gone"
-
-
-def test_the_legend_never_parts_a_sign_from_its_word() -> None:
-    signs = dict(zip(NAMES, [Sign.GONE, *[sign for sign in Sign if sign is not Sign.GONE]][:7], strict=True))
-    for width in range(30, 90):
-        assert not any(line.endswith(tuple(f" {sign.mark}" for sign in Sign)) for line in drawn(width, signs))
 
 
 def _node(name: str, cpu: str) -> dict[str, Any]:
