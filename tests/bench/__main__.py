@@ -14,7 +14,6 @@ from tests.bench import (
     quality,
     reading,
 )
-from tests.bench.beside import comparison
 from tests.bench.days import table as days
 from tests.bench.scale import report
 from tests.bench.shapes import share as shapes
@@ -31,7 +30,6 @@ BENCHES = {
     "orders_at_once": orders_at_once.run,
     "push_window": push_window.run,
     "scale": report.run,
-    "beside_autoscaler": comparison.run,
     "days": days.run,
     "shapes": shapes.run,
 }

@@ -1,9 +1,8 @@
 """Which share of what could go at all is found on generated clusters, by money, against the bound.
 
 Plain ones, ones with every rule of placement, and the widest mix, whose nodes may also be kept by opt-outs, bare pods,
-Jobs and PodDisruptionBudgets: those are pinned in the bound, and `kept_by_placement` says what becomes of the others.
-Each result is judged by two checkers that share no code with the planner, and fails the bench if it breaks a rule or
-beats the bound.
+Jobs and PodDisruptionBudgets: those are pinned in the bound. Each result is judged by two checkers that share no code
+with the planner, and fails the bench if it breaks a rule or beats the bound.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,17 +15,17 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.policy import PoolPolicy
+from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
+from shared.core.rules.unmodelled import UNMODELLED
 from tests import placement_checker
-from tests.bench import kept_by_placement
 from tests.bench.bound_of import bound_of, rules_of
 from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.workloads import Mix
-from tests.bench.kept_by_placement import is_pinned
 from tests.bench.reporting import say, timed
 from tests.builders import policy
 
@@ -35,6 +34,7 @@ _ROBUST_UP_TO: Final = 1000
 """Nodes up to which the proof under all strategies is searched as well."""
 _CHECKED_UP_TO: Final = 200
 """Nodes up to which the pod-by-pod checker is asked as well."""
+_RULES_OF_PLACEMENT: Final = frozenset(reason for reason, _ in UNMODELLED)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,6 @@ def run(*, quick: bool) -> None:
     for count in (60, 200) if quick else (60, 200, 1000):
         for mix in GOALS:
             told(mix, measured(generated(count, mix)))
-    kept_by_placement.run(quick=quick)
 
 
 def told(mix: Mix, found: Quality) -> None:
@@ -75,7 +74,7 @@ def measured(cluster: BenchCluster) -> Quality:
     situation = Situation(picture, ClusterState(), policy())
     seconds, found = timed(lambda: potential(situation, load()))
     rows = assess_nodes(situation, SAFETY_RULES)
-    pinned = [row.node.name for row in rows if is_pinned(row)]
+    pinned = [row.node.name for row in rows if _is_pinned(row)]
     bound = bound_of(picture, pinned, rules_of(cluster))
     moves = {move.pod: move.node for move in found.moves}
     _judge(cluster, picture, moves, found.nodes)
@@ -90,6 +89,12 @@ def measured(cluster: BenchCluster) -> Quality:
         robust=_robust(situation, rows) if len(rows) <= _ROBUST_UP_TO else None,
         pinned=len(pinned),
     )
+
+
+def _is_pinned(row: AssessedNode) -> bool:
+    """Whether something else than a rule of placement keeps the node."""
+    reasons = {blocker.reason for blocker in row.blockers} - {Unremovable.BLOCKED_BY_POD}
+    return any(not isinstance(reason, PodBlock) or reason not in _RULES_OF_PLACEMENT for reason in reasons)
 
 
 def _judge(cluster: BenchCluster, picture: Snapshot, moves: Mapping[str, str], drained: Collection[str]) -> None:

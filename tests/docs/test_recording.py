@@ -1,65 +1,14 @@
-"""The recording of the demo: what its terminal keeps, which screens become frames, and the film."""
+"""The recording of the demo: a command becomes a film, and the README shows it."""
 
 import sys
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.docs.recording import LINES, RECORDING, Frame, Style, Terminal, recorded, svg, thinned
+from tests.docs.recording import LINES, RECORDING, recorded, svg
 from tests.pages import README
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def lines(frame: Frame) -> list[str]:
-    return ["".join(letter for letter, _ in row) for row in frame]
-
-
-def screen(written: str) -> Frame:
-    terminal = Terminal()
-    terminal.feed(written)
-    return terminal.screen()
-
-
-@pytest.mark.parametrize(
-    ("expected", "written"),
-    [
-        pytest.param(["one", "two"], "one\r\ntwo", id="lines"),
-        pytest.param(["one", "   two"], "one\ntwo", id="a line feed alone keeps the column"),
-        pytest.param(["two"], "one\rtwo", id="written over"),
-        pytest.param(["", "two"], "one\r\ntwo\x1b[1A\x1b[2K\r\n", id="a row is cleared"),
-        pytest.param(["three", "two"], "one\r\ntwo\r\x1b[1Athree", id="a row above is written over"),
-        pytest.param(["one"], "\x1b[?25lone\x1b[?25h", id="the cursor is hidden and shown"),
-    ],
-)
-def test_the_terminal_keeps_what_is_seen(expected: list[str], written: str) -> None:
-    assert lines(screen(written)) == expected
-
-
-def test_the_terminal_shows_its_last_rows() -> None:
-    assert lines(screen("\r\n".join(map(str, range(LINES + 2))))) == [str(row) for row in range(2, LINES + 2)]
-
-
-def test_a_character_has_the_look_that_was_set_before_it() -> None:
-    (row,) = screen("a\x1b[1;33mb\x1b[7mc\x1b[0md")
-
-    looks = [look for _, look in row]
-    assert looks == [Style(), Style(33, bold=True), Style(33, bold=True, reverse=True), Style()]
-
-
-@pytest.mark.parametrize(
-    ("expected", "times_and_screens"),
-    [
-        pytest.param([0.0, 1.0], [(0.0, "a"), (1.0, "b")], id="each that differs"),
-        pytest.param([0.0], [(0.0, "a"), (1.0, "a")], id="none twice"),
-        pytest.param([0.0, 1.0], [(0.0, "a"), (0.1, "b"), (1.0, "c")], id="none too soon after another"),
-        pytest.param([0.0, 0.1], [(0.0, "a"), (0.1, "b")], id="the last one in any case"),
-    ],
-)
-def test_which_screens_become_frames(expected: list[float], times_and_screens: list[tuple[float, str]]) -> None:
-    frames = [(at, screen(text)) for at, text in times_and_screens]
-
-    assert [at for at, _ in thinned(frames)] == expected
 
 
 def test_a_command_is_recorded_and_becomes_a_film_with_each_row_drawn_once() -> None:
