@@ -12,7 +12,7 @@ import yaml
 
 from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import FLEET, METRICS, Kind, Metric
-from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review
+from infra.monitoring.query import ANY, OURS, REVIEWS, Review
 from infra.monitoring.reference import reference
 
 INFRA: Final = Path(__file__).parents[1]
@@ -25,14 +25,6 @@ _WORDS: Final = {
     "${dead_letters_subscription}": "NAME-dead-letters",
 }
 """What the tokens read like where Terraform has not filled them in."""
-_RUNBOOK_OPENING: Final = """\
-This part is written by `make monitoring` from `infra/alerts.yaml` and `infra/monitoring`. Each alert carries its
-own section.
-`CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
-
-Three things to know first. Ebb uncordons what it holds by itself. `ebb pause --reason TEXT` stops new drains at
-once, and the nodes of running ones are uncordoned. `ebb release all` frees every node, also when nothing else works.
-"""
 
 
 def files() -> dict[Path, str]:
@@ -41,13 +33,16 @@ def files() -> dict[Path, str]:
     return {
         INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
         INFRA / "fleet.yaml": _yaml(fleet),
-        DOCS / "events.md": reference(),
     }
 
 
 def parts() -> dict[Path, tuple[str, str]]:
     """Return the pages with a generated part: its name, and its text."""
-    return {DOCS / "run.md": ("runbook", runbook()), DOCS / "review.md": ("review", "\n".join(map(_review, REVIEWS)))}
+    return {
+        DOCS / "events.md": ("events", reference()),
+        DOCS / "run.md": ("runbook", runbook()),
+        DOCS / "review.md": ("review", "\n".join(map(_review, REVIEWS))),
+    }
 
 
 def page_of(path: Path) -> str:
@@ -59,18 +54,12 @@ def page_of(path: Path) -> str:
 
 
 def runbook() -> str:
-    """Return the queries and the alerts as people read them, with words in the place of Terraform's tokens."""
-    queries = "\n".join(map(_query, QUERIES))
+    """Return the alerts as people read them, with words in the place of Terraform's tokens."""
     alerts = "\n".join(f"#### Ebb: {alert['title']}\n\n{alert['documentation']}" for alert in ALERTS.values())
-    text = f"{_RUNBOOK_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{alerts}"
+    text = f"### Alerts\n\nEach alert carries its own section.\n\n{alerts}"
     for token, word in _WORDS.items():
         text = text.replace(token, word)
     return text
-
-
-def _query(query: Query) -> str:
-    terms = "\n".join(query.terms)
-    return f"#### {query.question}\n\n{query.hint}\n\n```\n{terms}\n```\n"
 
 
 def _review(review: Review) -> str:

@@ -1,4 +1,4 @@
-"""Filters of Cloud Logging, term by term, and the questions that people ask with them."""
+"""Filters of Cloud Logging, term by term, and the weekly questions that people ask with them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -24,63 +24,6 @@ OURS: Final = (_FUNCTIONS, label("cluster", "${cluster}"))
 """Lines of this cluster's functions."""
 ANY: Final = (_FUNCTIONS, "labels.cluster:*")
 """Lines of every cluster's functions."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """A question and the terms of its query."""
-
-    question: str
-    terms: tuple[str, ...]
-    hint: str
-
-
-WHY_HERE: Final = Query(
-    "Why is node X still here?",
-    (*OURS, label("event", "node_decision", "order_published", "drain_step", "drain_result", "healed"),
-     label("node", "NODE")),
-    "Write the node's name for NODE. The newest `node_decision` has the verdict and all reasons that stand now: it "
-    "is written when it changes, so look back far enough.",
-)  # fmt: skip
-LAST_NIGHT: Final = Query(
-    "What did Ebb do last night?",
-    (*OURS, label("event", "order_published", "drain_result", "breaker", "healed", "policy_invalid",
-                  "scale_in_steered")),
-    "Choose the time; `drain_result` has outcome and reason, and one drain's lines share `operation.id`.",
-)  # fmt: skip
-QUERIES: Final = (
-    WHY_HERE,
-    LAST_NIGHT,
-    Query(
-        "What went wrong?",
-        (*OURS, "severity>=WARNING"),
-        "Lines that need a person's attention.",
-    ),
-    Query(
-        "How did one drain go, step by step?",
-        (term("operation.id", "ORDER"), term("operation.producer", "ebb")),
-        "Write the order's id for ORDER; every line of a drain carries it.",
-    ),
-    Query(
-        "Did Ebb restart this Deployment?",
-        (*OURS, label("event", "surge"), payload("workload", "NAMESPACE/Deployment/NAME")),
-        "Write namespace and name. Only `singleReplicas: surge` restarts any; the annotation `ebb.internal/surged-for` "
-        "of its pod template is the id of the order that did it last.",
-    ),
-    Query(
-        "What is paid where capacity is committed?",
-        (*OURS, label("event", "cluster_state"), "jsonPayload.bill_per_hour>0"),
-        "A line a pass. `cost_per_hour` is the list price of all nodes, `bill_per_hour` what is paid with the "
-        "commitments, `idle_per_hour` what of that no node uses. The last month of `idle_per_hour` shows what not to "
-        "renew.",
-    ),
-    Query(
-        "What was not saved, and why?",
-        (*OURS, label("event", "missed_saving")),
-        "A line a pass for each pool and reason; `per_hour` is what those nodes would save. `ebb why-not` shows which "
-        "single change would free most.",
-    ),
-)
 
 
 @dataclass(frozen=True)

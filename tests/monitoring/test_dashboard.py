@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.query import LAST_NIGHT, REVIEWS, WHY_HERE, Review
+from infra.monitoring.query import REVIEWS, Review
 from shared.core.reasons import ReasonGroup
 from tests.monitoring.alarm import NAME, VALUES, alerts, dashboard, fleet_dashboard, fleet_metrics, metrics
 from tests.monitoring.histories import entries, outage, removal, returned, trouble
 from tests.monitoring.log_filters import at, matches
+from tests.pages import DOCS
 
 Tiles = list[dict[str, Any]]
+WHY_HERE, LAST_NIGHT = "Why is node X still here?", "What did Ebb do last night?"
+"""Questions of which docs/run.md has the queries."""
 
 
 def tiles_of(board: dict[str, Any]) -> Tiles:
@@ -135,19 +138,24 @@ def panel(question: str) -> str:
 
 def test_panels_and_texts_hold_what_the_tables_and_alerts_hold() -> None:
     panels = [tile["widget"]["logsPanel"]["filter"] for tile in FLEET if "logsPanel" in tile["widget"]]
-    filled_in = ["\n".join(query.terms).replace("${cluster}", VALUES["cluster"]) for query in (WHY_HERE, LAST_NIGHT)]
+    written = dict(
+        re.findall(
+            r"#### (.+?)\n\n[^`]*?(?:`[^`]+`[^`]*?)*```\n(.*?)\n```", (DOCS / "run.md").read_text("utf-8"), re.DOTALL
+        )
+    )
     (listed, monday) = (
         [tile["widget"]["text"]["content"] for tile in tiles if "text" in tile["widget"]] for tiles in (TILES, FLEET)
     )
 
-    assert [panel(WHY_HERE.question), panel(LAST_NIGHT.question)] == filled_in
+    for question in (WHY_HERE, LAST_NIGHT):
+        assert panel(question) == written[question].replace("CLUSTER", VALUES["cluster"])
     assert panels == ["\n".join(review.terms) for review in REVIEWS]
     assert all(f"**{alert['title']}**: {alert['conditions'][0]['title']}" in listed[0] for alert in alerts().values())
     assert all(f"{row.question}** Normal: {row.normal} Act: {row.act}" in monday[0] for row in REVIEWS)
 
 
 def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
-    query = panel(WHY_HERE.question).replace("NODE", "n1")
+    query = panel(WHY_HERE).replace("NODE", "n1")
 
     found = [entry for entry in entries(removal()) if matches(query, entry)]
     assert {entry["labels"]["node"] for entry in found} == {"n1"}
@@ -157,12 +165,12 @@ def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
 
 def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
     logged = [*entries(removal()), *entries(returned())]
-    found = [entry for entry in logged if matches(panel(LAST_NIGHT.question), entry)]
+    found = [entry for entry in logged if matches(panel(LAST_NIGHT), entry)]
 
     outcomes = [entry["jsonPayload"].get("outcome") for entry in found]
     assert sorted(filter(None, outcomes)) == ["given_back", "removed"]
     assert "order_published" in {entry["labels"]["event"] for entry in found}
-    assert VALUES["cluster"] in panel(LAST_NIGHT.question)
+    assert VALUES["cluster"] in panel(LAST_NIGHT)
 
 
 @pytest.mark.parametrize("review", REVIEWS, ids=lambda review: review.key)
