@@ -16,7 +16,7 @@ from infra.local.http_messages import Handler
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
-from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadSpec
+from infra.local.scenario import MachinePool, Scenario, WorkloadSpec
 from infra.local.scheduling.scheduler import Scheduler
 from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, sync_workloads, wants_daemon
 from infra.local.workloads.deployments import DeploymentController, replica_set_for
@@ -95,7 +95,7 @@ def template_of(workload: WorkloadSpec) -> Json:
     container = {"name": "main", "image": "local/main", "resources": {"requests": dict(workload.requests)}}
     values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after}
     knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
-    if workload.never_ready != "no":
+    if workload.never_ready:
         knobs[f"{PREFIX}never-ready"] = "true"
     spec: Json = {
         "containers": [container],
@@ -138,14 +138,10 @@ def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSetti
 
 
 def named_nodes(entry: str, names: NodeNames) -> list[str]:
-    """The node names of `pool/3` or `pool/0-5`; ScenarioError if there is no such node."""
+    """The node names of `pool/3` or `pool/0-5`."""
     pool, _, span = entry.partition("/")
     first, _, last = span.partition("-")
-    try:
-        return [names[pool][index] for index in range(int(first), int(last or first) + 1)]
-    except (KeyError, IndexError, ValueError):
-        known = ", ".join(f"{name}/0-{len(nodes) - 1}" for name, nodes in sorted(names.items()))
-        raise ScenarioError(f"{entry!r} names no node: write POOL/INDEX or POOL/FIRST-LAST of {known}") from None
+    return [names[pool][index] for index in range(int(first), int(last or first) + 1)]
 
 
 def _add_pool(world: World, pool: MachinePool, cluster: str) -> list[str]:
@@ -164,13 +160,13 @@ def _start(world: World, pod: Json, node: str | None, workload: WorkloadSpec) ->
     """Create one of the first pods: running already if its node is named."""
     if workload.resized:
         pod["spec"]["containers"][0]["resources"]["requests"] |= workload.resized
-    if workload.never_ready == "next":
+    if workload.never_ready:
         pod["metadata"]["annotations"].pop(f"{PREFIX}never-ready")
     if node is not None:
         since = world.clock.now() - _RUNNING_FOR
         pod["spec"]["nodeName"] = node
         pod["metadata"]["creationTimestamp"] = stamp(since)
-        run(pod, since, ready=workload.never_ready != "all")
+        run(pod, since, ready=True)
     world.store.create("pods", pod, ACTOR)
 
 
@@ -205,7 +201,7 @@ def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> Non
 
 
 def build(scenario: Scenario, world: World) -> NodeNames:
-    """Fill the world; returns the node names of each pool in order. ScenarioError names what cannot be built."""
+    """Fill the world; returns the node names of each pool in order."""
     cluster, store = scenario.cluster.rpartition("/")[2], world.store
     names = {pool.name: _add_pool(world, pool, cluster) for pool in scenario.pools}
     for namespace in sorted({workload.namespace for workload in scenario.workloads}):
@@ -214,15 +210,12 @@ def build(scenario: Scenario, world: World) -> NodeNames:
     for workload in scenario.workloads:
         _add_workload(world, workload, names)
     for manifest in scenario.manifests:
-        plural = PLURAL_OF_KIND.get(manifest.get("kind", ""))
-        if plural is None:
-            raise ScenarioError(f"manifest of kind {manifest.get('kind')!r}: known are {sorted(PLURAL_OF_KIND)}")
-        store.create(plural, manifest, ACTOR)
+        store.create(PLURAL_OF_KIND[manifest["kind"]], manifest, ACTOR)
     return names
 
 
 class SimulatedGke:
-    """World, APIs, broker and bucket of a scenario; ScenarioError if it cannot be built."""
+    """World, APIs, broker and bucket of a scenario."""
 
     def __init__(self, scenario: Scenario, clock: TimeSource, token: str | None = None) -> None:
         self.scenario = scenario

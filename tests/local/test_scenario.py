@@ -11,7 +11,7 @@ from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilization
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
-from infra.local.scenario import DEMO, Autoscaling, MachinePool, ScenarioError, load, parse
+from infra.local.scenario import DEMO, Autoscaling, MachinePool, load, parse
 from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import World, build, world_of
 from infra.local.world.pods import is_ready, node_of
@@ -48,29 +48,6 @@ def test_each_node_of_the_demo_has_a_pod_that_would_have_to_move(demo: World) ->
 def test_every_budget_of_the_demo_is_open_at_first(demo: World) -> None:
     budgets = demo.store.all("poddisruptionbudgets")
     assert all(item["status"]["disruptionsAllowed"] >= 1 for item in budgets)
-
-
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(
-            "pools.0.colour: Extra inputs are not permitted",
-            "pools: [{name: a, count: 1, colour: red}]",
-            id="unknown field",
-        ),
-        pytest.param("pools: Field required", "seed: 1", id="no pools"),
-        pytest.param("the scenario is not YAML", "pools: [", id="no YAML"),
-    ],
-)
-def test_a_faulty_scenario_is_one_clear_sentence(expected: str, text: str) -> None:
-    with pytest.raises(ScenarioError, match=expected.replace(".", r"\.")):
-        parse(text)
-
-
-def test_a_place_that_is_not_there_is_named_with_those_that_are() -> None:
-    scenario = parse("pools: [{name: a, count: 2}]\nworkloads: [{name: w, nodes: [a/5]}]")
-    with pytest.raises(ScenarioError, match=r"'a/5' names no node: .* of a/0-1"):
-        build(scenario, World(ManualClock()))
 
 
 def test_allocatable_follows_gkes_reservations() -> None:
