@@ -1,18 +1,16 @@
 """`python -m infra.monitoring`: write what Terraform and people read from the tables.
 
-Metrics, the events page, the runbook and the weekly review.
+Metrics, the tables of the events page, and the alerts of the runbook.
 """
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from infra.monitoring.alerts import ALERTS
-from infra.monitoring.metrics import FLEET, METRICS, Kind, Metric
-from infra.monitoring.query import ANY, OURS, REVIEWS, Review
+from infra.monitoring.metrics import METRICS, Kind, Metric
 from infra.monitoring.reference import reference
 
 INFRA: Final = Path(__file__).parents[1]
@@ -29,20 +27,12 @@ _WORDS: Final = {
 
 def files() -> dict[Path, str]:
     """Return the text of each generated file."""
-    fleet = {"metrics": _metrics(FLEET, ANY), "queries": {review.key: _saved_queries(review) for review in REVIEWS}}
-    return {
-        INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
-        INFRA / "fleet.yaml": _yaml(fleet),
-    }
+    return {INFRA / "metrics.yaml": _yaml({metric.name: _metric(metric) for metric in METRICS})}
 
 
 def parts() -> dict[Path, tuple[str, str]]:
     """Return the pages with a generated part: its name, and its text."""
-    return {
-        DOCS / "events.md": ("events", reference()),
-        DOCS / "run.md": ("runbook", runbook()),
-        DOCS / "review.md": ("review", "\n".join(map(_review, REVIEWS))),
-    }
+    return {DOCS / "events.md": ("events", reference()), DOCS / "run.md": ("runbook", runbook())}
 
 
 def page_of(path: Path) -> str:
@@ -62,27 +52,11 @@ def runbook() -> str:
     return text
 
 
-def _review(review: Review) -> str:
-    since = f"--project my-project --freshness {review.days}d --format 'value({', '.join(review.by)})'"
-    counted = f"gcloud logging read '{' AND '.join(review.terms)}' {since} | sort | uniq -c | sort -rn"
-    known = f"- **Normal**: {review.normal}\n- **Act**: {review.act}\n"
-    return f"### {review.question}\n\n```sh\n{counted}\n```\n\n{known}"
-
-
-def _saved_queries(review: Review) -> dict[str, str]:
-    description = f"Normal: {review.normal} Act: {review.act}"
-    return {"title": review.question, "description": description, "filter": "\n".join(review.terms)}
-
-
-def _metrics(metrics: Iterable[Metric], lines: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    return {metric.name: _metric(metric, lines) for metric in metrics}
-
-
-def _metric(metric: Metric, lines: tuple[str, ...]) -> dict[str, Any]:
+def _metric(metric: Metric) -> dict[str, Any]:
     counted = metric.kind is Kind.COUNTER
     return {
         "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
-        "filter": metric.filter(lines),
+        "filter": metric.filter,
         "value_type": "INT64" if counted else "DISTRIBUTION",
         "unit": "1" if counted else metric.unit,
         "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",

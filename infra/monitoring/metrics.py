@@ -1,11 +1,24 @@
 """The log-based metrics: all gauges and counters of estafette and node-refiner, and what operating Ebb needs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from infra.monitoring.events import BY_NAME as BY_EVENT
-from infra.monitoring.query import label, payload
+
+
+def term(path: str, *values: str) -> str:
+    """Return a term of Cloud Logging: the field has one of these values."""
+    quoted = [f'"{value}"' for value in values]
+    return f"{path}={quoted[0]}" if len(quoted) == 1 else f"{path}=({' OR '.join(quoted)})"
+
+
+def payload(name: str, *values: str) -> str:
+    return term(f"jsonPayload.{name}", *values)
+
+
+def label(name: str, *values: str) -> str:
+    return term(f"labels.{name}", *values)
 
 
 class Kind(StrEnum):
@@ -45,10 +58,12 @@ class Metric:
         """The path of each label, by its name."""
         return {path.rpartition(".")[2]: path for path in self.labels}
 
-    def filter(self, lines: tuple[str, ...]) -> str:
-        """Return the filter of what it counts among these lines: of its cluster, or of any."""
+    @property
+    def filter(self) -> str:
+        """The filter of what it counts among the lines of its cluster's functions, which are Cloud Run services."""
+        ours = (term("resource.type", "cloud_run_revision"), label("cluster", "${cluster}"))
         event = (label("event", self.event),) if self.event else ()
-        return " AND ".join((*lines, *event, *self.where))
+        return " AND ".join((*ours, *event, *self.where))
 
 
 POOL: Final = "labels.pool"
@@ -168,8 +183,3 @@ METRICS: Final = (
            "deletion_seconds", where=(payload("outcome", "removed"), "jsonPayload.deletion_seconds:*"), labels=(POOL,)),
 )  # fmt: skip
 BY_NAME: Final = {metric.name: metric for metric in METRICS}
-_OF_FLEET: Final = (
-    "cluster_nodes", "cluster_cost", "reclaimed_dollars", "missed_savings_per_hour", "passes", "drains", "faults",
-)  # fmt: skip
-FLEET: Final = tuple(replace(BY_NAME[name], labels=("labels.cluster", *BY_NAME[name].labels)) for name in _OF_FLEET)
-"""Metrics of all clusters of a project together, by cluster."""

@@ -1,5 +1,5 @@
 # What people look at once a week, over all clusters: metrics by cluster in each project, and in the first project a dashboard
-# and saved queries. Kept in infra/ (fleet.yaml is written from the tables of infra/monitoring).
+# and saved queries. Kept in infra/.
 
 locals {
   root   = "${path.module}/../.."

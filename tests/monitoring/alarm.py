@@ -103,8 +103,13 @@ def dashboard() -> dict[str, Any]:
 
 
 @cache
+def fleet() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what is of all clusters: `metrics` and `queries`, each by its name."""
+    return dict(yaml.safe_load(filled("fleet.yaml")))
+
+
 def fleet_metrics() -> dict[str, dict[str, Any]]:
-    return dict(yaml.safe_load(filled("fleet.yaml"))["metrics"])
+    return fleet()["metrics"]
 
 
 @cache

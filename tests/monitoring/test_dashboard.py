@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.query import REVIEWS, Review
 from shared.core.reasons import ReasonGroup
-from tests.monitoring.alarm import NAME, VALUES, alerts, dashboard, fleet_dashboard, fleet_metrics, metrics
+from tests.monitoring.alarm import NAME, VALUES, alerts, dashboard, fleet, fleet_dashboard, fleet_metrics, metrics
 from tests.monitoring.histories import entries, outage, removal, returned, trouble
 from tests.monitoring.log_filters import at, matches
 from tests.pages import DOCS
@@ -136,22 +135,18 @@ def panel(question: str) -> str:
     return str(found)
 
 
-def test_panels_and_texts_hold_what_the_tables_and_alerts_hold() -> None:
-    panels = [tile["widget"]["logsPanel"]["filter"] for tile in FLEET if "logsPanel" in tile["widget"]]
-    written = dict(
-        re.findall(
-            r"#### (.+?)\n\n[^`]*?(?:`[^`]+`[^`]*?)*```\n(.*?)\n```", (DOCS / "run.md").read_text("utf-8"), re.DOTALL
-        )
-    )
-    (listed, monday) = (
-        [tile["widget"]["text"]["content"] for tile in tiles if "text" in tile["widget"]] for tiles in (TILES, FLEET)
-    )
+def texts(tiles: Tiles) -> str:
+    return "\n".join(tile["widget"]["text"]["content"] for tile in tiles if "text" in tile["widget"])
+
+
+def test_panels_and_texts_hold_what_the_runbook_and_the_alerts_hold() -> None:
+    _, _, queries = (DOCS / "run.md").read_text(encoding="utf-8").partition("### Queries for Cloud Logging")
+    written = dict(re.findall(r"#### ([^\n]+)\n\n[^\n]+\n\n```\n(.+?)\n```", queries, re.DOTALL))
 
     for question in (WHY_HERE, LAST_NIGHT):
         assert panel(question) == written[question].replace("CLUSTER", VALUES["cluster"])
-    assert panels == ["\n".join(review.terms) for review in REVIEWS]
-    assert all(f"**{alert['title']}**: {alert['conditions'][0]['title']}" in listed[0] for alert in alerts().values())
-    assert all(f"{row.question}** Normal: {row.normal} Act: {row.act}" in monday[0] for row in REVIEWS)
+    assert [key for key, alert in alerts().items()
+            if f"**{alert['title']}**: {alert['conditions'][0]['title']}" not in texts(TILES)] == []  # fmt: skip
 
 
 def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
@@ -173,11 +168,41 @@ def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
     assert VALUES["cluster"] in panel(LAST_NIGHT)
 
 
-@pytest.mark.parametrize("review", REVIEWS, ids=lambda review: review.key)
-def test_a_weekly_query_finds_lines_and_counts_by_fields_that_they_have(review: Review, tmp_path: Path) -> None:
+WEEKLY = re.compile(
+    r"### ([^\n]+)\n\n```sh\ngcloud logging read '(.+?)' .+? 'value\((.+?)\)'.+?\n```\n\n"
+    r"- \*\*Normal\*\*: ([^\n]+)\n- \*\*Act\*\*: ([^\n]+)\n"
+)
+REVIEWS = WEEKLY.findall((DOCS / "review.md").read_text(encoding="utf-8"))
+"""Of each query the question, the filter, the fields that are counted, what is normal, when to act."""
+
+
+def test_the_page_the_saved_queries_and_the_dashboard_hold_the_same_reviews() -> None:
+    panels = [tile["widget"]["logsPanel"]["filter"] for tile in FLEET if "logsPanel" in tile["widget"]]
+    saved = [(row["title"], row["description"], row["filter"]) for row in fleet()["queries"].values()]
+
+    assert saved == [
+        (question, f"Normal: {normal} Act: {act}", terms.replace(" AND ", "\n"))
+        for question, terms, _, normal, act in REVIEWS
+    ]
+    assert panels == [terms for _, _, terms in saved]
+    assert all(f"**{question}** {text}" in texts(FLEET) for question, text, _ in saved)
+
+
+def test_a_metric_of_all_clusters_is_that_of_one_by_cluster() -> None:
+    ours = f'labels.cluster="{VALUES["cluster"]}"'
+    for name, metric in fleet_metrics().items():
+        one = metrics()[name]
+        labels = {"cluster": "EXTRACT(labels.cluster)", **one["labels"]}
+        assert metric == {**one, "labels": labels, "filter": one["filter"].replace(ours, "labels.cluster:*")}
+
+
+@pytest.mark.parametrize(("terms", "fields"), [pytest.param(row[1], row[2], id=row[0]) for row in REVIEWS])
+def test_a_weekly_query_finds_lines_and_counts_by_fields_that_they_have(
+    terms: str, fields: str, tmp_path: Path
+) -> None:
     lines = [*entries(removal()), *entries(returned()), *entries(trouble()), *outage(tmp_path)]
-    found = [entry for entry in lines if matches("\n".join(review.terms), entry)]
+    found = [entry for entry in lines if matches(terms.replace(" AND ", "\n"), entry)]
 
     assert found
-    assert [path for path in review.by if not any(at(entry, path) for entry in found)] == []
+    assert [path for path in fields.split(", ") if not any(at(entry, path) for entry in found)] == []
     assert all(at(entry, "labels.cluster") == VALUES["cluster"] for entry in found)
