@@ -13,6 +13,7 @@ from typing import TypeVar
 import pytest
 
 from tests.depth import DEEP, SEED
+from tests.faults.equal_plans import equal_plans_made_once
 from tests.faults.families import Part, share
 from tests.faults.history import History, run
 from tests.faults.oracle import Judgement, judgement
@@ -89,11 +90,12 @@ def assert_kept(part: Part, tell: Record) -> None:
     sums, told = Sums(), list[str]()
     if part.parts > 1:
         sums.families[part.of] = sum(1 for _ in part.whole())
-    for history in part.histories():
-        found = describe_failure(history, sums, part.kind)
-        told += [found] if found else []
-        if len(told) == MOST_FAILURES:
-            break
+    with equal_plans_made_once():
+        for history in part.histories():
+            found = describe_failure(history, sums, part.kind)
+            told += [found] if found else []
+            if len(told) == MOST_FAILURES:
+                break
     tell(SUMS, sums.text())
     if told:
         pytest.fail("\n\n".join(told), pytrace=False)
