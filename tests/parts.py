@@ -40,16 +40,16 @@ class Part:
     commands: tuple[str, ...]
     after: frozenset[str] = frozenset()
     """Parts that must have ended: what computes does not run beside its like, what waits runs beside what computes.
-    So faults wait for assets: the sooner these are built, the sooner the real parts run beside the faults."""
+    So the real parts begin as soon as assets are built, and faults wait for assets, which compute, too."""
 
 
 PARTS: Final = (
     Part(
         "check", ("ruff check --no-cache .", "ruff format --check .", "lint-imports", "mypy", "python -m tests.words")
     ),
-    Part("unit", ("pytest -q -n3 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
+    Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
     Part("assets", ("python -m tests.assets",)),
-    Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets", "unit"})),
+    Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets"})),
     Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "unit", "assets"})),
 )
 DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions tests/cli/analysis",))

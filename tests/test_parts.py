@@ -37,7 +37,7 @@ def run_of(*chosen: Part) -> dict[str, Run]:
     ("expected", "not_ended"),
     [
         pytest.param({"check", "unit", "assets"}, {"check", "unit", "assets", "real", "faults"}, id="at first"),
-        pytest.param({"real"}, {"check", "real", "faults"}, id="what waits goes next to what computes"),
+        pytest.param({"real"}, {"check", "unit", "real", "faults"}, id="what waits goes next to what computes"),
         pytest.param({"real", "faults"}, {"real", "faults"}, id="when all before has ended"),
         pytest.param(set(), {"assets", "real", "faults"}, id="programs are still built"),
     ],
