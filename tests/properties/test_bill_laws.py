@@ -34,8 +34,8 @@ PRICES = load()
 MACHINES = (("n2-standard-8", "e2-standard-4"), ("e2-standard-4", "n2-highmem-2", "n2-standard-8"))
 SOME = examples(250 if DEEP else 100)
 OF_A_PART = examples(125 if DEEP else 100)
-PARTS, SEEDS = 8 if DEEP else 1, 10_000
-"""A deep run has a thousand clusters for the first law, in parts that each end within a test's time."""
+PARTS, SEEDS = 4 if DEEP else 1, 10_000
+"""A deep run has five hundred clusters for the first law, in parts that each end within a test's time."""
 
 
 @dataclass(frozen=True)

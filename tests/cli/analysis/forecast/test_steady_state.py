@@ -38,7 +38,7 @@ from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.builders import NOW, buffer, cluster, held, node, pod, policy
-from tests.depth import DEEP
+from tests.depth import DEEP, SEED
 
 MINUTE = timedelta(minutes=1)
 TWO_SMALL = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
@@ -239,7 +239,7 @@ def test_demand_that_waits_makes_no_saving_larger(nodes: int, mix: Mix, seed: in
     assert all(map(int.__ge__, figures(waits), figures(absent)))
 
 
-CLUSTERS = 300 if DEEP else 10
+CLUSTERS = range(SEED, SEED + 100) if DEEP else range(10)
 _MIXES = (Mix.MIXED, Mix.RICH, Mix.PLAIN)
 _POOLS: tuple[Mapping[str, Any], ...] = (
     {},
@@ -298,9 +298,9 @@ def answers(situation: Situation, marks: Mapping[str, PoolMarks], workings: Work
     return base.decisions, scenarios, places, freed.freed, freed.hopeless, freed.left, freed.passing
 
 
-@pytest.mark.parametrize("seed", range(CLUSTERS))
+@pytest.mark.parametrize("seed", CLUSTERS)
 def test_what_is_kept_changes_no_answer(seed: int) -> None:
-    roll = Random(seed)  # noqa: S311 - the same cluster every time
+    roll = Random(seed)  # noqa: S311 - the same cluster for a seed
     snapshot = picture(roll, seed)
     pools = {name: replace(PoolPolicy(enabled=True), **roll.choice(_POOLS)) for name in snapshot.nodes_by_pool}
     policy = Policy(pools=pools, **roll.choice(_CLUSTER))
