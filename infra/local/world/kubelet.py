@@ -195,9 +195,9 @@ class GarbageCollector:
 
     def _has_lost_its_owner(self, thing: Json) -> bool:
         reference = controller_of(thing)
-        if reference is None or PLURAL_OF_KIND.get(reference["kind"], "nodes") == "nodes":
+        if reference is None or (plural := PLURAL_OF_KIND.get(reference["kind"], "nodes")) == "nodes":
             return False
-        owner = self._store.owner_of(thing)
+        owner = self._store.find(plural, thing["metadata"]["namespace"], reference["name"])
         return owner is None or owner["metadata"]["uid"] != reference["uid"]
 
     def _collect(self, plural: str, thing: Json) -> None:
