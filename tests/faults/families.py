@@ -1,7 +1,7 @@
 """The table of all histories that are drawn: worlds, and how many of what happens there one run tries.
 
 A run draws equal parts of each family. Its seed says which, so that runs with other seeds reach every history in time:
-`EBB_SEED` chooses, `EBB_DEEP=1` draws ten times as many, `soak` goes on with the next seed. `history_named` finds each
+`EBB_SEED` chooses, `EBB_DEEP=1` draws eight times as many, `soak` goes on with the next seed. `history_named` finds each
 one again.
 """
 
@@ -36,7 +36,7 @@ from tests.faults.surging_worlds import rolls_out, surging_settings
 from tests.faults.waved_worlds import waved_settings
 from tests.faults.worlds import with_buffers
 
-DEEPER: Final = 10
+DEEPER: Final = 8
 """So many parts of each family has a deep run, where another one has one."""
 LONGER: Final = 2
 """So many times fewer parts of what lasts for hours has a deep run: such a history costs five others."""
@@ -111,6 +111,12 @@ def parts(seed: int, times: int = 1, names: Collection[str] = ()) -> Iterator[Pa
             yield from _shares(f"partly: {base.name}", partial(partly, base), family.partly_share, seed, long)
             yield from _shares(f"upgrades: {base.name}", partial(long_upgrades, base), UPGRADES_SHARE, seed, long)
         yield from _mixtures(family, seed * _SEEDS, family.mixtures * times)
+
+
+@cache
+def count_all(whole: Callable[[], Iterable[History]]) -> int:
+    """Return of how many histories a family's parts are; all parts share the callable."""
+    return sum(1 for _ in whole())
 
 
 def shuffled(seed: int, names: Collection[str] = ()) -> Iterator[History]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.depth import DEEP, SEED
 from tests.faults.equal_plans import equal_plans_made_once
-from tests.faults.families import Part, share
+from tests.faults.families import Part, count_all, share
 from tests.faults.history import History, run
 from tests.faults.oracle import Judgement, judgement
 
@@ -89,7 +89,7 @@ def assert_kept(part: Part, tell: Record) -> None:
     """Run one part of the histories; fail with the stories of those that broke the promise."""
     sums, told = Sums(), list[str]()
     if part.parts > 1:
-        sums.families[part.of] = sum(1 for _ in part.whole())
+        sums.families[part.of] = count_all(part.whole)
     with equal_plans_made_once():
         for history in part.histories():
             found = describe_failure(history, sums, part.kind)
