@@ -1,8 +1,8 @@
 """The table of all histories that are drawn: worlds, and how many of what happens there one run tries.
 
 A run draws equal parts of each family. Its seed says which, so that runs with other seeds reach every history in time:
-`EBB_SEED` chooses, `EBB_DEEP=1` draws eight times as many, `soak` goes on with the next seed. `history_named` finds each
-one again.
+`EBB_SEED` chooses, `EBB_DEEP=1` draws eight times as many, `soak` goes on with the next seed. `history_named` finds
+each one again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
