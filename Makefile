@@ -38,7 +38,7 @@ demo: $(VENV)/.cli ## Watch the whole loop on a simulated GKE on this machine (P
 test: $(VENV)/.dev ## Run every kind of test, the same cases each time: about 14 minutes on two cores
 	@$(BIN)/python -m tests.parts
 
-deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): over two hours on two cores
+deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): about an hour on two cores
 	@EBB_DEEP=1 $(BIN)/python -m tests.parts
 
 quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a minute
