@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import yaml
 
-from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import METRICS, Kind, Metric
-from infra.monitoring.reference import reference
+from infra.monitoring.reference import ALERTS, reference
 
 INFRA: Final = Path(__file__).parents[1]
 DOCS: Final = INFRA.parent / "docs"

@@ -1,12 +1,17 @@
 """The part of docs/events.md that is written from the table of events, metrics and alerts."""
 
 from collections.abc import Iterable
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-from infra.monitoring.alerts import ALERTS
+import yaml
+
 from infra.monitoring.events import EVENTS, Event
 from infra.monitoring.metrics import METRICS, Metric
 
+_FILE: Final = Path(__file__).parents[1] / "alerts.yaml"
+ALERTS: Final[dict[str, dict[str, Any]]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+"""The alert policies that Terraform reads, by key: title, severity, conditions, and the section of the runbook."""
 _EVENTS: Final = """\
 | event | what it means | labels besides `cluster` and `event` |
 |---|---|---|
