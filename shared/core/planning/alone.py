@@ -43,11 +43,11 @@ def saves_as_much(situation: Situation, going: Collection[str], savings: Savings
     # About: its dice decide a tenth of what it saves by moving pods, so less than that is no proof that drains are
     # better. The very same is welcome, for it comes sooner. In a large cluster nobody follows it: there one node is
     # no matter.
-    snapshot = without_announcements(situation.snapshot)
-    nodes = snapshot.node_by_name
-    most = savings.saving_of(eligible(snapshot))
+    nodes = situation.snapshot.node_by_name
+    most = savings.saving_of(eligible(situation.snapshot))
     if len(nodes) > FEW or savings.saving_of(nodes[name] for name in going) >= most:
         return False
+    snapshot = without_announcements(situation.snapshot)
     alone = _ways(snapshot, arrays_of)
     first = drain_nodes(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
     together = [[*first.gone, *later] for later in _ways(first.snapshot, arrays_of)]
