@@ -147,21 +147,30 @@ class _Look:
 
     def _find_homes(self, name: str) -> bool:
         """Whether the pods of the node find room; each is tried where the last look put it before any other node."""
-        # So nodes that were found are found again. The old places themselves are no room for long: they go, too.
-        arrays, begun = self._packing.arrays, len(self._packing.log)
-        node, hints = arrays.index[name], defaultdict[int, list[int]](list)
+        # So a node that was found is found again, however much its pods would load nodes that are found after it.
+        begun = len(self._packing.log)
+        self._packing.hints = self._hints_of(name)
+        found = self._simulation.try_remove(name) is None
+        self._note_homes(begun)
+        return found
+
+    def _hints_of(self, name: str) -> Mapping[int, list[int]]:
+        """Return by class where the last look put pods of the node, which are on it from now on."""
+        arrays, hints = self._packing.arrays, defaultdict[int, list[int]](list)
         for pod in self._pods_of(name):
             kind = arrays.kind_of[pod.spec]
-            self._on[node, kind].append(pod.key)
+            self._on[arrays.index[name], kind].append(pod.key)
             hints[kind] += arrays.places_of([self._earlier.homes.get(pod.key, "")])
-        self._packing.hints = hints
-        found = self._simulation.try_remove(name) is None
+        return hints
+
+    def _note_homes(self, begun: int) -> None:
+        """Follow the pods of the placements since that place in the log; those of nodes in deletion have no name."""
         for placement in self._packing.log[begun:]:
-            for key in self._on[placement.source, placement.kind][:1]:
-                self._on[placement.source, placement.kind].remove(key)
+            here = self._on[placement.source, placement.kind]
+            if here:
+                key = here.pop(0)
                 self._on[placement.target, placement.kind].append(key)
-                self._homes[key] = arrays.nodes[placement.target].name
-        return found
+                self._homes[key] = self._packing.arrays.nodes[placement.target].name
 
     def _may_leave(self, name: str) -> list[PodClass] | None:
         """Return the classes of the pods on the node, with those put there in this look; None if one may not go."""
