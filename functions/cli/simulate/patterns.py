@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from functions.cli.analysis.simulated_days.patterns import (
-    Curve,
-    Demand,
-    by_curve,
-    by_hours,
-    swinging,
-)
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, by_curve, by_hours, swinging
 from functions.cli.output.format import count
 from functions.cli.simulate.demand_files import read_hours
 from shared.core.cluster.snapshot import Snapshot

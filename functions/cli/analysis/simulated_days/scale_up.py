@@ -74,6 +74,8 @@ def queue_order(pod: Pod) -> tuple[int, float, str]:
 
 NodeGroup = tuple[str, str]
 _PINS: Final = "metadata.name"
+_MACHINES: Final = 100
+"""So many machines at most does one of each kind stand for in a look."""
 
 
 class NodeTemplates:
@@ -125,7 +127,7 @@ def _pin_daemon(spec: PodClass, node: str) -> PodClass:
 class ScaleUp:
     def __init__(self, world: World, templates: NodeTemplates) -> None:
         self._world, self._templates = world, templates
-        self._choose_machine = 0
+        self._bought = 0
 
     def step(self) -> None:
         world = self._world
@@ -139,9 +141,9 @@ class ScaleUp:
 
     def _buy(self, group: NodeGroup) -> None:
         world = self._world
-        self._choose_machine += 1
+        self._bought += 1
         pool, zone = group
-        node = self._templates.node(group, f"{pool}-{zone[-1:]}-s{self._choose_machine:05d}", world.now)
+        node = self._templates.node(group, f"{pool}-{zone[-1:]}-s{self._bought:05d}", world.now)
         world.add_node(node)
         world.agenda.note(world.now + world.delays.boot, lambda: self._boot_node(node.name))
 
@@ -200,7 +202,7 @@ class _ScaleUpLook:
                 machines.append(home)
             if home is not None:
                 home.put(spec)
-                self._count(spec, home.group)
+                self._count_pod(spec, home.group)
                 self.served.add(spec)
         return [machine.group for machine in machines]
 
@@ -243,15 +245,11 @@ class _ScaleUpLook:
         nodes = sorted((*self._snapshot.nodes, *rows), key=lambda node: node.name)
         return replace(self._snapshot, nodes=tuple(nodes))
 
-    def _count(self, spec: PodClass, group: NodeGroup) -> None:
+    def _count_pod(self, spec: PodClass, group: NodeGroup) -> None:
         """Count a pod in its machine's zone: so many may come there until another zone has its turn."""
         arrays = self._trial.arrays
         if spec.hard_spread:
             self._trial.put(arrays.kind_of[spec], arrays.index[self._like[group].name])
-
-
-_MACHINES: Final = 100
-"""So many machines at most the one of each kind stands for."""
 
 
 def _is_choosy(spec: PodClass) -> bool:
