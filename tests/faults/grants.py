@@ -65,7 +65,7 @@ class Grants:
             self._lost_at = entry["at"]
         if entry["act"] in {"pause", "dry run"} and self._off_since is None:
             self._off_since = entry["at"]
-        if entry["act"] == "resume":
+        if entry["act"] in {"resume", "stop steering"}:  # both write a policy that says neither
             self._off_since = None
         if entry["act"] == "raise the minimum":
             self._raised = entry["at"], entry["nodes"]
@@ -76,9 +76,8 @@ class Grants:
         now = [*self._broken(grant, cluster.nodes, cluster), *self._forbidden(grant, cluster)]
         if not now:
             return []
-        fresh = (
-            sighting for sighting in cluster.listed_before(grant.began, DRAINER) if grant.began - sighting.at <= FRESH
-        )
+        listed = cluster.listed_before(grant.began, DRAINER, grant.call)
+        fresh = (sighting for sighting in listed if grant.began - sighting.at <= FRESH)
         then = [[*self._broken(grant, sighting.nodes, cluster), *self._forbidden(grant, cluster)] for sighting in fresh]
         self._excuses.note(Excuse.LISTED_BEFORE, not all(then))
         return min([*then, now], key=len)

@@ -117,7 +117,8 @@ class Installation:
         self.late_copies: dict[str, float] = {}
         """Orders of which a copy came after its message was acknowledged, and when that was: nobody sends it again."""
         self.lost_state_at = float("-inf")
-        self._idle_passes = 0
+        self._found_nothing = False
+        """Whether the last pass was completed and ordered and healed nothing."""
         self._next_tick = self.begun
         self._seen = -1
         self._lively = (-1, True)
@@ -220,6 +221,7 @@ class Installation:
         name = f"tick-{self._ticks}"
         desk = PlannerDeps(self.ports, self.settings, Silent(everything=False))
         call = Tick(owner=name, schedule_time=str(int(self.clock.now())))
+        self._found_nothing = False  # one that is killed or turned away has found nothing out
 
         def act() -> None:
             try:
@@ -232,12 +234,11 @@ class Installation:
     def _passed(self, name: str, summary: Mapping[str, Any]) -> None:
         self.replies[name] = "duplicate" if "duplicate" in summary else "pass"
         idle = not any(summary.get(name) for name in ("orders", "healed", "costs_written", "costs_taken_back"))
-        if self.replies[name] == "pass":
-            self._idle_passes = self._idle_passes + 1 if idle else 0
+        self._found_nothing = self.replies[name] == "pass" and idle
 
-    def idle_passes(self) -> int:
-        """How many completed passes in a row have ordered and healed nothing."""
-        return self._idle_passes
+    def found_nothing(self) -> bool:
+        """Whether the last pass was completed and ordered and healed nothing."""
+        return self._found_nothing
 
     def _arrived(self, push: Push) -> None:
         self._pushes += 1

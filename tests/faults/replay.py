@@ -79,12 +79,13 @@ class ReplayedCluster:
             if entry["verb"] == "GET" and entry["code"] == HTTPStatus.OK:
                 self._seen(entry)
 
-    def listed_before(self, at: float, calls: str) -> Iterator[Sighting]:
-        """Yield the last list before `at` of each call whose name begins so."""
+    def listed_before(self, at: float, calls: str, own: str) -> Iterator[Sighting]:
+        """Yield what a call may rest on at `at`: its own last list, and any of other calls whose names begin so."""
+        # For it may have taken over another's list, and paused since.
         for call, lists in self.lists.items():
-            earlier = [sighting for sighting in lists if sighting.at <= at]
-            if call.startswith(calls) and earlier:
-                yield earlier[-1]
+            if call.startswith(calls):
+                earlier = [sighting for sighting in lists if sighting.at <= at]
+                yield from earlier[-1:] if call == own else earlier
 
     def before_change(self, entry: Entry) -> Entry | None:
         """Return what stands of the object that a change is about."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Toleration
@@ -23,6 +23,7 @@ from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+SOON = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule")
 ZONES = [node("a1", zone="a"), node("b1", zone="b"), node("c1", zone="c")]
 
 
@@ -239,6 +240,27 @@ def test_a_node_on_its_way_out_is_a_domain_until_it_is_gone() -> None:
     assert feasible([*ZONES[:2], going], webs("a1", "b1")) == []
     assert feasible([*ZONES[:2], going], webs("a1", "b1", "c1")) == []
     assert feasible([*ZONES[:2], going], webs("a1", "b1"), hard_spread=spread(honours_taints=True)) == ["a1", "b1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "announced"),
+    [
+        pytest.param([], [node("a2", zone="a", taints=(SOON,))], id="one that is announced stands yet"),
+        pytest.param(["a1"], [node("d1", zone="b", taints=(SOON,))], id="announced elsewhere"),
+        pytest.param(["a1"], [], id="the zone's only node"),
+    ],
+)
+def test_an_announced_node_is_a_domain_of_those_too_that_honour_taints(
+    expected: list[str], announced: list[Node]
+) -> None:
+    """Its taint is soft: the scheduler leaves out only what bears NoSchedule or NoExecute (filtering.go)."""
+    pods = webs("a1", "b1", hard_spread=spread(honours_taints=True))
+    snapshot = cluster([PAIR[0], *announced, *PAIR[2:]], pods)
+    simulation = Simulation.of(snapshot, announced=[row.name for row in announced])
+
+    simulation.try_remove("a1")
+
+    assert list(simulation.taken) == expected
 
 
 def test_equal_constraints_of_many_classes_are_one_rule_over_one_topology() -> None:

@@ -126,8 +126,11 @@ class _Nodes:
 
 
 class DepartingDomains:
-    def __init__(self, topologies: Sequence[Topology], uncertain: Collection[int]) -> None:
-        self._topologies = topologies
+    def __init__(
+        self, topologies: Sequence[Topology], uncertain: Collection[int], announced: Collection[int] = ()
+    ) -> None:
+        """`announced` nodes have the autoscaler's soft taint alone: they are domains until they are gone."""
+        self._topologies, self._announced = topologies, announced
         self._uncertain = set(uncertain)
         self._closed: set[int] = set()
         self._tainted = _Nodes(topologies)
@@ -136,7 +139,7 @@ class DepartingDomains:
             self._going.count_node(node, 1)
 
     def copy(self) -> "DepartingDomains":
-        twin = DepartingDomains(self._topologies, ())
+        twin = DepartingDomains(self._topologies, (), self._announced)
         twin._uncertain, twin._closed = set(self._uncertain), set(self._closed)
         twin._tainted, twin._going = self._tainted.copy(), self._going.copy()
         return twin
@@ -149,20 +152,21 @@ class DepartingDomains:
 
     def close(self, node: int) -> list[Topology]:
         """The node will go; return the topologies of which a domain is concerned as a whole."""
-        turned = self._tainted.count_node(node, 1)
         if not self.may_go(node):
             self._going.count_node(node, 1)
         self._closed.add(node)
-        return turned
+        return self._tainted.count_node(node, 1) if self.is_tainted(node) else []
 
     def reopen(self, node: int) -> list[Topology]:
+        turned = self._tainted.count_node(node, -1) if self.is_tainted(node) else []
         self._closed.remove(node)
         if not self.may_go(node):
             self._going.count_node(node, -1)
-        return self._tainted.count_node(node, -1)
+        return turned
 
-    def is_closed(self, node: int) -> bool:
-        return node in self._closed
+    def is_tainted(self, node: int) -> bool:
+        """Whether the node has our hard taint, or will."""
+        return node in self._closed and node not in self._announced
 
     def may_go(self, node: int) -> bool:
         return node in self._closed or node in self._uncertain

@@ -2,9 +2,10 @@
 
 A node on its way out stands there for a while and is then gone, nobody knows when, and pods that leave are evicted one
 after another. So a domain's own pods are taken with all of these, and those of the others without any; every state
-between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no domain any more. What is placed
-elsewhere can lift the least, and what leaves later can lower it again: a place counts only if the pod could be put
-there again when all is done (`misplaced`; docs/decisions/robust-fit.md).
+between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no domain any more; one that the
+autoscaler has only announced still is, for that taint is soft. What is placed elsewhere can lift the least, and what
+leaves later can lower it again: a place counts only if the pod could be put there again when all is done (`misplaced`;
+docs/decisions/robust-fit.md).
 """
 
 from collections import defaultdict
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, KeysView
 
 import numpy as np
 
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
@@ -30,7 +32,11 @@ class TopologySpread(Constraint):
         self.rules = SpreadRules(given.classes, given.node_filters, given.matches)
         self.uncertain = given.unsteady(given.staying)
         """Nodes whose pods may be gone at any time: not Ready, on their way out, or cordoned."""
-        index = {node.name: place for place, node in enumerate(given.snapshot.nodes)}
+        nodes = given.snapshot.nodes
+        self.announced = frozenset(
+            place for place, node in enumerate(nodes) if node.has_taint(AUTOSCALER_CANDIDATE_TAINT)
+        )
+        index = {node.name: place for place, node in enumerate(nodes)}
         self.terminating = [
             (given.kinds[pod.spec], index[pod.node], is_replaced(pod) or not given.foresees)
             for pod in given.snapshot.pods
@@ -160,7 +166,7 @@ class TopologySpreadState(ConstraintState):
         )
         self._on: dict[int, Counts] = {}  # By node and rule, the pods counted.
         self._own_nodes: set[int] = set()
-        self._going = DepartingDomains(self._of.topologies, spread.uncertain)
+        self._going = DepartingDomains(self._of.topologies, spread.uncertain, spread.announced)
         self._places: SpreadPlaces = SpreadPlaces()
 
     def copy(self) -> "TopologySpreadState":
@@ -205,7 +211,7 @@ class TopologySpreadState(ConstraintState):
 
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counting_rules(kind, node):
-            if not rule.honours_taints:
+            if not (rule.honours_taints and self._going.is_tainted(node)):
                 self._counts.mine(rule.place).leave(domain, -pods)
 
     def stop_filling(self, node: int) -> None:
@@ -268,7 +274,7 @@ class TopologySpreadState(ConstraintState):
 
     def _book(self, rule: SpreadRule, domain: int, node: int, pods: int) -> None:
         """Count pods as what those of the node are now."""
-        if self._going.is_closed(node) and rule.honours_taints:
+        if self._going.is_tainted(node) and rule.honours_taints:
             return
         self._counts.mine(rule.place).add(domain, pods, lasting=0 if self._going.may_go(node) else pods)
         self._places.note_change(rule, domain)
