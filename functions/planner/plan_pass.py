@@ -103,7 +103,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     # first: what the first drains move goes elsewhere already
     order_soft_taints(ports, plan.cluster, inputs, lives, before=wave.document.value)
     published = _publish(ports, lease, run_id, plan, inputs)
-    _tidy(lease, inputs, advise(ports, inputs, paid.unknown))
+    _tidy(lease, inputs, plan, advise(ports, inputs, paid.unknown))
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
@@ -258,7 +258,7 @@ def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
     )
 
 
-def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> None:
+def _tidy(lease: PlannerLease, inputs: PassInputs, plan: Plan, advised: Advised | None) -> None:
     """Forget back-offs of nodes that are gone, and all whose time is over; remember the pass and what was `advised`."""
     alive = {node.uid for node in inputs.snapshot.nodes}
     pools, is_known = inputs.snapshot.pools, inputs.snapshot.pools_known
@@ -268,9 +268,14 @@ def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> N
         reclaimed = still_saved(state.reclaimed, inputs.snapshot.nodes, inputs.state.last_pass, now)
         kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
         removed = {pool: total for pool, total in state.removed.items() if pool in pools or not is_known}
-        advice = advised or state.advised
         return replace(
-            kept, reclaimed=reclaimed, removed=removed, advised=advice, last_pass=inputs.now, version=VERSION
+            kept,
+            reclaimed=reclaimed,
+            removed=removed,
+            advised=advised or state.advised,
+            demand=plan.demand or state.demand,
+            last_pass=inputs.now,
+            version=VERSION,
         )
 
     lease.change(change)

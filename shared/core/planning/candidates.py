@@ -4,11 +4,14 @@ A mark is set once, keeps its time while unbroken, and is lost when broken: esta
 29 to 33), with disabled pools cleared (row 5) and with a limit to silence (docs/decisions/budgets.md).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Final
+
+from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
@@ -16,7 +19,7 @@ from shared.core.planning.bill import Savings
 from shared.core.planning.prices import per_month
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import MICRO, ClusterState, Mark, PoolMarks, silence
+from shared.core.records.state import MICRO, ClusterState, KnownDemand, Mark, PoolMarks, silence
 from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
 from shared.core.rules.nodes import NODE_RULES, NodeRule, has_expired, judge_node
@@ -52,6 +55,15 @@ class AssessedNode:
     @property
     def is_candidate(self) -> bool:
         return self.claimed_by is None and not self.blockers
+
+
+def with_demand(situation: Situation) -> Situation:
+    """Return the situation that remembers the demand of its snapshot, too: what goes with its node is none."""
+    pods = (pod.spec for pod in situation.snapshot.pods if pod.deleting is None and not pod.phase.finished)
+    asked = sum(spec.requests.cpu * number for spec, number in Counter(pods).items() if not spec.stays)
+    known, now = situation.state.demand, situation.now
+    demand = known.followed_by(asked, now) if known else KnownDemand(asked, now, asked)
+    return situation.changed(state=structs.replace(situation.state, demand=demand))
 
 
 def assess_nodes(situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:

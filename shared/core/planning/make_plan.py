@@ -22,6 +22,7 @@ from shared.core.planning.candidates import (
     mark_of,
     removable_at,
     update_marks,
+    with_demand,
     with_savings,
 )
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
@@ -55,6 +56,7 @@ def make_plan(
     `brake` ends the search for the steady state early when it answers yes; the plan notes that.
     `arrays_of` knows arrays of snapshots from before; None: the pass makes each of its own once.
     """
+    situation = with_demand(situation)
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     savings = savings_of(situation, prices)
     rows = with_savings(assess_nodes(situation), situation, savings)
@@ -83,6 +85,7 @@ def make_plan(
         excess=surplus,
         at_rest=selection.at_rest,
         wave=selection.wave,
+        demand=situation.state.demand,
         unforeseen=selection.unforeseen,
         next_nodes=next_nodes(situation, selection, rows, counts, searcher),
     )

@@ -11,7 +11,7 @@ from shared.core.placement.assignments import Move
 from shared.core.planning.bill import Savings
 from shared.core.reasons import Blocker, DrainReason
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin
-from shared.core.records.state import PoolMarks
+from shared.core.records.state import KnownDemand, PoolMarks
 from shared.core.rules.drain_time import DrainTime
 
 
@@ -126,6 +126,7 @@ class Plan:
     next_nodes: tuple[str, ...] = ()
     """Nodes that go next and whose pool's policy steers scale-in, in the order in which they would go."""
 
+    demand: KnownDemand | None = None  # With that of this snapshot.
     unforeseen: tuple[str, ...] = ()  # Faults of Ebb that cost a node, or the steady state, and not the pass.
 
     def of(self, name: str) -> NodeDecision | None:

@@ -1,7 +1,7 @@
 """The settings of a node pool, each declared once."""
 # Name in the document, shape, default, sentence, which step reads it.
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final
@@ -63,7 +63,8 @@ class PoolPolicy:
         shapes.COUNT,
         None,
         "Underutilized nodes needed, plus one for each drain in flight. Default the smallest n with "
-        "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 it is 1.",
+        "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 it is 1. This default binds "
+        "until demand has fallen by a node's CPU since its peak of the last day.",
         in_force=enough_nodes(ratio(_RATIO_LIMIT)),
         binds=Binds.PASS,
     )
@@ -74,7 +75,8 @@ class PoolPolicy:
         "excessNodesThreshold",
         shapes.THRESHOLD,
         2,
-        "Nodes' worth of free requests that the pool must have, decimals allowed. Default {default} (node-refiner).",
+        "Nodes' worth of free requests that the pool must have, decimals allowed. Default {default} (node-refiner). "
+        "This default binds until demand has fallen by a node's CPU since its peak of the last day.",
         binds=Binds.PASS,
     )
     max_nodes_per_pass: int = setting(
@@ -211,6 +213,9 @@ class PoolPolicy:
         unset="always",
         empty="never",
     )
+
+    written: frozenset[str] = field(default=frozenset(), compare=False)
+    """The attributes that the document sets; what it sets binds at any time."""
 
     @property
     def pod_rules(self) -> PodRules:

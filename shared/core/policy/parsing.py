@@ -53,7 +53,7 @@ def _settings(fields: Mapping[str, Field], read: Mapping[str, Any]) -> dict[str,
 def _pool(settings: Mapping[str, Any]) -> PoolPolicy:
     """Return a pool with these settings; how many underutilized nodes it needs follows from its limit."""
     limit = settings.get("cpu_limit", PoolPolicy().cpu_limit)
-    return PoolPolicy(**{"required_count": enough_nodes(limit), **settings})
+    return PoolPolicy(**{"required_count": enough_nodes(limit), **settings}, written=frozenset(settings))
 
 
 def _plain(value: object) -> str:

@@ -18,6 +18,7 @@ INTERVAL: Final = timedelta(minutes=5)
 _SILENCE: Final = timedelta(minutes=15)
 """Marks survive at least so long a silence of the planner; nobody knows what happened in a longer one."""
 _MISSED_PASSES: Final = 3
+_HALF_DAY: Final = timedelta(hours=12)
 
 
 def silence(interval: timedelta) -> timedelta:
@@ -128,6 +129,26 @@ class Removed(msgspec.Struct, frozen=True, omit_defaults=True):
         return self if self.nodes <= nodes else Removed(nodes, self.cost_per_hour * nodes // self.nodes)
 
 
+class KnownDemand(msgspec.Struct, frozen=True):
+    """CPU that pods ask for, in millicores: now, and the most since half a day began and in the one before."""
+
+    cpu: int
+    since: datetime
+    most: int
+    before: int = 0
+
+    @property
+    def fallen(self) -> int:
+        """By how much it is below its peak of the last 12 to 24 hours."""
+        return max(self.most, self.before) - self.cpu
+
+    def followed_by(self, cpu: int, now: datetime) -> "KnownDemand":
+        ago = now - self.since
+        if ago < _HALF_DAY:
+            return KnownDemand(cpu, self.since, max(self.most, cpu), self.before)
+        return KnownDemand(cpu, now, cpu, self.most if ago < 2 * _HALF_DAY else 0)
+
+
 class Advised(msgspec.Struct, frozen=True):
     policy_hash: str
     at: datetime
@@ -166,6 +187,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     """Ebb's own that completed it; empty in documents of older ones."""
     advised: Advised | None = None
+    demand: KnownDemand | None = None
+    """What the last pass saw; None where no pass was ever completed."""
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
         return next(((uid, claim) for uid, claim in self.claims.items() if claim.order_id == order_id), None)

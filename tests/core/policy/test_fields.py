@@ -35,7 +35,7 @@ IN_OTHER_WORDS = {
 
 
 def test_every_attribute_of_a_pool_is_declared() -> None:
-    assert list(POOL_FIELDS) == [field.name for field in fields(PoolPolicy)]
+    assert [*POOL_FIELDS, "written"] == [field.name for field in fields(PoolPolicy)]
 
 
 def test_every_attribute_of_the_policy_is_declared_or_no_setting() -> None:

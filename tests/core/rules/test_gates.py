@@ -10,7 +10,7 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import Backoff, Breaker, ClusterState, Start
+from shared.core.records.state import Backoff, Breaker, ClusterState, KnownDemand, Start
 from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from shared.core.rules.gates import blockers, claim_blockers, pass_blockers
 from tests.builders import NOW, claim, node, policy, resources, taint
@@ -289,6 +289,24 @@ def test_drains_in_flight_add_to_the_required_count(expected: list[str], underut
 )
 def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -> None:
     where = stand(policy(excess_threshold=Fraction(2))).with_measures({"a": PoolMeasure(5, resources(4 * free, 99))})
+    assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "fallen", "written"),
+    [
+        pytest.param(["too_few_underutilized", "no_excess"], 3999, (), id="by less than a node"),
+        pytest.param([], 4000, (), id="by a node"),
+        pytest.param(["no_excess"], 4000, ("excess_threshold",), id="the policy sets the excess"),
+        pytest.param(["too_few_underutilized"], 4000, ("required_count",), id="the policy sets the count"),
+    ],
+)
+def test_once_demand_has_fallen_the_defaults_ask_for_no_spare_nodes(
+    expected: list[str], fallen: int, written: tuple[str, ...]
+) -> None:
+    rules = policy(required_count=9, excess_threshold=Fraction(9), written=frozenset(written))
+    demand = KnownDemand(cpu=9000 - fallen, since=NOW, most=5000, before=9000)
+    where = stand(rules, demand=demand).with_measures({"a": PoolMeasure(1, resources())})
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
 
 

@@ -105,7 +105,7 @@ class Ebb:
         world, wave = self._world, self._wave
         left = remaining_nodes(wave, situation)
         plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
-        self._marks = plan.marks
+        self._marks, self._drains.state = plan.marks, structs.replace(self._drains.state, demand=plan.demand)
         self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
         self._still_to_order = bool(still_to_order(plan, self._policy))
         for order in plan.orders:
