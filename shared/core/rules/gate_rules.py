@@ -204,7 +204,7 @@ def required_count(proposed: ProposedDrain) -> Blocker | None:
     # docs/acceptance.md rows 34, 35.
     # A drain whose use of the budgets has ended needs no room any more.
     pool = proposed.pool
-    if pool.measure is None or _asks_for_no_spare(proposed, "required_count"):
+    if pool.measure is None or not _must_leave_spare(proposed, "required_count"):
         return None
     needed = proposed.pool_policy.required_count + len(pool.in_flight & pool.in_use)
     if pool.measure.underutilized >= needed:
@@ -214,14 +214,14 @@ def required_count(proposed: ProposedDrain) -> Blocker | None:
     return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, f"{detail}{never}")
 
 
-def _asks_for_no_spare(proposed: ProposedDrain, setting: str) -> bool:
-    """Whether the setting does not bind: it is a default, and demand has fallen by what the node has."""
-    # Ebb has filled nodes that the autoscaler would now remove, and it keeps no spare ones (money-over-days.md).
-    demand = proposed.state.demand
-    is_past_peak = demand is not None and demand.fallen >= proposed.node.allocatable.cpu
+def _must_leave_spare(proposed: ProposedDrain, setting: str) -> bool:
+    """Whether the setting binds: only underutilized nodes, and by its default only until demand has fallen."""
+    # By then Ebb has filled nodes that the autoscaler would remove, which keeps no spare ones (money-over-days.md).
     if proposed.reason is not DrainReason.UNDERUTILIZED:
-        return True
-    return is_past_peak and setting not in proposed.pool_policy.written
+        return False
+    demand = proposed.state.demand
+    has_fallen = demand is not None and demand.fallen >= proposed.node.allocatable.cpu
+    return not has_fallen or setting in proposed.pool_policy.written
 
 
 def _never_of_so_few(nodes: int) -> str:
@@ -231,7 +231,7 @@ def _never_of_so_few(nodes: int) -> str:
 def no_excess(proposed: ProposedDrain) -> Blocker | None:
     """At the threshold the gate is open (docs/acceptance.md row 48)."""
     pool, threshold = proposed.pool, proposed.pool_policy.excess_threshold
-    if pool.measure is None or _asks_for_no_spare(proposed, "excess_threshold"):
+    if pool.measure is None or not _must_leave_spare(proposed, "excess_threshold"):
         return None
     found = excess(pool.measure.spare, proposed.node)
     if found is not None and found >= threshold:

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from shared.core.policy import Policy
+from shared.core.records.state import KnownDemand
 from tests.builders import NOW, claim, node, order, pdb, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, reschedule
@@ -60,3 +61,20 @@ def test_every_line_of_a_pass_and_of_a_drain_names_the_policy_it_rests_on() -> N
     drained = [line for line in ebb.log.lines if line["event"] in {"drain_step", "eviction"}]
     assert {line["policy_hash"] for line in (*passed, *drained)} == {"abc"}
     assert {claim.policy_hash for claim in ebb.remembered().claims.values()} == {"abc"}
+
+
+def test_a_pass_remembers_the_peak_of_demand_and_one_without_a_policy_keeps_it() -> None:
+    ebb = FakeEbb(node("n1"), policy=policy())
+    ebb.cluster.put(*(pod(f"p{index}", on="n1", cpu=1) for index in range(3)))
+    ebb.tick()
+
+    ebb.cluster.finish("default/p0", "default/p1")
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    fallen = ebb.remembered().demand
+    ebb.policy.policy = None
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+
+    assert fallen == KnownDemand(cpu=1000, since=NOW, most=3000)
+    assert ebb.remembered().demand == fallen
