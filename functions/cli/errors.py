@@ -198,7 +198,8 @@ def _missing_extra(missing: ModuleNotFoundError) -> str:
     if module in _OURS:
         raise missing
     extra = "cloud" if module in _CLOUD else "demo"
-    return f"this needs the package {module}; install Ebb with its extra: pipx install '.[{extra}]'."
+    ways = f"pipx install '.[{extra}]' in a checkout, or uvx --from 'WHEEL[{extra}]' ebb with the wheel of a release"
+    return f"this needs the package {module}; install Ebb with its extra: {ways}."
 
 
 def message_of(failure: EbbError) -> str:
