@@ -122,6 +122,12 @@ class Snapshot:
         return tuple(pod for pod in self.pods if not pod.node and pod.deleting is None and not pod.phase.finished)
 
     @cached_property
+    def cpu_asked(self) -> int:
+        """The millicores that pods ask for, waiting ones too; what ends or goes with its node asks for none."""
+        specs = Counter(pod.spec for pod in self.pods if pod.deleting is None and not pod.phase.finished)
+        return sum(spec.requests.cpu * number for spec, number in specs.items() if not spec.stays)
+
+    @cached_property
     def claim_users(self) -> Mapping[str, int]:
         """How many pods that have not ended name each claim, by `namespace/claim`."""
         living = Counter(pod.spec for pod in self.pods if pod.spec.volumes and not pod.phase.finished)

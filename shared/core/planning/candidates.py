@@ -4,7 +4,6 @@ A mark is set once, keeps its time while unbroken, and is lost when broken: esta
 29 to 33), with disabled pools cleared (row 5) and with a limit to silence (docs/decisions/budgets.md).
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -58,12 +57,10 @@ class AssessedNode:
 
 
 def with_demand(situation: Situation) -> Situation:
-    """Return the situation that remembers the demand of its snapshot, too: what goes with its node is none."""
-    pods = (pod.spec for pod in situation.snapshot.pods if pod.deleting is None and not pod.phase.finished)
-    asked = sum(spec.requests.cpu * number for spec, number in Counter(pods).items() if not spec.stays)
-    known, now = situation.state.demand, situation.now
+    """Return the situation, with all that it has found, that remembers the demand of its snapshot, too."""
+    asked, known, now = situation.snapshot.cpu_asked, situation.state.demand, situation.now
     demand = known.followed_by(asked, now) if known else KnownDemand(asked, now, asked)
-    return situation.changed(state=structs.replace(situation.state, demand=demand))
+    return replace(situation, state=structs.replace(situation.state, demand=demand))
 
 
 def assess_nodes(situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
