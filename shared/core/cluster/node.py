@@ -135,6 +135,11 @@ class Node:
         """Whether its one taint of waves is the one that Ebb writes."""
         return [taint for taint in self.taints if taint.key == names.HELD_TAINT] == [SOFT_TAINT]
 
+    @property
+    def is_announced(self) -> bool:
+        """Whether the cluster autoscaler has announced to remove it: by a soft taint, so it takes pods yet."""
+        return self.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)
+
     def has_taint(self, key: str) -> bool:
         return key in self._taint_keys
 

@@ -191,7 +191,7 @@ def _node_keeps(node: Node, pods: Iterable[Pod], now: datetime) -> Iterable[str]
         yield f"{len(left)} pods are on the node, {left[0].key} first."
     if node.has_taint(names.AUTOSCALER_DELETING_TAINT):
         yield "The autoscaler has begun to delete it."
-    elif node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
+    elif node.is_announced:
         yield "The autoscaler counts it as unneeded and has not waited long enough yet."
 
 

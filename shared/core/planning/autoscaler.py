@@ -51,7 +51,7 @@ def with_announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
 
 def with_announcement(node: Node, *, wanted: bool) -> Node:
     """Return the node with the autoscaler's announcement or without; the very same where that changes nothing."""
-    if wanted is node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
+    if wanted is node.is_announced:
         return node
     others = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_CANDIDATE_TAINT)
     mine = (Taint(names.AUTOSCALER_CANDIDATE_TAINT, PREFER_NO_SCHEDULE),) if wanted else ()
@@ -61,7 +61,7 @@ def with_announcement(node: Node, *, wanted: bool) -> Node:
 def without_announcements(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot as autoscaler and scheduler see it: on an announced node is room as on any other."""
     # For the taint is soft. Only Ebb's own plans put nothing there. The same object if no node is announced.
-    announced = any(node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT) for node in snapshot.nodes)
+    announced = any(node.is_announced for node in snapshot.nodes)
     return with_announced(snapshot, ()) if announced else snapshot
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
-from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import NoPlace, Simulation
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
@@ -318,8 +317,8 @@ def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
 def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset[str]:
     """Return the nodes that the autoscaler has announced to empty itself: it will put their pods into the same room."""
     # One that is not Ready is left out: its pods keep a place as those of every such node do.
-    candidates = (node for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT))
-    return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
+    found = (node.name for node in snapshot.nodes if node.is_announced and node.ready)
+    return frozenset(found) - frozenset(departing)
 
 
 def _goes_anyway(assessed: AssessedNode) -> bool:

@@ -13,7 +13,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
 from shared.core.planning.plan import Plan
@@ -170,7 +169,7 @@ def soft_taints(
     # a soft taint already, and two on one node halve the weight of those on others.
     wanted, left = ({node.uid for node in of.nodes} if of else set() for of in (wave, before))
     free = [node for node in nodes if not is_leaving(node, state.claims)]
-    bare = (node for node in free if not (node.softly_held or node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)))
+    bare = (node for node in free if not (node.softly_held or node.is_announced))
     return SoftTaints(
         hold=_wave_nodes(node for node in bare if node.uid in wanted),
         let_go=_wave_nodes(node for node in free if node.uid not in wanted and (node.held or node.uid in left)),

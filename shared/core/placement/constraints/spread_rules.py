@@ -126,9 +126,7 @@ class _Nodes:
 
 
 class DepartingDomains:
-    def __init__(
-        self, topologies: Sequence[Topology], uncertain: Collection[int], announced: Collection[int] = ()
-    ) -> None:
+    def __init__(self, topologies: Sequence[Topology], uncertain: Collection[int], announced: Collection[int]) -> None:
         """`announced` nodes have the autoscaler's soft taint alone: they are domains until they are gone."""
         self._topologies, self._announced = topologies, announced
         self._uncertain = set(uncertain)

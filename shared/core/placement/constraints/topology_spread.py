@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, KeysView
 
 import numpy as np
 
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
@@ -33,9 +32,7 @@ class TopologySpread(Constraint):
         self.uncertain = given.unsteady(given.staying)
         """Nodes whose pods may be gone at any time: not Ready, on their way out, or cordoned."""
         nodes = given.snapshot.nodes
-        self.announced = frozenset(
-            place for place, node in enumerate(nodes) if node.has_taint(AUTOSCALER_CANDIDATE_TAINT)
-        )
+        self.announced = frozenset(place for place, node in enumerate(nodes) if node.is_announced)
         index = {node.name: place for place, node in enumerate(nodes)}
         self.terminating = [
             (given.kinds[pod.spec], index[pod.node], is_replaced(pod) or not given.foresees)
