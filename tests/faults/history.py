@@ -72,7 +72,7 @@ def _rests(ebb: Installation, quiet: float) -> bool:
     nodes = ebb.cloud.world.store.all("nodes")
     taints = [taint for node in nodes for taint in node["spec"].get("taints") or []]
     ours = any(f"{taint['key']}={taint.get('value', '')}".startswith(TAINT) for taint in taints)
-    return not ours and not any(left_held(ebb)) and not any(map(_cordoned_by_ebb, nodes)) and ebb.found_nothing()
+    return not ours and not any(left_held(ebb)) and not any(map(_cordoned_by_ebb, nodes)) and ebb.found_nothing
 
 
 def _cordoned_by_ebb(node: Json) -> bool:

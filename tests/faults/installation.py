@@ -117,7 +117,7 @@ class Installation:
         self.late_copies: dict[str, float] = {}
         """Orders of which a copy came after its message was acknowledged, and when that was: nobody sends it again."""
         self.lost_state_at = float("-inf")
-        self._found_nothing = False
+        self.found_nothing = False
         """Whether the last pass was completed and ordered and healed nothing."""
         self._next_tick = self.begun
         self._seen = -1
@@ -221,7 +221,7 @@ class Installation:
         name = f"tick-{self._ticks}"
         desk = PlannerDeps(self.ports, self.settings, Silent(everything=False))
         call = Tick(owner=name, schedule_time=str(int(self.clock.now())))
-        self._found_nothing = False  # one that is killed or turned away has found nothing out
+        self.found_nothing = False  # one that is killed or turned away has found nothing out
 
         def act() -> None:
             try:
@@ -234,11 +234,7 @@ class Installation:
     def _passed(self, name: str, summary: Mapping[str, Any]) -> None:
         self.replies[name] = "duplicate" if "duplicate" in summary else "pass"
         idle = not any(summary.get(name) for name in ("orders", "healed", "costs_written", "costs_taken_back"))
-        self._found_nothing = self.replies[name] == "pass" and idle
-
-    def found_nothing(self) -> bool:
-        """Whether the last pass was completed and ordered and healed nothing."""
-        return self._found_nothing
+        self.found_nothing = self.replies[name] == "pass" and idle
 
     def _arrived(self, push: Push) -> None:
         self._pushes += 1

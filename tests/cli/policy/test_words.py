@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
@@ -154,10 +154,9 @@ def another(value: Any, hint: Any) -> Any:
 
 def changed_pools() -> Iterator[Any]:
     hints = get_type_hints(PoolPolicy)
-    settings = (field for field in fields(PoolPolicy) if field.name != "written")  # what else there is is a setting
-    for field in settings:
-        value = another(getattr(PoolPolicy(), field.name), hints[field.name])
-        yield pytest.param(POOL_FIELDS[field.name].path, replace(PoolPolicy(), **{field.name: value}), id=field.name)
+    for name, field in POOL_FIELDS.items():
+        value = another(getattr(PoolPolicy(), name), hints[name])
+        yield pytest.param(field.path, replace(PoolPolicy(), **{name: value}), id=name)
 
 
 def changed_policies() -> Iterator[Any]:
