@@ -66,7 +66,8 @@ def return_node(
 ) -> None:
     """Uncordon and untaint the node if it is ours, undo restarts, back off, settle; `gave_way_for` as in the step.
 
-    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned. Raises
+    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned. The claim
+    goes last: by it the next pass finds what this step leaves, also where no message names the order. Raises
     Retryable: the record is `halting`, so a later step goes on; Stale: another step has overtaken this one.
     """
     order = leased.record.order
@@ -77,14 +78,14 @@ def return_node(
     left = undo_restarts(ports, leased)
     post_event(ports, node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     _wait_until_counted(leased)
-    settle_claim(ports, uid, order.order_id, why, leased.record.gave_way_for)
     conclude(ports, leased, outcome_of(why), why, "; ".join(part for part in (detail, left) if part))
+    settle_claim(ports, uid, order.order_id, why, leased.record.gave_way_for)
 
 
 def resume(ports: Ports, leased: LeasedRecord) -> None:
     """End a drain for the reason that its ending had begun for; another version's reason becomes a detail."""
     record = leased.record
-    why = next((reason for reason in ReturnReason if reason.value == record.why), None)
+    why = record.return_reason
     if why is None:
         return_node(ports, leased, record.node_uid, ReturnReason.ORPHAN, f"{record.why}: {record.detail}".rstrip(": "))
         return

@@ -137,9 +137,12 @@ def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
     """Return the true reason to return the node: what is left of an orphan shows whether a person took it back.
 
     The cordon, the taint and the annotation are written and undone in one patch: a part of them is somebody's work.
+    A claim whose drain has returned its node goes for that drain's own reason: its step died before it settled it.
     """
     if why is ReturnReason.ORPHAN and context.is_held and _still_overruled(context):
         return ReturnReason.OVERRULED
+    if why is ReturnReason.ORPHAN and context.claim is not None and context.record is not None:
+        return context.record.return_reason or why
     return why
 
 
@@ -218,7 +221,8 @@ def _detail(context: ReleaseContext, why: ReturnReason) -> str:
 def _free(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
     ports, order = context.ports, context.order
     finish.restore_node(ports, order.node, uid, order.order_id)
-    finish.settle_claim(ports, uid, order.order_id, why)
+    gave_way_for = context.record.gave_way_for if context.record else ()
+    finish.settle_claim(ports, uid, order.order_id, why, gave_way_for)
 
 
 def _with_order_id(order: Order, claim: Claim | None, node: Node | None) -> Order:

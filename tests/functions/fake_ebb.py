@@ -20,7 +20,7 @@ from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind, encode
 from shared.core.records.state import ClusterState
-from shared.errors import EbbError
+from shared.errors import EbbError, Retryable
 from shared.port_types import CLUSTER_KEY, drain_key
 from shared.ports import Ports
 from shared.readings import SharedReadings
@@ -173,3 +173,14 @@ class FakeEbb:
     def _owner(self, kind: str) -> str:
         self._calls += 1
         return f"{kind}-{self._calls}"
+
+
+def fail_next_puts(ebb: FakeEbb, collection: str, after: int) -> None:
+    """Let the state take so many writes of a collection, and refuse each further one until `meanwhile` is cleared."""
+    left = iter(range(after))
+
+    def refuse() -> None:
+        if next(left, None) is None:
+            raise Retryable("state", "no answer")
+
+    ebb.state.meanwhile["put", collection] = refuse

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from shared.core.policy import PodRules
+from shared.core.reasons import ReturnReason
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
 
@@ -127,6 +128,11 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     remark: str = ""  # What else the sender of the order should know.
     updated_at: datetime | None = None
     expire_at: datetime | None = None  # The store deletes the record some time after this (TTL, 30 days).
+
+    @property
+    def return_reason(self) -> ReturnReason | None:
+        """Why the drain returns or has returned its node; None where it does not, or for another version's word."""
+        return next((reason for reason in ReturnReason if reason.value == self.why), None)
 
     @property
     def cordon_set_at(self) -> datetime | None:

@@ -18,7 +18,7 @@ from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, order
 from tests.fakes import FakeState
 from tests.functions.drainer.one_drain import fake_ebb, holder, released
-from tests.functions.fake_ebb import FakeEbb
+from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 
 
 def test_a_release_frees_the_node_and_ends_the_claim() -> None:
@@ -112,6 +112,24 @@ def test_a_return_that_was_cut_short_is_finished_by_the_next_message() -> None:
 
     assert ebb.deliver(order()) is PushReply.DONE
     assert holder(ebb) is None
+    assert ebb.remembered().claims == {}
+
+
+def test_a_persons_release_that_comes_again_ends_its_drain_although_the_node_is_gone() -> None:
+    """The person names a node alone: as long as the record has not ended, the claim has to name the order."""
+    ebb = fake_ebb()
+    ebb.drain(order())
+    release = json.dumps({"kind": "release", "node": "n1"}).encode()
+    fail_next_puts(ebb, "drains", after=1)
+    assert ebb.deliver(release) is PushReply.AGAIN
+    assert holder(ebb) is None
+    ebb.state.meanwhile.clear()
+    del ebb.cluster.nodes["n1"]
+
+    assert ebb.deliver(release) is PushReply.DONE
+
+    record = ebb.record()
+    assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "released")
     assert ebb.remembered().claims == {}
 
 

@@ -20,7 +20,7 @@ from shared.core.records.state import Backoff, ClusterState
 from shared.errors import EbbError, Retryable, Terminal
 from shared.port_types import drain_key
 from tests.builders import NOW, buffer, claim, held, node, order, our_taint, pod, policy
-from tests.functions.fake_ebb import FakeEbb
+from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, healed, reschedule
 
 ONE_NODE = (Budget(Limit(count=1)),)
@@ -42,6 +42,25 @@ def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets(killed: bool) -> 
     assert "uid-n1" not in ebb.remembered().claims
     record = ebb.record(ebb.bus.drains[0].order_id)
     assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
+
+
+@pytest.mark.parametrize("is_gone", [False, True], ids=["the node stands", "the node is gone"])
+def test_a_claim_that_outlived_the_return_of_its_node_ends_as_that_return_did(is_gone: bool) -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    fail_next_puts(ebb, "cluster", after=0)
+    assert ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode()) is PushReply.AGAIN
+    ebb.state.meanwhile.clear()
+    assert "uid-n1" in ebb.remembered().claims
+    if is_gone:
+        del ebb.cluster.nodes["n1"]
+
+    healed(ebb)
+
+    state = ebb.remembered()
+    assert "uid-n1" not in state.claims
+    assert [result["outcome"] for result in ebb.bus.reported] == ["released"]
+    assert is_gone or state.backoffs["uid-n1"].why == "released"
 
 
 @pytest.mark.parametrize(
