@@ -24,7 +24,7 @@ $(VENV)/.cli: requirements.txt pyproject.toml
 	@echo "Installing what Ebb needs into $(VENV), once; this may take some minutes."
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --require-hashes -r requirements.txt
-	@$(PIP) -e '.[demo]'
+	@$(PIP) -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.cli

@@ -9,7 +9,6 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, requires
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from infra.local.scenario import parse
 from infra.local.servers import SimulatedGkeServers
 from shared import VERSION
 from tests.bench.cold_start import measured
-from tests.builders import CLUSTER
 from tests.real.needs import require
 
 ROOT = Path(__file__).parents[1]
@@ -32,13 +30,9 @@ OURS = {*PACKAGED, "main"}
 MIB = 1024 * 1024
 
 
-def declared(*extras: str) -> set[str]:
+def declared() -> set[str]:
     """What pip installs with the package: what it names, and what that needs."""
-    parts = (
-        PROJECT["project"]["dependencies"],
-        *(PROJECT["project"]["optional-dependencies"][extra] for extra in extras),
-    )
-    waiting = [Requirement(line) for part in parts for line in part]
+    waiting = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
     found: set[str] = set()
     while waiting:
         asked = waiting.pop()
@@ -72,7 +66,7 @@ def test_the_package_imports_nothing_that_it_does_not_name() -> None:
     """What builds it may import the builder, too."""
     builders = {Requirement(line).name for line in PROJECT["build-system"]["requires"]}
     owners = {**packages_distributions(), **{builder: [builder] for builder in builders}}  # 3.12 installs none of these
-    here = declared("cloud", "demo") | builders
+    here = declared() | builders
     strangers = {
         (path, name)
         for path, name in imported()
@@ -85,55 +79,21 @@ def test_the_package_imports_nothing_that_it_does_not_name() -> None:
 def test_the_functions_and_the_commands_want_the_same_versions() -> None:
     lines = (line.partition("#")[0].strip() for line in (ROOT / "requirements.in").read_text().splitlines())
     functions = {asked.name: asked for asked in map(Requirement, filter(None, lines))}
-    extras = PROJECT["project"]["optional-dependencies"]
-    commands = [*PROJECT["project"]["dependencies"], *extras["cloud"], *extras["demo"]]
+    commands = PROJECT["project"]["dependencies"]
     both = {asked.name: asked for asked in map(Requirement, commands) if asked.name in functions}
 
     assert both == functions
 
 
-def test_what_looks_at_a_cluster_takes_less_than_170_megabytes() -> None:
-    """Without bytecode, which pip writes beside it and uv does not; kubernetes is 71 of them, numpy 55."""
+def test_the_command_takes_less_than_230_megabytes() -> None:
+    """Without bytecode, which pip writes beside it and uv does not; kubernetes is 71 of them, numpy 55, Google's 45."""
     files = [path for name in declared() for path in distribution(name).files or () if path.suffix != ".pyc"]
     own = [path for folder in PACKAGED for path in (ROOT / folder).rglob("*") if path.is_file() and is_source(path)]
 
     assert (
         sum(Path(str(path.locate())).stat().st_size for path in files) + sum(path.stat().st_size for path in own)
-        < 170 * MIB
+        < 230 * MIB
     )
-
-
-WITHOUT_EXTRAS = """
-import sys
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {names!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-sys.meta_path.insert(0, Absent())
-sys.argv[0] = "ebb"
-from functions.cli.main import main
-main()
-"""
-
-
-@cache
-def only_of_extras() -> frozenset[str]:
-    """The modules that nobody has who installs the package without an extra."""
-    extras, here = declared("cloud", "demo") - {"ebb"}, declared()
-    owners = {top: set(map(canonicalize_name, names)) for top, names in packages_distributions().items()}
-    found = frozenset(top for top, names in owners.items() if names & extras and not names & here)
-    assert {"google", "flask", "grpc"} <= found
-    return found
-
-
-def run_slim(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as if only what the package itself names were installed."""
-    program = WITHOUT_EXTRAS.format(names=only_of_extras())
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        cwd=ROOT, env={**kept, **environment}, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -143,31 +103,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     running.start()
     yield Path(running.addresses(tmp_path_factory.mktemp("kubeconfig"))["kubeconfig"])
     running.stop()
-
-
-@pytest.mark.parametrize("command", ["plan", "why-not", "report"])
-def test_a_kubeconfig_is_looked_at_without_any_extra(cluster: Path, command: str, tmp_path: Path) -> None:
-    out = ("--out", tmp_path / "page.html") if command == "report" else ()
-
-    shown = run_slim(command, "--kubeconfig", cluster, *out)
-
-    assert (shown.returncode, shown.stderr.count("Traceback")) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("expected", "arguments"),
-    [
-        pytest.param("[cloud]", ("status",), id="what an installation remembers"),
-        pytest.param("[demo]", ("demo",), id="the demo"),
-    ],
-)
-def test_what_an_extra_is_for_names_it(expected: str, arguments: tuple[str, ...]) -> None:
-    environment = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": "firestore", "EBB_FIRESTORE_DATABASE": "ebb"}
-
-    shown = run_slim(*arguments, **environment)
-
-    assert (shown.returncode, shown.stderr.count("\n")) == (1, 1)
-    assert expected in shown.stderr
 
 
 def test_no_python_is_too_new_and_the_makefile_asks_for_the_same_oldest_one() -> None:

@@ -114,7 +114,7 @@ class EbbGroup(TyperGroup):
     def main(self, *given: Any, **more: Any) -> Any:
         try:
             ended = super().main(*given, **{**more, "standalone_mode": False})
-        except (_USAGE, ModuleNotFoundError, EbbError) as failure:
+        except (_USAGE, EbbError) as failure:
             ended = _print(failure)
         except typer.Abort:
             ended = WRONG
@@ -125,9 +125,7 @@ def _print(failure: Exception) -> int:
     if type(failure).__name__ == _HELP:  # a group without a command: its help
         typer.echo(str(failure), err=True)
         return BAD_USE
-    if isinstance(failure, ModuleNotFoundError):
-        message, code = _missing_extra(failure), WRONG
-    elif isinstance(failure, EbbError):
+    if isinstance(failure, EbbError):
         message, code = message_of(failure), exit_code(failure)
     else:
         message, code = sentence_of(failure), BAD_USE
@@ -186,20 +184,6 @@ def _plain_english(message: str) -> str:
     known = re.findall(r"'([^']*)'", choice["known"])
     asked = _GONE_VALUES.get(choice["given"]) or near(choice["given"], known, least=0.6)
     return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
-
-
-_OURS: Final = ("functions", "infra", "shared")
-_CLOUD: Final = ("google", "grpc", "requests")
-
-
-def _missing_extra(missing: ModuleNotFoundError) -> str:
-    """Return which extra a command lacks. Raises the failure again if it is no extra's module that is not there."""
-    module = (missing.name or "").partition(".")[0]
-    if module in _OURS:
-        raise missing
-    extra = "cloud" if module in _CLOUD else "demo"
-    ways = f"pipx install '.[{extra}]' in a checkout, or uvx --from 'WHEEL[{extra}]' ebb with the wheel of a release"
-    return f"this needs the package {module}; install Ebb with its extra: {ways}."
 
 
 def message_of(failure: EbbError) -> str:
