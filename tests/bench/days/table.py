@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from itertools import product
 from math import ceil, hypot, sqrt
 from multiprocessing import get_context
+from operator import attrgetter
 from statistics import fmean, stdev
 from typing import Final
 
@@ -82,16 +83,31 @@ class Run:
         return sum(totals.evictions for totals in self.plays) / max(sum(self.by.values()), 1)
 
 
+_DAY: Final = timedelta(days=1)
+
+
 def _bills(totals: PlayedTotals) -> Sequence[tuple[int, datetime]]:
-    """Return the bills of the first night, with their times."""
-    rows = [(row.cost if row.bill is None else row.bill, row.at) for row in totals.series]
-    return [row for row in rows if row[1] - rows[0][1] < timedelta(days=1)]
+    """Return the bills by the hour, with the times from which they count."""
+    return [(row.cost if row.bill is None else row.bill, row.at) for row in totals.series]
+
+
+def _first_night(totals: PlayedTotals) -> Sequence[tuple[int, datetime]]:
+    rows = _bills(totals)
+    return [row for row in rows if row[1] - rows[0][1] < _DAY]
+
+
+def _second_day(totals: PlayedTotals) -> float:
+    """Return what the second day costs, in micro-dollars; the first begins with nodes that nobody has packed."""
+    rows = _bills(totals)
+    begins, ends = rows[0][1] + _DAY, [*(at for _, at in rows[1:]), rows[0][1] + DAYS]
+    stretches = ((bill, until - max(at, begins)) for (bill, at), until in zip(rows, ends, strict=True))
+    return sum(bill * (lasts / timedelta(hours=1)) for bill, lasts in stretches if lasts > timedelta(0))
 
 
 def _minutes_later(own: PlayedTotals, alone: PlayedTotals) -> float | None:
     """Return how much later a bill is as low as the lowest of the autoscaler alone; None if it never is."""
-    lowest, at = min(_bills(alone))
-    found = next((when for bill, when in _bills(own) if bill <= lowest), None)
+    lowest, at = min(_first_night(alone))
+    found = next((when for bill, when in _first_night(own) if bill <= lowest), None)
     return None if found is None else (found - at) / timedelta(minutes=1)
 
 
@@ -106,8 +122,8 @@ class Row:
     least: float
     profile: str
 
-    def percent(self, kind: str) -> float:
-        return 100 * (self.runs[kind].paid / self.runs[ALONE].paid - 1)
+    def percent(self, kind: str, of: Callable[[PlayedTotals], float] = attrgetter("paid")) -> float:
+        return 100 * (self.runs[kind].mean(of) / self.runs[ALONE].mean(of) - 1)
 
     def is_dearer(self, kind: str) -> bool:
         """Whether it costs more than with the autoscaler alone, by more than the two bills wander anyway."""
@@ -214,5 +230,6 @@ def _say_all(what: str, kind: str, rows: Sequence[Row], goal: float) -> None:
         row.runs[ALONE].evictions_a_node for row in rows
     )
     many = f"{above} of {len(rows)} above {ABOVE} %, {dearer} clearly"
-    words = f"mean {fmean(found):+.1f} %, worst {max(found):+.1f} %, {many}"
+    second = fmean(row.percent(kind, _second_day) for row in rows)
+    words = f"mean {fmean(found):+.1f} %, second day {second:+.1f} %, worst {max(found):+.1f} %, {many}"
     say(f"{what}: {words}", f"evictions a node {a_node:.2f}x", f"{goal} %")
