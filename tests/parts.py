@@ -39,8 +39,7 @@ class Part:
     name: str
     commands: tuple[str, ...]
     after: frozenset[str] = frozenset()
-    """Parts that must have ended: what computes does not run beside its like, what waits runs beside what computes.
-    So the real parts begin as soon as assets are built, and faults wait for assets, which compute, too."""
+    """Parts that must have ended: what needs the assets waits for them."""
 
 
 PARTS: Final = (
@@ -50,7 +49,8 @@ PARTS: Final = (
     Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
     Part("assets", ("python -m tests.assets",)),
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets"})),
-    Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "unit", "assets"})),
+    # They only compute, on a clock of their own: with less priority they take what the others leave idle.
+    Part("faults", ("nice pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "assets"})),
 )
 DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions tests/cli/analysis",))
 """Runs when it is named: the other parts have its tests."""
