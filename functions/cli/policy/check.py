@@ -24,6 +24,9 @@ from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
 from shared.errors import BadInput, BadPolicy
 
+SettingsInWords = tuple[tuple[str, str], ...]
+"""A pool's settings in force, in words."""
+
 
 def print_check(paths: Sequence[Path], sources: Sources) -> None:
     """Print what each policy file amounts to, and what is odd for a cluster. BadPolicy: every fault of every file."""
@@ -65,10 +68,10 @@ def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()
     console.print()
     console.print("cluster", style="bold")
     console.print(facts(cluster_settings(policy).items()))
-    for title, pool in _pools(policy):
+    for title, settings in _pools(policy):
         console.print()
         console.print(title, style="bold")
-        console.print(facts(pool_settings(pool).items()))
+        console.print(facts(settings))
     found = (*warnings(policy), *more)
     if found:
         console.print()
@@ -84,12 +87,17 @@ def _show_warnings(console: Console, before: str, found: Iterable[str]) -> None:
         console.print(f"{before}warning: {warning}", style="yellow")
 
 
-def _pools(policy: Policy) -> list[tuple[str, PoolPolicy]]:
-    names: dict[PoolPolicy, list[str]] = {}
+def _pools(policy: Policy) -> list[tuple[str, SettingsInWords]]:
+    names: dict[SettingsInWords, list[str]] = {}
     for name, pool in sorted(policy.pools.items()):
-        names.setdefault(pool, []).append(name)
+        names.setdefault(_settings(pool), []).append(name)
     named = [(f"pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}", settings) for settings, pools in names.items()]
-    return [*named, ("every other pool", policy.other_pools)] if policy.other_pools.enabled else named
+    others = policy.other_pools
+    return [*named, ("every other pool", _settings(others))] if others.enabled else named
+
+
+def _settings(pool: PoolPolicy) -> SettingsInWords:
+    return tuple(pool_settings(pool).items())
 
 
 def written_warnings(data: bytes) -> tuple[str, ...]:

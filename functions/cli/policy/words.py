@@ -10,7 +10,7 @@ from functions.cli.output.format import moment, span
 from shared.core.policy import WATCHDOGS, Budget, Freeze, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.field import Field
-from shared.core.policy.fields import POOL_FIELDS
+from shared.core.policy.fields import ASK_FOR_SPARE, POOL_FIELDS
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
 
 CLUSTER: Final = "cluster"
@@ -29,7 +29,9 @@ def cluster_settings(policy: Policy) -> dict[str, str]:
 
 def pool_settings(pool: PoolPolicy) -> dict[str, str]:
     """Return one pool's settings in force, in words, by the path below its name."""
-    return _values(pool, POOL_FIELDS)
+    found = _values(pool, POOL_FIELDS)
+    by_default = (POOL_FIELDS[setting].path for setting in ASK_FOR_SPARE - pool.written)
+    return {**found, **{path: f"{found[path]} until demand has fallen" for path in by_default}}
 
 
 def meaning_of(place: str, path: str) -> str:

@@ -223,3 +223,5 @@ class PoolPolicy:
 
 
 POOL_FIELDS: Final = fields_of(PoolPolicy)  # By attribute: the fields of a pool.
+ASK_FOR_SPARE: Final = frozenset({"required_count", "excess_threshold"})
+"""Attributes that ask for spare nodes before one goes; by default they bind until demand has fallen."""

@@ -65,6 +65,12 @@ NEW = OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}")
             id="a timer",
         ),
         pytest.param(
+            (PolicyChange("pool a", "excessNodesThreshold", "2 until demand has fallen", "2"),),
+            Policy(pools={"a": ON}),
+            Policy(pools={"a": replace(ON, written=frozenset({"excess_threshold"}))}),
+            id="a default that is written, and binds at any time",
+        ),
+        pytest.param(
             (PolicyChange("every other pool", "headroom", "5%", "8%"),),
             Policy(),
             Policy(other_pools=PoolPolicy(headroom_percent=8)),
