@@ -63,6 +63,14 @@ data "archive_file" "source" {
   }
 }
 
+# What the installation itself does not need.
+resource "google_project_service" "apis" {
+  for_each = toset(["eventarc.googleapis.com", "secretmanager.googleapis.com"])
+
+  service            = each.key
+  disable_on_destroy = false
+}
+
 resource "google_storage_bucket_object" "source" {
   bucket = var.bucket
   name   = "slack/${data.archive_file.source.output_sha256}.zip"
@@ -114,9 +122,20 @@ resource "google_cloudfunctions2_function" "slack" {
     event_type     = "google.cloud.pubsub.topic.v1.messagePublished"
     pubsub_topic   = var.results_topic
     retry_policy   = "RETRY_POLICY_RETRY"
+
+    # Else the default account of Compute Engine calls the function, which in many organizations may do nothing.
+    service_account_email = google_service_account.slack.email
   }
 
-  depends_on = [google_secret_manager_secret_iam_member.webhook]
+  depends_on = [google_project_service.apis, google_secret_manager_secret_iam_member.webhook]
+}
+
+# Without it each push is answered with 403, and no message arrives (hashicorp/terraform-provider-google#13611).
+resource "google_cloud_run_v2_service_iam_member" "trigger" {
+  location = var.region
+  name     = google_cloudfunctions2_function.slack.name
+  role     = "roles/run.invoker"
+  member   = "serviceAccount:${google_service_account.slack.email}"
 }
 
 resource "google_monitoring_alert_policy" "summary" {
