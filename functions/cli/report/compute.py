@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import glossary, owners, promise, requests, week
 from functions.cli.report.report_input import ReportInput
+from shared import VERSION
 
 SCHEMA: Final = 1
 
@@ -36,7 +36,7 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
     view = report_input.view
     return {
         "schema": SCHEMA,
-        "made_by": f"ebb {version('ebb')}",
+        "made_by": f"ebb {VERSION}",
         "seen_at": moment(view.plan.taken_at),
         "whose": report_input.whose,
         "has_rest": report_input.scenarios is not None,
