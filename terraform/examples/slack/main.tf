@@ -24,6 +24,12 @@ variable "region" {
   type = string
 }
 
+# Of the function and its account: another one for each further cluster of the project.
+variable "name" {
+  type    = string
+  default = "ebb-slack"
+}
+
 # The output `results_topic` of the module, such as projects/P/topics/ebb-prod-0123456-results.
 variable "results_topic" {
   type = string
@@ -73,12 +79,12 @@ resource "google_project_service" "apis" {
 
 resource "google_storage_bucket_object" "source" {
   bucket = var.bucket
-  name   = "slack/${data.archive_file.source.output_sha256}.zip"
+  name   = "${var.name}/${data.archive_file.source.output_sha256}.zip"
   source = data.archive_file.source.output_path
 }
 
 resource "google_service_account" "slack" {
-  account_id   = "ebb-slack"
+  account_id   = var.name
   display_name = "Posts Ebb's weekly summary"
 }
 
@@ -89,7 +95,7 @@ resource "google_secret_manager_secret_iam_member" "webhook" {
 }
 
 resource "google_cloudfunctions2_function" "slack" {
-  name     = "ebb-slack"
+  name     = var.name
   location = var.region
 
   build_config {
