@@ -129,7 +129,8 @@ def test_people_are_shown_owners_only_if_they_ask(command: str, output: str, dum
         assert "<b>" not in asked
 
 
-def test_the_report_has_a_section_with_markup_escaped(dump: Path) -> None:
-    page = run_ebb("report", "--dump", dump, "--out", "-").stdout
-    assert "Who keeps nodes, by namespace" in page
+@pytest.mark.parametrize(("by", "words"), [("namespace", ()), ("app", ("--by", "app"))])
+def test_the_report_has_a_section_with_markup_escaped(by: str, words: tuple[str, ...], dump: Path) -> None:
+    page = run_ebb("report", "--dump", dump, "--out", "-", *words).stdout
+    assert f"Who keeps nodes, by {by}" in page
     assert "<b>=1" not in page.partition('<script type="application/json"')[0]
