@@ -104,6 +104,18 @@ def conclude(
 ) -> None:
     """Write the outcome to the record, the log and the results topic; `more` is for the record alone."""
     leased.settle(outcome, why, detail, **more)
+    _report(ports, leased, outcome, why, detail)
+
+
+def report_again(ports: Ports, leased: LeasedRecord) -> None:
+    """Report the end of a drain whose step died before its claim had ended: it may have done so or not."""
+    record = leased.record
+    outcome = next((known for known in Outcome if known.value == record.outcome), None)
+    if outcome is not None:  # else it is the word of another version
+        _report(ports, leased, outcome, record.return_reason, record.detail)
+
+
+def _report(ports: Ports, leased: LeasedRecord, outcome: Outcome, why: Reason | None, detail: str) -> None:
     result = result_of(leased.record.order, outcome, why, detail)
     sentence = f"{outcome.sentence} {_because(why, detail)}".strip()
     report_result(ports, result, sentence, **log_fields(leased.record, leased.time.now()))

@@ -199,6 +199,8 @@ def _return_node(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
         result = result_of(order, outcome_of(why), why, detail)
         report_result(ports, result, f"{why.sentence} The node was uncordoned.")
     elif leased.record.phase is DrainPhase.SETTLED:
+        if context.claim is not None and context.claim.order_id == order.order_id:
+            finish.report_again(ports, leased)
         _free(context, uid, why)
         undo_restarts(ports, leased)
     else:

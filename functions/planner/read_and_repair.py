@@ -187,10 +187,9 @@ def _is_gone(repair: Repair, ports: Ports) -> bool:
 
 def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
     """End and report a drain whose node is gone; the claim goes last, so that after a crash it is reported again."""
-    # A drain that had returned its node before the autoscaler took it has reported its own end.
     record = _settle_record(ports, repair)
-    if record is not None and record.outcome not in {"", Outcome.REMOVED.value}:
-        return True
+    if record is not None and record.has_returned:  # since the pass read it: the next one ends the claim as that drain
+        return False
     result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
     stats = log_fields(record, now) if record else {}
     report_result(ports, result, Outcome.REMOVED.sentence, pool=repair.pool, **stats)

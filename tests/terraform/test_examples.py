@@ -139,10 +139,17 @@ def test_the_weekly_summary_can_be_posted_and_mailed(
 ) -> None:
     topic = "projects/my-project/topics/results"
     own = {"project": "my-project", "region": "europe-west1", "bucket": "b", "results_topic": topic}
+    own["name"] = "ebb-slack-west"
     words = [word for name, value in own.items() for word in ("-var", f"{name}={value}")]
     plan = plan_of(tool, module / "examples" / "slack", "../../tests/mocks", *words, *given)
 
-    assert plan["google_cloudfunctions2_function.slack"]["event_trigger"][0]["pubsub_topic"] == topic
+    function = plan["google_cloudfunctions2_function.slack"]
+    assert function["event_trigger"][0]["pubsub_topic"] == topic
+    assert function["name"] == plan["google_service_account.slack"]["account_id"] == "ebb-slack-west"
+    assert plan["google_cloud_run_v2_service_iam_member.trigger"]["role"] == "roles/run.invoker"
+    assert {"eventarc.googleapis.com", "secretmanager.googleapis.com"} == {
+        row["service"] for name, row in plan.items() if name.startswith("google_project_service.")
+    }
     assert sum(address.startswith("google_monitoring_alert_policy") for address in plan) == alerts
 
 

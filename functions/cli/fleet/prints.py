@@ -1,7 +1,6 @@
 """One view of a fleet, several prints: table, markdown, JSON, and an HTML page without a script."""
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any, Final
 
 from rich.console import Console
@@ -19,6 +18,7 @@ from functions.cli.plan.sentences import LegendEntry, show_notes
 from functions.cli.plan.totals import FIGURES
 from functions.cli.plan.view import PlanView
 from functions.cli.report.money_section import blockers, key_figures
+from shared import VERSION
 
 STATE: Final = "ebb"
 _UNKNOWN: Final = "-"
@@ -149,7 +149,7 @@ def draw_fleet(view: FleetView) -> str:
         "seen": _seen_line(view),
         "headline": view.headline,
         "figures": list(_figures(view)),
-        "version": version("ebb"),
+        "version": VERSION,
         "money": totals.OF_BILLS if any(plan.committed for plan in view.views) else "",
         "columns": columns,
         "clusters": clusters,

@@ -57,6 +57,9 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
         with printing() as console:
             _print_pages(console, views, request, whose)
     elif output is PlanFormat.CSV:
+        from functions.cli.output.documents import print_notes
+
+        print_notes(note for view in views for note in view.notes)
         rows = chain.from_iterable(owner_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
         typer.echo(csv_text(OWNER_COLUMNS, rows))
     elif output is PlanFormat.MARKDOWN:
@@ -68,7 +71,7 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
         from functions.cli.output.documents import print_document
         from functions.cli.plan import as_json, totals
 
-        notes = tuple(dict.fromkeys(note for view in views for note in view.notes))
+        notes = [note for view in views for note in view.notes]
         documents = [as_json.document(view, request) for view in views]
         print_document(totals.document(documents, views), output, notes)
 

@@ -245,7 +245,7 @@ def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, object
     return table if any(entry.cost for entry in own) else table.without_columns((_HELD[0].title,))
 
 
-NO_POD: Final = "(no pod)"
+NO_OWNER: Final = "(no {by})"
 """In the place of an owner where what keeps the nodes is about no pod, or the pod has no such label."""
 REMEDY: Final = "what to do"
 OWNERS: Final = "Who keeps nodes, by {by}"
@@ -257,12 +257,13 @@ def blocked_table(blocked: BlockedBy, most: int | None = None) -> Table:
     figures = (Column("nodes", right=True), Column("cost/mo", right=True), Column("also keeps", right=True))
     reason = (Column("reason", wraps=True), Column(REMEDY, wraps=True, below=True, style=DIM))
     columns = (Column(blocked.by), *figures, *reason)
-    return Table.of(columns, map(_cells, blocked.rows[:most]), foot=sum_of_owners(blocked))
+    rows = (_cells(row, NO_OWNER.format(by=blocked.by)) for row in blocked.rows[:most])
+    return Table.of(columns, rows, foot=sum_of_owners(blocked))
 
 
-def _cells(row: BlockedNodes) -> tuple[str, ...]:
+def _cells(row: BlockedNodes, nobody: str) -> tuple[str, ...]:
     also = f"{row.also:,}" if row.also else ""
-    return row.owner or NO_POD, f"{row.nodes:,}", monthly(row.cost), also, row.reason, row.remedy
+    return row.owner or nobody, f"{row.nodes:,}", monthly(row.cost), also, row.reason, row.remedy
 
 
 def sum_of_owners(blocked: BlockedBy) -> str:
@@ -281,8 +282,16 @@ def owner_rows(cluster: str, blocked: BlockedBy) -> Iterable[Sequence[object]]:
         yield cluster, row.owner, row.reason, row.nodes, month, row.also, row.remedy
 
 
+_BEGINS_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
 def csv_text(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return comma-separated values, without a line's end."""
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows((titles, *rows))
+    csv.writer(text, lineterminator="\n").writerows((titles, *(map(_as_text, row) for row in rows)))
     return text.getvalue().rstrip("\n")
+
+
+def _as_text(value: object) -> object:
+    """Return a value that no spreadsheet takes for a formula: Kubernetes has no such names, but a file may."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_BEGINS_FORMULA) else value

@@ -7,6 +7,7 @@ import typer
 
 from functions.cli.input.options import (
     AssumeMarked,
+    By,
     Context,
     Kubeconfig,
     OneDump,
@@ -29,6 +30,7 @@ def report(
         typer.Option("--output", "-o", help="Output format: the page, or its data as JSON (to stdout without --out)."),
     ] = ReportOutput.HTML,
     assume_marked: AssumeMarked = False,
+    by: By = None,
 ) -> None:
     """Write one HTML page to share: possible savings, the cluster before and after, and what keeps nodes.
 
@@ -40,9 +42,10 @@ def report(
       ebb report --dump cluster.json --policy policy.yaml --discount 28%
       ebb report --context prod -o json > report.json
     """
+    from functions.cli.plan.compute import PlanOptions
     from functions.cli.report.compute import write_report
 
-    write_report(sources, out, output, assume_marked=assume_marked)
+    write_report(sources, out, output, PlanOptions(assume_marked=assume_marked, by=by or ""))
 
 
 def dump(

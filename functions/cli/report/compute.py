@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import glossary, owners, promise, requests, week
 from functions.cli.report.report_input import ReportInput
+from shared import VERSION
 
 SCHEMA: Final = 1
 
@@ -36,7 +36,7 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
     view = report_input.view
     return {
         "schema": SCHEMA,
-        "made_by": f"ebb {version('ebb')}",
+        "made_by": f"ebb {VERSION}",
         "seen_at": moment(view.plan.taken_at),
         "whose": report_input.whose,
         "has_rest": report_input.scenarios is not None,
@@ -100,12 +100,12 @@ PAGE: Final = Path("ebb-report.html")
 STDOUT: Final = Path("-")
 
 
-def write_report(sources: Sources, out: Path | None, output: ReportOutput, *, assume_marked: bool) -> None:
+def write_report(sources: Sources, out: Path | None, output: ReportOutput, options: PlanOptions) -> None:
     """Write the page or its data, and print its path; data is printed where no file was named.
 
     Raises BadInput as `gather`, and if the page cannot be written.
     """
-    report_input = input_of(gather(sources), assume_marked=assume_marked)
+    report_input = input_of(gather(sources), options)
     report, as_json = document(report_input), output is ReportOutput.JSON
     text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else draw_report(report)
     file = out or (STDOUT if as_json else PAGE)
@@ -117,7 +117,7 @@ def write_report(sources: Sources, out: Path | None, output: ReportOutput, *, as
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
-def input_of(inputs: Inputs, *, assume_marked: bool = False) -> ReportInput:
+def input_of(inputs: Inputs, options: PlanOptions) -> ReportInput:
     whose = POLICY if inputs.own_policy else DEFAULTS
-    view = timed_view(inputs, PlanOptions(assume_marked=assume_marked), whose)
+    view = timed_view(inputs, options, whose)
     return ReportInput(view, inputs.snapshot, inputs.policy, whose)

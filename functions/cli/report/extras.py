@@ -68,7 +68,7 @@ def requests(report_input: ReportInput) -> list[dict[str, Any]]:
 
 
 def owners(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return a section on who keeps nodes, by namespace; none where nobody does, or where that is not known."""
+    """Return a section on who keeps nodes; none where nobody does, or where that is not known."""
     blocked = report_input.view.blocked
     if blocked is None or not blocked.rows:
         return []

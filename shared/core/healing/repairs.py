@@ -48,7 +48,8 @@ def _first_found(held: StandingClaim) -> Iterator[Repair]:
 
 
 def _node_gone(held: StandingClaim) -> Repair | None:
-    return held.repair(RepairKind.SETTLE) if held.node is None else None
+    is_over = held.record is not None and held.record.has_returned
+    return held.repair(RepairKind.SETTLE) if held.node is None and not is_over else None
 
 
 def _settled_record(held: StandingClaim) -> Repair | None:

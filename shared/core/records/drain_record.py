@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from shared.core.policy import PodRules
-from shared.core.reasons import ReturnReason
+from shared.core.reasons import Outcome, ReturnReason
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
 
@@ -133,6 +133,11 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     def return_reason(self) -> ReturnReason | None:
         """Why the drain returns or has returned its node; None where it does not, or for another version's word."""
         return next((reason for reason in ReturnReason if reason.value == self.why), None)
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether the drain is over and its node was not removed by it: an autoscaler may take the node later."""
+        return self.phase is DrainPhase.SETTLED and self.outcome != Outcome.REMOVED.value
 
     @property
     def cordon_set_at(self) -> datetime | None:

@@ -226,7 +226,8 @@ def older_removals(currency: str, older: int) -> str:
 def _dry_run(week: WeekSummary) -> str:
     if week.dry_run_since is None:
         return ""
-    drains = "" if week.removed_by_ebb else "no drains so far, "
+    has_drained = week.older or any(row.removed_by_ebb for row in (week.as_before, *week.before))
+    drains = "" if has_drained else "no drains so far, "
     return f"Note: {drains}dry run since {week.dry_run_since:%Y-%m-%d}."
 
 

@@ -24,6 +24,12 @@ variable "region" {
   type = string
 }
 
+# Of the function and its account: another one for each further cluster of the project.
+variable "name" {
+  type    = string
+  default = "ebb-slack"
+}
+
 # The output `results_topic` of the module, such as projects/P/topics/ebb-prod-0123456-results.
 variable "results_topic" {
   type = string
@@ -63,14 +69,22 @@ data "archive_file" "source" {
   }
 }
 
+# What the installation itself does not need.
+resource "google_project_service" "apis" {
+  for_each = toset(["eventarc.googleapis.com", "secretmanager.googleapis.com"])
+
+  service            = each.key
+  disable_on_destroy = false
+}
+
 resource "google_storage_bucket_object" "source" {
   bucket = var.bucket
-  name   = "slack/${data.archive_file.source.output_sha256}.zip"
+  name   = "${var.name}/${data.archive_file.source.output_sha256}.zip"
   source = data.archive_file.source.output_path
 }
 
 resource "google_service_account" "slack" {
-  account_id   = "ebb-slack"
+  account_id   = var.name
   display_name = "Posts Ebb's weekly summary"
 }
 
@@ -81,7 +95,7 @@ resource "google_secret_manager_secret_iam_member" "webhook" {
 }
 
 resource "google_cloudfunctions2_function" "slack" {
-  name     = "ebb-slack"
+  name     = var.name
   location = var.region
 
   build_config {
@@ -114,9 +128,20 @@ resource "google_cloudfunctions2_function" "slack" {
     event_type     = "google.cloud.pubsub.topic.v1.messagePublished"
     pubsub_topic   = var.results_topic
     retry_policy   = "RETRY_POLICY_RETRY"
+
+    # Else the default account of Compute Engine calls the function, which in many organizations may do nothing.
+    service_account_email = google_service_account.slack.email
   }
 
-  depends_on = [google_secret_manager_secret_iam_member.webhook]
+  depends_on = [google_project_service.apis, google_secret_manager_secret_iam_member.webhook]
+}
+
+# Without it each push is answered with 403, and no message arrives (hashicorp/terraform-provider-google#13611).
+resource "google_cloud_run_v2_service_iam_member" "trigger" {
+  location = var.region
+  name     = google_cloudfunctions2_function.slack.name
+  role     = "roles/run.invoker"
+  member   = "serviceAccount:${google_service_account.slack.email}"
 }
 
 resource "google_monitoring_alert_policy" "summary" {

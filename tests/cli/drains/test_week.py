@@ -1,7 +1,7 @@
 """`ebb status --week` and the months of `ebb history`: the figures of the planner's ledger, from a laptop."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import Reason, Shortfall, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.ledger import Ledger, Promise, Sums
-from shared.core.records.week import Missed, WeekSummary, as_message, shortfall, sum_up
+from shared.core.records.week import Missed, WeekSummary, as_message, shortfall, sum_up, text_of
 from shared.port_types import drain_key, ledger_key, week_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.running import run_ebb
@@ -77,6 +77,26 @@ def test_a_drain_counts_in_the_week_in_which_it_ended(evictions: int, changes: d
 def test_nodes_are_those_that_passes_have_counted_whenever_a_drain_was_settled() -> None:
     found = week(record("a"), record("b"))
     assert (found.removed_by_ebb, found.removed_by_others) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("is_told", "sums", "before"),
+    [
+        pytest.param(True, {"own": 0}, {"own": 0}, id="never"),
+        pytest.param(False, {"own": 1}, {"own": 0}, id="in this week"),
+        pytest.param(False, {"own": 0}, {"own": 1}, id="in a week before"),
+        pytest.param(False, {"own": 0, "older": 1}, {"own": 0}, id="longer ago"),
+    ],
+)
+def test_a_dry_run_is_without_drains_so_far_only_if_there_were_none(
+    is_told: bool, sums: dict[str, int], before: dict[str, int]
+) -> None:
+    def of(ended: datetime, given: dict[str, int], *earlier: WeekSummary) -> WeekSummary:
+        found = ledger(dry_run_since=NOW - DAY, weeks={ended.isoformat(): structs.replace(SUMS, **given)})
+        return sum_up(CLUSTER, found, (), earlier, (ended - 7 * DAY, ended))
+
+    text = text_of(of(NOW, sums, of(NOW - 7 * DAY, before)))
+    assert ("no drains so far" in text, "dry run since" in text) == (is_told, True)
 
 
 def test_returns_are_counted_by_their_reason() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.blocked import NAMESPACE, NOBODY, WORKLOAD, BlockedBy, blocked_nodes
+from functions.cli.plan.tables import csv_text
 from shared.adapters.prices import load
 from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.planning.make_plan import make_plan
@@ -94,6 +95,29 @@ def test_a_spreadsheet_has_the_rows_of_the_json(dump: Path) -> None:
     assert (found["by"], found["nodes"]) == ("namespace", sum(int(row["nodes"]) for row in told))
 
 
+def test_no_cell_of_a_spreadsheet_is_a_formula() -> None:
+    """No name of Kubernetes begins so, but whoever wrote the dump may have put it there."""
+    names = ("=1+1", "+1", "-1", "@sum", "\t=1", "a=1", 'a,"b"\nc')
+    shown = csv.reader(io.StringIO(csv_text(("name", "number"), [(name, -1.5) for name in names])))
+    assert [tuple(row) for row in shown][1:] == [
+        (name if name.startswith("a") else f"'{name}", "-1.5") for name in names
+    ]
+
+
+def test_a_spreadsheet_without_rows_comes_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"kind": "List", "items": [dumps.node(0), dumps.pod("a", dumps.name_of(0))]}))
+    done = run_ebb("plan", path, "-o", "csv")
+    assert len(done.stdout.splitlines()) == 1
+    assert "every figure is partial" in done.stderr
+
+
+def test_a_pod_without_the_label_is_not_called_no_pod(dump: Path) -> None:
+    shown = run_ebb("plan", dump, "--no-forecast", "--by", "team").stdout
+    assert "(no team)" in shown
+    assert "(no pod)" not in shown
+
+
 @pytest.mark.parametrize("command", ["plan", "why-not"])
 @pytest.mark.parametrize("output", ["table", "markdown"])
 def test_people_are_shown_owners_only_if_they_ask(command: str, output: str, dump: Path) -> None:
@@ -105,7 +129,8 @@ def test_people_are_shown_owners_only_if_they_ask(command: str, output: str, dum
         assert "<b>" not in asked
 
 
-def test_the_report_has_a_section_with_markup_escaped(dump: Path) -> None:
-    page = run_ebb("report", "--dump", dump, "--out", "-").stdout
-    assert "Who keeps nodes, by namespace" in page
+@pytest.mark.parametrize(("by", "words"), [("namespace", ()), ("app", ("--by", "app"))])
+def test_the_report_has_a_section_with_markup_escaped(by: str, words: tuple[str, ...], dump: Path) -> None:
+    page = run_ebb("report", "--dump", dump, "--out", "-", *words).stdout
+    assert f"Who keeps nodes, by {by}" in page
     assert "<b>=1" not in page.partition('<script type="application/json"')[0]

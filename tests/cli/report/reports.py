@@ -5,6 +5,7 @@ from typing import Any
 
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
+from functions.cli.plan.compute import PlanOptions
 from functions.cli.report.compute import document, input_of
 from functions.cli.report.report_input import ReportInput
 from tests.cli.report import big_shop
@@ -18,7 +19,7 @@ def shop(folder: Path, nodes: int = 60) -> Sources:
 
 
 def report_input(sources: Sources) -> ReportInput:
-    return input_of(gather(sources))
+    return input_of(gather(sources), PlanOptions())
 
 
 def told(sources: Sources) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.output.format import monthly
 from functions.cli.plan import as_json
+from functions.cli.plan.compute import PlanOptions
 from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
@@ -153,7 +154,7 @@ def test_a_workload_keeps_the_nodes_on_which_a_pod_of_it_may_not_be_moved(report
 
 def test_the_orders_of_this_pass_come_first(tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 20)
-    found = document(input_of(gather(sources), assume_marked=True))
+    found = document(input_of(gather(sources), PlanOptions(assume_marked=True)))
     order, nodes = reports.objects(found["report"]["order"]), found["nodes"]
 
     going = [order["node"] for order in found["orders"]]

@@ -18,10 +18,11 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import drain_key
+from shared.port_types import drain_key, ledger_key
 from tests.builders import NOW, buffer, claim, held, node, order, our_taint, pod, policy
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, healed, reschedule
+from tests.functions.planner.test_weekly import KilledError, die
 
 ONE_NODE = (Budget(Limit(count=1)),)
 
@@ -59,8 +60,32 @@ def test_a_claim_that_outlived_the_return_of_its_node_ends_as_that_return_did(is
 
     state = ebb.remembered()
     assert "uid-n1" not in state.claims
-    assert [result["outcome"] for result in ebb.bus.reported] == ["released"]
+    assert {result["outcome"] for result in ebb.bus.reported} == {"released"}
     assert is_gone or state.backoffs["uid-n1"].why == "released"
+    assert (state.removed, state.reclaimed) == ({}, ())
+    ledger = ebb.state.get(ledger_key()).value
+    assert ledger is not None
+    assert [(sums.gone, sums.own) for sums in ledger.weeks.values()] == [(int(is_gone), 0)]
+
+
+@pytest.mark.parametrize("comes_again", [False, True], ids=["the pass finds it", "the message comes again"])
+def test_the_result_of_a_step_that_died_before_it_reported_is_not_lost(
+    comes_again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    release = json.dumps({"kind": "release", "node": "n1"}).encode()
+    with monkeypatch.context() as changed:
+        changed.setattr(ebb.bus, "report", lambda _: die())
+        with pytest.raises(KilledError):
+            ebb.deliver(release)
+
+    if comes_again:
+        assert ebb.deliver(release) is PushReply.DONE
+    healed(ebb)
+
+    assert [result["outcome"] for result in ebb.bus.reported] == ["released"]
+    assert "uid-n1" not in ebb.remembered().claims
 
 
 @pytest.mark.parametrize(
