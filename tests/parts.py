@@ -40,6 +40,8 @@ class Part:
     commands: tuple[str, ...]
     after: frozenset[str] = frozenset()
     """Parts that must have ended: what needs the assets waits for them."""
+    gives_way: bool = False
+    """Whether it only takes the CPU that the other parts leave idle."""
 
 
 PARTS: Final = (
@@ -49,8 +51,8 @@ PARTS: Final = (
     Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
     Part("assets", ("python -m tests.assets",)),
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets"})),
-    # They only compute, on a clock of their own: with less priority they take what the others leave idle.
-    Part("faults", ("nice pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "assets"})),
+    # They only compute, and on a clock of their own.
+    Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), frozenset({"check", "assets"}), gives_way=True),
 )
 DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions tests/cli/analysis",))
 """Runs when it is named: the other parts have its tests."""
@@ -63,7 +65,8 @@ class Run:
         self.part, self.log, self.begun = part, LOGS / f"{part.name}.txt", time.monotonic()
         self.code, self.cpu, self.wall = -1, 0.0, 0.0
         out = None if alone else self.log.open("wb")
-        script = "\n".join(f"{_BIN}/{command}" for command in part.commands)
+        way = "nice " if part.gives_way else ""
+        script = "\n".join(f"{way}{_BIN}/{command}" for command in part.commands)
         # a session of its own: an interrupt ends the part with all that it started; a checkout is UTF-8 in any locale
         self.process = subprocess.Popen(
             ["/bin/sh", "-ec", script],

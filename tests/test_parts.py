@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,12 @@ def test_no_example_fails_because_the_machine_is_busy() -> None:
     assert settings.default is not None
     assert settings.default.deadline is None
     assert HealthCheck.too_slow in settings.default.suppress_health_check
+
+
+def test_a_part_that_gives_way_runs_with_less_priority(tmp_path: Path) -> None:
+    write = "import os; open(r'{}', 'w').write(str(os.nice(0)))"
+    nice, usual = tmp_path / "nice", tmp_path / "usual"
+
+    run_of(replace(part("first", write.format(nice)), gives_way=True), part("second", write.format(usual)))
+
+    assert int(nice.read_text()) > int(usual.read_text())
