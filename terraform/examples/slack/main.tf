@@ -13,6 +13,10 @@ terraform {
       source  = "hashicorp/google"
       version = ">= 6.13, < 9"
     }
+    time = {
+      source  = "hashicorp/time"
+      version = ">= 0.11, < 1"
+    }
   }
 }
 
@@ -69,12 +73,18 @@ data "archive_file" "source" {
   }
 }
 
-# What the installation itself does not need.
-resource "google_project_service" "apis" {
-  for_each = toset(["eventarc.googleapis.com", "secretmanager.googleapis.com"])
-
-  service            = each.key
+# Triggers of functions need it; the installation itself does not.
+resource "google_project_service" "eventarc" {
+  service            = "eventarc.googleapis.com"
   disable_on_destroy = false
+}
+
+# A service that was just enabled does not answer at once.
+resource "time_sleep" "eventarc" {
+  create_duration = "90s"
+  triggers        = { project = var.project }
+
+  depends_on = [google_project_service.eventarc]
 }
 
 resource "google_storage_bucket_object" "source" {
@@ -133,7 +143,7 @@ resource "google_cloudfunctions2_function" "slack" {
     service_account_email = google_service_account.slack.email
   }
 
-  depends_on = [google_project_service.apis, google_secret_manager_secret_iam_member.webhook]
+  depends_on = [time_sleep.eventarc, google_secret_manager_secret_iam_member.webhook]
 }
 
 # Without it each push is answered with 403, and no message arrives (hashicorp/terraform-provider-google#13611).
