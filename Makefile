@@ -35,7 +35,7 @@ $(VENV)/.dev: $(VENV)/.cli
 demo: $(VENV)/.cli ## Watch the whole loop on a simulated GKE on this machine (Python 3.11 or newer only, about a minute)
 	@$(EBB) demo
 
-test: $(VENV)/.dev ## Run every kind of test, the same cases each time: about 14 minutes on two cores
+test: $(VENV)/.dev ## Run every kind of test, the same cases each time: about 12 minutes on two cores
 	@$(BIN)/python -m tests.parts
 
 deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): about an hour on two cores

@@ -51,8 +51,13 @@ PARTS: Final = (
     Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
     Part("assets", ("python -m tests.assets",)),
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets"})),
-    # They only compute, and on a clock of their own.
-    Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), frozenset({"check", "assets"}), gives_way=True),
+    # They only compute, and on a clock of their own. In a deep run for so long that real parts would wait in vain.
+    Part(
+        "faults",
+        ("pytest -q -n2 --dist=worksteal tests/faults",),
+        frozenset({"check", "assets", *(("unit",) if DEEP else ())}),
+        gives_way=True,
+    ),
 )
 DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions tests/cli/analysis",))
 """Runs when it is named: the other parts have its tests."""
