@@ -150,17 +150,14 @@ class DepartingDomains:
 
     def close(self, node: int) -> list[Topology]:
         """The node will go; return the topologies of which a domain is concerned as a whole."""
-        if not self.may_go(node):
-            self._going.count_node(node, 1)
+        turned = [] if self.may_go(node) else self._going.count_node(node, 1)
         self._closed.add(node)
-        return self._tainted.count_node(node, 1) if self.is_tainted(node) else []
+        return turned + (self._tainted.count_node(node, 1) if self.is_tainted(node) else [])
 
     def reopen(self, node: int) -> list[Topology]:
         turned = self._tainted.count_node(node, -1) if self.is_tainted(node) else []
         self._closed.remove(node)
-        if not self.may_go(node):
-            self._going.count_node(node, -1)
-        return turned
+        return turned if self.may_go(node) else turned + self._going.count_node(node, -1)
 
     def is_tainted(self, node: int) -> bool:
         """Whether the node has our hard taint, or will."""
