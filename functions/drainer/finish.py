@@ -9,7 +9,7 @@ from shared.core.cluster.node import Node, holding_order
 from shared.core.draining.cordon import word_of_lost_taint
 from shared.core.draining.drain import LastStep, LeaveToAutoscaler, ReturnNode, Settle, log_fields
 from shared.core.draining.evicting import counted_at
-from shared.core.reasons import Outcome, Reason, ReturnReason
+from shared.core.reasons import Outcome, Reason, ReturnReason, reason_of_word
 from shared.core.records.claims import mark_drained, settle
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import continuation, outcome_of, result_of
@@ -110,8 +110,8 @@ def conclude(
 def report_again(ports: Ports, leased: LeasedRecord) -> None:
     """Report the end of a drain whose step died before its claim had ended: it may have done so or not."""
     record = leased.record
-    outcome = next((known for known in Outcome if known.value == record.outcome), None)
-    if outcome is not None:  # else it is the word of another version
+    outcome = reason_of_word(record.outcome, Outcome)
+    if isinstance(outcome, Outcome):  # else it is the word of another version
         _report(ports, leased, outcome, record.return_reason, record.detail)
 
 

@@ -17,7 +17,7 @@ from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
-from shared.core.reasons import ReturnReason
+from shared.core.reasons import ReturnReason, reason_of_word
 from shared.core.records.claims import left_to_person
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
@@ -236,6 +236,5 @@ def _with_order_id(order: Order, claim: Claim | None, node: Node | None) -> Orde
 
 
 def _reason(order: Order) -> ReturnReason:
-    if order.origin is Origin.PLANNER and order.why in set(ReturnReason):
-        return next(reason for reason in ReturnReason if reason.value == order.why)
-    return ReturnReason.RELEASED
+    found = reason_of_word(order.why, ReturnReason) if order.origin is Origin.PLANNER else None
+    return found if isinstance(found, ReturnReason) else ReturnReason.RELEASED

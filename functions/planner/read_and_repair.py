@@ -18,7 +18,7 @@ from shared.core.healing.repairs import find_repairs, hanging, in_turn
 from shared.core.policy import Policy
 from shared.core.reasons import Outcome
 from shared.core.records.claims import as_planned, settle_gone, with_breakers
-from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord, has_returned
 from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation
 from shared.core.records.state import Breaker, ClusterState
 from shared.errors import Gone, Retryable, Stale, Unreadable
@@ -188,7 +188,7 @@ def _is_gone(repair: Repair, ports: Ports) -> bool:
 def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
     """End and report a drain whose node is gone; the claim goes last, so that after a crash it is reported again."""
     record = _settle_record(ports, repair)
-    if record is not None and record.has_returned:  # since the pass read it: the next one ends the claim as that drain
+    if has_returned(record):  # since the pass read it: the next one ends the claim as that drain
         return False
     result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
     stats = log_fields(record, now) if record else {}

@@ -12,10 +12,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.planner.pass_log import PassReport
-from functions.planner.read_and_repair import PassInputs
 from shared.core.policy.values import Schedule
 from shared.core.records.claims import settle_gone, still_saved
-from shared.core.records.drain_record import DrainRecord
+from shared.core.records.drain_record import DrainRecord, has_returned
 from shared.core.records.ledger import WEEK, Ledger, PassFigures, count_pass, ended_weeks, without_weeks
 from shared.core.records.pool_count import PoolFigures
 from shared.core.records.state import Removed
@@ -74,10 +73,11 @@ def figures_of(report: PassReport) -> PassFigures:
 
 
 def _pools(report: PassReport) -> Iterator[tuple[str, PoolFigures]]:
-    """Return each pool with its figures. A claim whose node is gone is a removal, settled or not."""
+    """Return each pool with its figures. A claim whose node is gone is a removal, unless its drain had returned it."""
     snapshot, state, nodes = report.inputs.snapshot, report.inputs.state, report.inputs.snapshot.nodes_by_pool
-    over = {node.uid for node in snapshot.nodes} | _returned(report.inputs)
-    gone = {uid: claim.order_id for uid, claim in state.claims.items() if uid not in over}
+    alive, records = {node.uid for node in snapshot.nodes}, report.inputs.records
+    orders = {uid: claim.order_id for uid, claim in state.claims.items() if uid not in alive}
+    gone = {uid: order_id for uid, order_id in orders.items() if not has_returned(records.get(order_id))}
     settled = settle_gone(state, gone, report.inputs.now)
     removed, saved = settled.removed, still_saved(settled.reclaimed, snapshot.nodes, state.last_pass, report.inputs.now)
     bill_of = report.plan.savings.saving_of if report.plan.savings else report.prices.cost_of
@@ -86,12 +86,6 @@ def _pools(report: PassReport) -> Iterator[tuple[str, PoolFigures]]:
         created, cost = tuple(node.created for node in own), bill_of(own)
         still = Removed(sum(row.nodes for row in young), sum(row.cost_per_hour for row in young))
         yield name, PoolFigures(created, cost, removed.get(name, Removed()), still)
-
-
-def _returned(found: PassInputs) -> set[str]:
-    """Return the nodes whose drains had returned them before they went: no removals of ours."""
-    records = ((uid, found.records.get(claim.order_id)) for uid, claim in found.state.claims.items())
-    return {uid for uid, record in records if record is not None and record.has_returned}
 
 
 def publish_due(ports: Ports, settings: Settings) -> tuple[str, ...]:

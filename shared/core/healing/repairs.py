@@ -15,7 +15,7 @@ from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.reasons import ReturnReason
-from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord, has_returned
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState
 
@@ -48,8 +48,7 @@ def _first_found(held: StandingClaim) -> Iterator[Repair]:
 
 
 def _node_gone(held: StandingClaim) -> Repair | None:
-    is_over = held.record is not None and held.record.has_returned
-    return held.repair(RepairKind.SETTLE) if held.node is None and not is_over else None
+    return held.repair(RepairKind.SETTLE) if held.node is None and not has_returned(held.record) else None
 
 
 def _settled_record(held: StandingClaim) -> Repair | None:

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from shared.core.policy import PodRules
-from shared.core.reasons import Outcome, ReturnReason
+from shared.core.reasons import Outcome, ReturnReason, reason_of_word
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
 
@@ -132,12 +132,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def return_reason(self) -> ReturnReason | None:
         """Why the drain returns or has returned its node; None where it does not, or for another version's word."""
-        return next((reason for reason in ReturnReason if reason.value == self.why), None)
-
-    @property
-    def has_returned(self) -> bool:
-        """Whether the drain is over and its node was not removed by it: an autoscaler may take the node later."""
-        return self.phase is DrainPhase.SETTLED and self.outcome != Outcome.REMOVED.value
+        found = reason_of_word(self.why, ReturnReason)
+        return found if isinstance(found, ReturnReason) else None
 
     @property
     def cordon_set_at(self) -> datetime | None:
@@ -174,3 +170,8 @@ NO_OBJECTION: Final[frozenset[str]] = frozenset(EvictionAnswer) - REFUSED_FOR_GO
 """Tried with dryRun, these do not foretell a failure; the real eviction will be asked again."""
 STAYS: Final = REFUSED_FOR_GOOD | {EvictionAnswer.BUDGET, EvictionAnswer.CONFLICT, EvictionAnswer.TERMINATING}
 """The pod stays where it is, or ends with its namespace; after any other answer it may be leaving by our hand."""
+
+
+def has_returned(record: DrainRecord | None) -> bool:
+    """Whether the drain is over and its node was not removed by it: an autoscaler may take the node later."""
+    return record is not None and record.phase is DrainPhase.SETTLED and record.outcome != Outcome.REMOVED.value

@@ -19,7 +19,7 @@ from statistics import fmean, stdev
 from typing import Final
 
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.simulated_days.measures import PlayedTotals
+from functions.cli.analysis.simulated_days.measures import HOUR, PlayedTotals, stretches
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Onlooker, World
 from functions.cli.input.inputs import EVERY_POOL
@@ -98,10 +98,9 @@ def _first_night(totals: PlayedTotals) -> Sequence[tuple[int, datetime]]:
 
 def _second_day(totals: PlayedTotals) -> float:
     """Return what the second day costs, in micro-dollars; the first begins with nodes that nobody has packed."""
-    rows = _bills(totals)
-    begins, ends = rows[0][1] + _DAY, [*(at for _, at in rows[1:]), rows[0][1] + DAYS]
-    stretches = ((bill, until - max(at, begins)) for (bill, at), until in zip(rows, ends, strict=True))
-    return sum(bill * (lasts / timedelta(hours=1)) for bill, lasts in stretches if lasts > timedelta(0))
+    begun = totals.series[0].at
+    rows = stretches(totals.series, begun + _DAY, begun + DAYS)
+    return sum(bill * (lasts / HOUR) for (bill, _), (_, lasts) in zip(_bills(totals), rows, strict=True))
 
 
 def _minutes_later(own: PlayedTotals, alone: PlayedTotals) -> float | None:

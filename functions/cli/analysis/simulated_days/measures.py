@@ -110,7 +110,7 @@ Ramps = Sequence[tuple[datetime, datetime]]
 
 def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) -> PlayedTotals:
     """Sum up a run from `begun` to `ended`; `ramps` are when demand rose."""
-    rows = _stretches(measures.series, begun, ended)
+    rows = stretches(measures.series, begun, ended)
     waits = measures.waits
     ramped = (wait for wait in waits if any(since <= wait.since < until for since, until in ramps))
     nodes = [row.nodes for row, lasts in rows if lasts]
@@ -142,7 +142,8 @@ def _bill(rows: Sequence[tuple[Moment, timedelta]]) -> float | None:
     return sum((row.bill or 0) * (lasts / HOUR) for row, lasts in rows)
 
 
-def _stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> list[tuple[Moment, timedelta]]:
+def stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> list[tuple[Moment, timedelta]]:
+    """Return each moment with the time for which it held between the two."""
     ends = [*(row.at for row in series[1:]), ended]
     return [
         (row, max(min(until, ended) - max(row.at, begun), NO_TIME)) for row, until in zip(series, ends, strict=True)
