@@ -30,7 +30,7 @@ def seed_of(text: str) -> int:
 
 # Workers of pytest-xdist inherit the environment, so all of them draw with the seed of the first process.
 SEED = seed_of(os.environ.setdefault("EBB_SEED", str(int(time.time())) if DEEP else "0"))
-if DEEP:  # the longest laws compute for two minutes, beside four other processes on two cores
+if DEEP:  # a law that is broken needs minutes to find the smallest case that shows it
     os.environ.setdefault("PYTEST_TIMEOUT", "1200")
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
@@ -17,13 +18,15 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
-from tests.builders import cluster, node, pod, pod_class
+from tests.builders import cluster, node, pod, pod_class, taint
 from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import HOSTNAME, PORTS, VOLUMES, ZONE, clusters
 from tests.properties.emptying import left_waiting
 
 APP = LabelSelector((Requirement("app", "In", ("web",)),))
+
+ANNOUNCED: Final = (taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)
 
 Tell = Callable[[ConstraintState, int, int, int], None]
 TOLD: Final[Mapping[str, Tell]] = {
@@ -102,7 +105,14 @@ def crowds(draw: st.DrawFn) -> Snapshot:
     """A few pods of one app, whose rules are all about one another; the most is told of them later."""
     snapshot = draw(clusters())
     kinds = draw(st.lists(kin(), min_size=2, max_size=3))
-    rows = [replace(node, labels={**node.labels, ZONE: node.labels.get(ZONE, "c")}) for node in snapshot.nodes]
+    rows = [
+        replace(
+            node,
+            labels={**node.labels, ZONE: node.labels.get(ZONE, "c")},
+            taints=(*node.taints, *draw(st.sampled_from([(), (), ANNOUNCED]))),
+        )
+        for node in snapshot.nodes
+    ]
     places = draw(st.lists(st.sampled_from(rows), max_size=4))
     pods = [pod(f"k{number}", kind=kind) for number, kind in enumerate(kinds)]
     more = [pod(f"p{number}", on=place.name, kind=kinds[0]) for number, place in enumerate(places)]

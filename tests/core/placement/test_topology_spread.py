@@ -12,7 +12,7 @@ import pytest
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Toleration
+from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Taint, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
@@ -316,6 +316,29 @@ def test_a_place_on_a_closed_node_counts_once_it_is_open_again() -> None:
 
     state.reopen(0)
     assert state.find_misplaced() == 1
+
+
+def test_a_place_is_lost_by_a_pod_that_is_not_evicted_after_all() -> None:
+    state = state_of(ZONES)
+    state.place(1, 0, 2)
+    state.evict(1, 0)
+    assert state.find_misplaced() is None
+
+    state.evict(1, 0, -1)
+    assert state.find_misplaced() == 1
+
+
+@pytest.mark.parametrize("taints", [(), (SOON,)], ids=["not announced", "announced"])
+def test_pods_that_leave_are_counted_alike_before_their_node_is_closed_and_after(taints: tuple[Taint, ...]) -> None:
+    state = state_of([node("a1", zone="a", taints=taints), *ZONES[1:]], honours_taints=True)
+    before = [state.allows(1, place) for place in range(3)]
+
+    state.close(0)
+    state.evict(1, 0)
+    state.reopen(0)
+    state.evict(1, 0, -1)
+
+    assert [state.allows(1, place) for place in range(3)] == before
 
 
 def test_a_cordoned_node_whose_removal_was_taken_back_goes_as_at_the_first_time() -> None:

@@ -150,18 +150,25 @@ class DepartingDomains:
 
     def close(self, node: int) -> list[Topology]:
         """The node will go; return the topologies of which a domain is concerned as a whole."""
-        turned = [] if self.may_go(node) else self._going.count_node(node, 1)
+        if not self.may_go(node):
+            self._going.count_node(node, 1)
         self._closed.add(node)
-        return turned + (self._tainted.count_node(node, 1) if self.is_tainted(node) else [])
+        return self._tainted.count_node(node, 1) if self.is_tainted(node) else []
 
     def reopen(self, node: int) -> list[Topology]:
         turned = self._tainted.count_node(node, -1) if self.is_tainted(node) else []
         self._closed.remove(node)
-        return turned if self.may_go(node) else turned + self._going.count_node(node, -1)
+        if not self.may_go(node):
+            self._going.count_node(node, -1)
+        return turned
 
     def is_tainted(self, node: int) -> bool:
         """Whether the node has our hard taint, or will."""
-        return node in self._closed and node not in self._announced
+        return node in self._closed and not self.stays_domain(node)
+
+    def stays_domain(self, node: int) -> bool:
+        """Whether the node is a domain until it is gone, also for those that honour taints."""
+        return node in self._announced
 
     def may_go(self, node: int) -> bool:
         return node in self._closed or node in self._uncertain

@@ -208,8 +208,10 @@ class TopologySpreadState(ConstraintState):
 
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counting_rules(kind, node):
-            if not (rule.honours_taints and self._going.is_tainted(node)):
+            # Not by what is closed by now: what leaves is counted before its node is closed, or after.
+            if self._going.stays_domain(node) or not rule.honours_taints:
                 self._counts.mine(rule.place).leave(domain, -pods)
+                self._places.note_change(rule, domain)
 
     def stop_filling(self, node: int) -> None:
         self._rebook(node, self._going.stop_filling)
