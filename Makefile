@@ -45,7 +45,7 @@ quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a m
 check: $(VENV)/.dev ## Run lint, the check of words, types and the import contracts
 unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests, and those on Google's emulators
 faults: $(VENV)/.dev ## Run histories of injected faults, and Ebb broken on purpose
-real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane
+real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane, and the demo
 quick check unit faults real:
 	@$(BIN)/python -m tests.parts $@
 

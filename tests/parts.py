@@ -27,6 +27,7 @@ SLOWEST: Final = 20
 SHOW_EVERY: Final = 60.0
 """Seconds after which a run that has shown nothing shows what it is doing."""
 _PAUSE: Final = 0.2
+_DEMO: Final = "tests/local/demo/test_demo.py"
 _BIN: Final = shlex.quote(str(Path(sys.executable).parent))
 _NOTES: Final = re.compile(r"^(?:\d[\d,]* histories, |\d+ tests?: |building |fetching |missing: ).*$", re.MULTILINE)
 """What stands under a part's line: histories drawn, what was skipped and why, what was built, what cannot be had."""
@@ -48,9 +49,13 @@ PARTS: Final = (
     Part(
         "check", ("ruff check --no-cache .", "ruff format --check .", "lint-imports", "mypy", "python -m tests.words")
     ),
-    Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
+    Part(
+        "unit",
+        (f"pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --ignore={_DEMO} --acceptance",),
+    ),
     Part("assets", ("python -m tests.assets",)),
-    Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets"})),
+    # The demo waits by a real clock as well, so it runs here, beside what computes.
+    Part("real", ("pytest -q -m control_plane tests/real", f"pytest -q {_DEMO}"), after=frozenset({"assets"})),
     # They only compute, and on a clock of their own. In a deep run for so long that real parts would wait in vain.
     Part(
         "faults",
