@@ -25,15 +25,15 @@ _LOOK: Final = "Look at a cluster or a dump"
 _DECIDE: Final = "Decide on a policy"
 _OPERATE: Final = "Operate an installation"
 _COMMANDS: Final = {
-    "plan": ("plan.commands", _LOOK),
-    "explain": ("explain.commands", _LOOK),
-    "why-not": ("explain.commands", _LOOK),
-    "shapes": ("shapes.commands", _LOOK),
+    "plan": ("questions", _LOOK),
+    "explain": ("questions", _LOOK),
+    "why-not": ("questions", _LOOK),
+    "shapes": ("questions", _LOOK),
     "report": ("report.commands", _LOOK),
     "fleet": ("fleet.commands", _LOOK),
     "dump": ("report.commands", _LOOK),
     "demo": ("main", _LOOK),
-    "simulate": ("simulate.commands", _DECIDE),
+    "simulate": ("questions", _DECIDE),
     "policy": ("policy.commands", _DECIDE),
     "status": ("drains.commands", _OPERATE),
     "history": ("drains.commands", _OPERATE),

@@ -1,0 +1,208 @@
+"""The questions about a cluster that a person may type: plan, explain, why-not, simulate and shapes."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from functions.cli.input.options import (
+    AnswerAs,
+    AnswerFormat,
+    AssumeMarked,
+    By,
+    Dumps,
+    Only,
+    PlanFormat,
+    Sort,
+    Sources,
+    with_sources,
+)
+
+_LISTED: Final = "Which nodes are listed; without these they are summed up"
+_DEMAND: Final = "What is wanted when"
+
+
+@with_sources(dump=Dumps)
+def plan(  # noqa: PLR0913 - each is something that a person may type
+    *,
+    sources: Sources,
+    output: Annotated[
+        PlanFormat,
+        typer.Option("--output", "-o", help="Output format; wide is a table with every node, csv has who keeps nodes."),
+    ] = PlanFormat.TABLE,
+    potential: Annotated[
+        bool, typer.Option("--potential", help="Also show how many nodes could go if only safety rules applied.")
+    ] = False,
+    no_forecast: Annotated[
+        bool, typer.Option("--no-forecast", help="Leave the table of scenarios out, which is faster.")
+    ] = False,
+    assume_marked: AssumeMarked = False,
+    by: By = None,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node, as -o wide.")
+    ] = False,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option("--pool", metavar="NAME", rich_help_panel=_LISTED, help="List nodes of this pool. Repeatable."),
+    ] = None,
+    only: Annotated[
+        list[Only] | None,
+        typer.Option("--only", rich_help_panel=_LISTED, help="List nodes with this verdict. Repeatable."),
+    ] = None,
+    sort: Annotated[
+        Sort | None,
+        typer.Option("--sort", rich_help_panel=_LISTED, help="Sort nodes; cost is highest first, cpu lowest first."),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
+    ] = None,
+) -> None:
+    """Show possible savings (autoscaler alone, and with Ebb), what the next pass would do, and why nodes are kept.
+
+    Changes nothing, and needs nothing installed in the cluster. Without a FILE
+    the cluster of the kubeconfig is read.
+
+    Examples:
+      ebb plan cluster.json --potential
+      ebb plan cluster.json --only keep --sort cost --top 20
+      ebb plan cluster.json --by team -o csv > who.csv
+      ebb plan --policy policy.yaml --pool web-pool -o markdown
+    """
+    from functions.cli.plan.compute import PlanOptions, show_plan
+    from functions.cli.plan.view import AskedNodes
+
+    asked = AskedNodes(nodes or output is PlanFormat.WIDE, tuple(pool or ()), tuple(only or ()), sort, top, bool(by))
+    show_plan(sources, output, asked, PlanOptions(potential, assume_marked, not no_forecast, by or ""))
+
+
+@with_sources("files")
+def explain(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NODE|POD|WORKLOAD", help="Full names, or any unambiguous suffix; and dump files."),
+    ],
+    *,
+    sources: Sources,
+    output: AnswerAs = AnswerFormat.TABLE,
+) -> None:
+    """Explain a node, pod or workload: what keeps it, what to do about it, and where its pods would go.
+
+    Several names are explained in turn. An unknown or ambiguous name is
+    reported at the end, with exit code 2.
+
+    Examples:
+      ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 cluster.json
+      ebb explain x7z9 shop/cart-0 --policy policy.yaml
+      ebb explain shop/Deployment/cart -o json
+    """
+    from functions.cli.explain.compute import explain_all
+    from functions.cli.explain.resolve import names_and_files
+
+    words, files = names_and_files(names)
+    explain_all(replace(sources, dumps=(*files, *sources.dumps)), words, output)
+
+
+@with_sources()
+def why_not(
+    *,
+    sources: Sources,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Try the N changes that hold most money.")] = 20,
+    by: By = None,
+    output: AnswerAs = AnswerFormat.TABLE,
+) -> None:
+    """Rank single changes by harm, then by the money that they free: constraints, budgets, annotations, limits.
+
+    Each is tried alone on the steady state that ebb plan shows, and followed to
+    the next one. Changes nothing.
+
+    Examples:
+      ebb why-not --dump cluster.json --policy policy.yaml
+      ebb why-not --context prod --top 30 --by team -o markdown
+    """
+    from functions.cli.explain.why_not import show_changes
+
+    show_changes(sources, top, output, by or "")
+
+
+def _demand(option: str, metavar: str, text: str, least: int | None = None, most: int | None = None) -> Any:
+    """Return an option about what is wanted when."""
+    return typer.Option(option, metavar=metavar, rich_help_panel=_DEMAND, help=text, min=least, max=most)
+
+
+_FILE: Final = _demand("--demand", "FILE", "CSV of replicas by hour; else --night.")
+_NIGHT: Final = _demand(
+    "--night", "PERCENT", "Replicas that each Deployment keeps at night; 60 if demand is unknown.", 0, 100
+)
+_WEEKEND: Final = _demand("--weekend", "PERCENT", "Weekend demand, as a share of a workday's rise.", 0, 100)
+_TIME_ZONE: Final = _demand("--time-zone", "ZONE", "Time zone of these hours.")
+
+
+@with_sources("node_pools", "cluster", "policy", dump=Dumps)
+def simulate(  # noqa: PLR0913 - each is something that a person may type
+    *,
+    sources: Sources,
+    policy: Annotated[
+        list[Path] | None,
+        typer.Option("--policy", metavar="FILE", help="Policy file; repeat it to compare several. Else the defaults."),
+    ] = None,
+    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to simulate; 7 is a week.")] = 1,
+    demand: Annotated[Path | None, _FILE] = None,
+    night: Annotated[int | None, _NIGHT] = None,
+    weekend: Annotated[int, _WEEKEND] = 30,
+    time_zone: Annotated[str, _TIME_ZONE] = "UTC",
+    boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = "90s",
+    output: AnswerAs = AnswerFormat.TABLE,
+) -> None:
+    """Simulate the coming days: the autoscaler alone, and with Ebb under each policy.
+
+    Node-hours, money, evictions and pods that wait, side by side. A policy in
+    dry run is played as if it were at work. Changes nothing.
+
+    Examples:
+      ebb simulate --dump cluster.json --policy policy.yaml
+      ebb simulate --dump cluster.json --days 7 --policy a.yaml --policy b.yaml
+      ebb simulate cluster.json --night 70 --time-zone Europe/Amsterdam
+    """  # fmt: skip
+    from functions.cli.simulate.compute import SimulateRequest, show_days
+
+    hours = (demand, night, weekend, time_zone)
+    request = SimulateRequest(sources, tuple(policy or ()), days, *hours, boot)
+    show_days(request, output)
+
+
+@with_sources()
+def shapes(
+    *,
+    sources: Sources,
+    families: Annotated[
+        str,
+        typer.Option(
+            "--families", metavar="NAMES", help="Other machine families that pools may change to, such as e2,n2d."
+        ),
+    ] = "",
+    pod_worth: Annotated[
+        float,
+        typer.Option(
+            "--pod-worth", metavar="DOLLARS", min=0, max=10_000, help="What each pod that moves must save a month."
+        ),
+    ] = 5,
+    fill: Annotated[
+        str, typer.Option("--fill", metavar="PERCENT", help="How full nodes may be made; the rest is for the day.")
+    ] = "90%",
+    output: AnswerAs = AnswerFormat.TABLE,
+) -> None:
+    """Show which machine types the pools should have for the pods that are there, and what that saves.
+
+    Advice only: it changes nothing. A dump of the night asks for too little:
+    take it by day.
+
+    Examples:
+      ebb shapes cluster.json
+      ebb shapes day.json --fill 85%
+      ebb shapes cluster.json --families e2,n2d --pod-worth 10 -o json
+    """
+    from functions.cli.shapes.compute import read_request, show_shapes
+
+    show_shapes(sources, read_request(families, pod_worth, fill), output)
