@@ -31,7 +31,7 @@ from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
-_GATES: Final = frozenset(gate.reason for gate in GATES)
+_LATER: Final = frozenset({*(gate.reason for gate in GATES), Unremovable.WORKLOAD_MOVING})
 """What may let a node of a set go later; what else keeps it, keeps it for longer than a set lasts."""
 _IN_WAVES: Final = frozenset(gate.reason for gate in WAVE_GATES)
 _WAVES: Final = DrainReason.UNDERUTILIZED
@@ -168,7 +168,7 @@ class Selection:
         # A node that only later drains or time let go stays open.
         if not found or not all(blocker.reason.row.passes for blocker in found):
             self._open.pop(name, None)
-        if found and not any(blocker.reason in _GATES for blocker in found):
+        if found and not any(blocker.reason in _LATER for blocker in found):
             self.wave = tuple(other for other in self.wave if other != name)
 
     def _remember_fault(self, fault: Exception) -> str:

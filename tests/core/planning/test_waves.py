@@ -166,6 +166,15 @@ def test_a_node_that_cannot_go_any_more_leaves_the_wave(expected: tuple[str, ...
     assert made.wave == expected
 
 
+def test_a_node_of_the_wave_whose_workload_is_moving_elsewhere_stays_in_it_for_later() -> None:
+    rest = half_full("n3", "n4", cpu=1)
+    twins = [pod(f"p-{name}", on=name, cpu=1, owner="ReplicaSet/two") for name in ("n1", "n2")]
+
+    made = planned(cluster([node("n1"), node("n2"), *rest.nodes], [*twins, *rest.pods]), ("n1", "n2"))
+
+    assert (made.wave, ordered(made), verdicts(made)["n2"]) == (("n1", "n2"), ["n1"], ("keep", "workload_moving"))
+
+
 def living(*nodes: Node, **changes: Any) -> Wave:
     given: dict[str, Any] = {"policy_hash": "h", "began": NOW - MINUTE, "deadline": NOW + MINUTE, **changes}
     return Wave(id="w", nodes=tuple(WaveNode(any_node.uid, any_node.name) for any_node in nodes), **given)
