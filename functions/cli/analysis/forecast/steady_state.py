@@ -245,16 +245,30 @@ class PolicyAtRest:
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
         """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""
-        changed = Situation(snapshot, self.situation.state, policy)
-        effort = replace(self.effort, share=1.0, slices=1, rounds=rounds or self.effort.onward)
-        start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
-        passes = UnpacedPass(changed, None, self.prices, effort.share, start.workings)
-        return under_policy(start, passes, pace_of(changed), effort)
+        return Onward(self, policy, snapshot).follow(rounds or self.effort.onward)
 
     def from_now(self, policy: Policy) -> Rest:
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
         passes = UnpacedPass(changed, self.marks, self.prices, self.effort.share, self.rest.workings)
         return under_policy(self.start, passes, pace_of(changed), self.effort)
+
+
+class Onward:
+    """What follows from a steady state under a changed policy or in a changed cluster, as far as it was followed."""
+
+    def __init__(self, base: PolicyAtRest, policy: Policy, snapshot: Snapshot) -> None:
+        changed = Situation(snapshot, base.situation.state, policy)
+        self._rest = Rest(snapshot, base.rest.gone, base.rest.evictions, workings=base.rest.workings)
+        self._effort = replace(base.effort, share=1.0, slices=1)
+        self._passes = UnpacedPass(changed, None, base.prices, self._effort.share, self._rest.workings)
+        self._pace = pace_of(changed)
+
+    def follow(self, rounds: int) -> Rest:
+        """Go on until there were so many rounds in all; return what is left then."""
+        before, effort = self._rest.rounds, replace(self._effort, rounds=rounds - self._rest.rounds)
+        rest = under_policy(self._rest, self._passes, self._pace, effort)
+        self._rest = replace(rest, rounds=before + rest.rounds)
+        return self._rest
 
 
 def find_steady_state(

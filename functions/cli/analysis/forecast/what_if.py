@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, PolicyAtRest, Rest
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Onward, PolicyAtRest, Rest
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -213,6 +213,10 @@ class Freed:
         return self.held.relaxation
 
 
+_Tried = tuple[Freed, Onward]
+"""What a relaxation frees in its first round, and what goes on from there."""
+
+
 @dataclass(frozen=True, slots=True)
 class AsRecommended:
     """What is freed if these workloads requested what their VerticalPodAutoscalers recommend."""
@@ -275,28 +279,30 @@ def try_relaxations(
     rest = iter(found.tried)
     while len(tried) < most and (held := next(rest, None)):
         (tried if _may_free(base, held) else hopeless).append(held)
-    first: list[Freed] = []
+    first: list[_Tried] = []
     whole = rounds // max(base.rest.rounds, 1)
     for number, held in enumerate(tried, start=1):
-        onward = _freed_within(base, held, 1)
+        changed = held.relaxation.apply(base.standing)
+        onward = Onward(base, changed.policy, changed.snapshot)
+        freed = _freed_by(base, held, onward.follow(1))
         if held.from_now and whole:
             whole -= 1
             again = base.from_now(held.relaxation.apply(base.situation).policy)
-            onward = max(onward, _freed_by(base, held, again), key=attrgetter("saving"))
-        first.append(onward)
+            freed = max(freed, _freed_by(base, held, again), key=attrgetter("saving"))
+        first.append((freed, onward))
         progress(number, len(tried))
-    freed = _follow(base, first, rounds, progress)
-    return WhyNot(base, tuple(sorted(freed, key=_rank)), tuple(hopeless), tuple(rest), found.passing)
+    followed = _follow(base, first, rounds, progress)
+    return WhyNot(base, tuple(sorted(followed, key=_rank)), tuple(hopeless), tuple(rest), found.passing)
 
 
-def _follow(base: PolicyAtRest, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
+def _follow(base: PolicyAtRest, first: Sequence[_Tried], rounds: int, progress: DoneOf) -> Iterator[Freed]:
     """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-    most, done = len(first) + sum(not freed.is_rest for freed in first), len(first)
-    for freed in sorted(first, key=attrgetter("saving"), reverse=True):
+    most, done = len(first) + sum(not freed.is_rest for freed, _ in first), len(first)
+    for freed, onward in sorted(first, key=lambda tried: tried[0].saving, reverse=True):
         if freed.is_rest or rounds <= freed.rounds:
             yield freed
             continue
-        again = _freed_within(base, freed.held, min(rounds, MOST_ROUNDS))
+        again = _freed_by(base, freed.held, onward.follow(min(rounds, MOST_ROUNDS)))
         rounds, done = rounds - again.rounds, done + 1
         progress(done, most)
         yield max(again, freed, key=attrgetter("saving"))
@@ -314,11 +320,6 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
         return True
     least = bound(held.relaxation.apply(base.standing).snapshot, base.bill, ClusterState())
     return (least.cost if least.bill is None else least.bill) < base.bill.cost_of(base.rest.snapshot.nodes)
-
-
-def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
-    changed = held.relaxation.apply(base.standing)
-    return _freed_by(base, held, base.onward(changed.policy, changed.snapshot, rounds))
 
 
 def _freed_by(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
