@@ -1,10 +1,10 @@
 """The one gate through which every outside call goes: counted, recorded, and failed where the plan says so.
 
-A fault strikes a call by its number in the history.
+A fault strikes a call by its number in the history. What befalls messages and clocks stands here as well.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
@@ -134,3 +134,20 @@ class CallGate:
             self._note_unread(what)
             raise Retryable(what, "no answer")
         return done[0]
+
+
+@dataclass(frozen=True)
+class MessageFaults:
+    """What befalls the pushes, by their number in the history: lost, doubled, late (seconds)."""
+
+    lost: frozenset[int] = frozenset()
+    doubled: frozenset[int] = frozenset()
+    late: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ClockSkew:
+    """How far the instances' clocks are off: every call draws its own offset and rate."""
+
+    offset: float = 0.0
+    rate: float = 0.0

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from tests.faults import history
-from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, MessageFaults, OutsideCall
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.network_faults import MessageFaults
 from tests.faults.outages import Outage
 from tests.faults.people import Act, in_full
 from tests.faults.provider import BEGINNINGS

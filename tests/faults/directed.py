@@ -11,7 +11,7 @@ from tests.faults.call_faults import KILL_BEFORE, CallFault
 from tests.faults.catalog import LATE, calls_of, since_begun
 from tests.faults.history import History
 from tests.faults.people import Act
-from tests.faults.steered_worlds import steered_settings
+from tests.faults.steering import steered_settings
 from tests.faults.worlds import Limits, Setting, setting, settings, workload
 
 LONG: Final = 100.0

@@ -31,7 +31,7 @@ from tests.faults.partly import PARTLY, partly, partly_histories
 from tests.faults.replaced import replaced_settings
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
-from tests.faults.steered_worlds import ranks_or_scales_in, steered_settings
+from tests.faults.steering import ranks_or_scales_in, steered_settings
 from tests.faults.surging_worlds import rolls_out, surging_settings
 from tests.faults.waved_worlds import waved_settings
 from tests.faults.worlds import with_buffers

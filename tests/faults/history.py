@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from infra.local.world.kinds import Json
-from tests.faults.call_faults import CallFault
+from tests.faults.call_faults import CallFault, ClockSkew, MessageFaults
 from tests.faults.installation import Installation
-from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
 from tests.faults.ports import AGENT
 from tests.faults.replay import TAINT

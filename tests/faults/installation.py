@@ -28,8 +28,7 @@ from shared.port_types import CLUSTER_KEY, WAVE_KEY
 from shared.ports import Ports
 from shared.settings import Settings
 from tests.fakes import FakeCommitments, FakePolicySource, FakePools, FakeState
-from tests.faults.call_faults import CallFault, CallGate
-from tests.faults.network_faults import ClockSkew, MessageFaults
+from tests.faults.call_faults import CallFault, CallGate, ClockSkew, MessageFaults
 from tests.faults.outages import LOOKS, BegunOutage, FaultOfEbb, KeptFromUndoing, Outage
 from tests.faults.ports import (
     ActorClock,
@@ -45,8 +44,7 @@ from tests.faults.ports import (
     moment,
     one_by_one,
 )
-from tests.faults.settled_worlds import SettledWorld
-from tests.faults.sizes import cpu_of
+from tests.faults.settled_worlds import SettledWorld, cpu_of
 from tests.faults.thread_scheduler import Actor, ThreadScheduler
 from tests.faults.ways_out import objects_of, returning_of
 from tests.faults.worlds import STEP_SECONDS, TOPIC, Setting, policy

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.faults.call_faults import CallEnd, CallFault
+from tests.faults.call_faults import CallEnd, CallFault, ClockSkew, MessageFaults
 from tests.faults.catalog import begun_in, calls
 from tests.faults.history import Act, History
-from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.people import drawn as drawn_acts
 from tests.faults.worlds import Setting, settings
 from tests.faults.worlds import drawn as drawn_world

@@ -13,7 +13,7 @@ from infra.local.world.pods import disks_of
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import PoolMarks, Run
 from tests.faults import ebb_actions
-from tests.faults.bought_back import BoughtBack
+from tests.faults.ebb_actions import BoughtBack
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants
 from tests.faults.installation import Installation
@@ -23,11 +23,10 @@ from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
 from tests.faults.replaced import Moments
 from tests.faults.replay import ReplayedCluster, moments
-from tests.faults.soft_taints import SoftTaints
 from tests.faults.steering import CostWrites, left_behind
 from tests.faults.surges import Surges, left_waiting, restarted_again
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
-from tests.faults.waved_worlds import left_held
+from tests.faults.waved_worlds import SoftTaints, left_held
 from tests.faults.ways_out import WaysOut
 from tests.faults.worlds import INTERVAL, STEP_SECONDS
 

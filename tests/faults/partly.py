@@ -10,14 +10,13 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from tests.faults.api_requests import ask
-from tests.faults.call_faults import CallFault
+from tests.faults.call_faults import CallFault, MessageFaults
 from tests.faults.catalog import LONG_STALL, NODES, OUTAGES_BEGIN, Begin, begun_in, calls
 from tests.faults.history import Act, History
 from tests.faults.installation import Installation
-from tests.faults.network_faults import MessageFaults
 from tests.faults.outages import ABOUT_A_NODE, Ending, Outage
 from tests.faults.people import Act as PersonsAct
+from tests.faults.people import ask
 from tests.faults.worlds import Limits, setting, workload
 
 PARTLY: Final = "partly"

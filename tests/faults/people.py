@@ -14,8 +14,8 @@ from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of
 from shared.port_types import CLUSTER_KEY
 from tests.faults import provider
-from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
+from tests.faults.provider import ask, evict_all, patch_spec
 from tests.faults.replay import TAINT
 from tests.faults.worlds import TOPIC, policy
 

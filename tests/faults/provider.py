@@ -5,13 +5,16 @@ Some actions have a second half that follows later (`AFTERWARDS`), and it befall
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
+import msgspec
+
+from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import make_node
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of, stays_behind
 from shared.core.cluster.node import NodePool
-from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
 
 AGENT = "gke"
@@ -197,3 +200,24 @@ AFTERWARDS = {
 _NO_BEGINNINGS = {"upgraded", "finish", "take", "replace", "end the upgrade"}
 BEGINNINGS = tuple(name for name in PROVIDER_ACTIONS if name not in _NO_BEGINNINGS)
 """What may be drawn; a node is also made anew on its own, as auto-repair does."""
+
+
+def ask(ebb: Installation, agent: str, method: str, path: str, body: Any = None) -> int:
+    """Send one request; return the status code."""
+    headers = {"content-type": "application/merge-patch+json", "user-agent": agent}
+    sent = b"" if body is None else msgspec.json.encode(body)
+    return ebb.cloud.api.handle(HttpRequest(method, path, {}, headers, sent)).status
+
+
+def patch_spec(ebb: Installation, agent: str, node: Json, spec: Json) -> None:
+    """Merge into the node's spec, whatever its version."""
+    ask(ebb, agent, "PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": spec})
+
+
+def evict_all(ebb: Installation, agent: str, node: Json) -> None:
+    """Ask once for the eviction of each pod that a drain would move."""
+    for pod in ebb.cloud.world.store.all("pods"):
+        meta = pod["metadata"]
+        if node_of(pod) == node["metadata"]["name"] and not stays_behind(pod):
+            path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction"
+            ask(ebb, agent, "POST", path, {"kind": "Eviction", "metadata": {"name": meta["name"]}})

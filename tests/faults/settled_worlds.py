@@ -1,4 +1,7 @@
-"""The simulated GKE that a history begins on: built and settled once for each setting, then copied."""
+"""The simulated GKE that a history begins on: built and settled once for each setting, then copied.
+
+The record of a history has no sizes: what each pod asks for and each node offers is gathered as they come.
+"""
 
 import pickle
 from dataclasses import dataclass
@@ -7,6 +10,9 @@ from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.simulated_gke import SimulatedGke
+from infra.local.world.kinds import Json
+from infra.local.world.pods import pod_requests, units
+from infra.local.world.store import ObjectChange, Store
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
 from tests.local.admission import admit
 
@@ -41,3 +47,21 @@ class SettledWorld:
         cloud.broker.subscribe(SUBSCRIPTION)
         cloud.world.settle()
         return cls(clock, cloud, cloud.autoscaler() if setting.scenario.autoscaler.enabled else None)
+
+
+def cpu_of(store: Store) -> dict[str, int]:
+    """Return millicores by UID, of what stands and, as time goes on, of what comes."""
+    found = {thing["metadata"]["uid"]: _cpu(kind, thing) for kind in ("pods", "nodes") for thing in store.all(kind)}
+
+    def take(change: ObjectChange) -> None:
+        if change.before is None and change.after is not None and change.plural in {"pods", "nodes"}:
+            found[change.after["metadata"]["uid"]] = _cpu(change.plural, change.after)
+
+    store.listen(take)
+    return found
+
+
+def _cpu(plural: str, thing: Json) -> int:
+    if plural == "pods":
+        return pod_requests(thing).get("cpu", 0)
+    return units("cpu", (thing.get("status") or {}).get("allocatable", {}).get("cpu", 0))

@@ -1,16 +1,58 @@
-"""Deletion costs on pods: never over what people wrote, few at once, and at rest none where nothing is to go.
+"""Worlds in which Ebb steers scale-in, and the deletion costs that it writes there.
 
-Judged from the record and the world at the end; shares no code with Ebb's rules.
+Never over what people wrote, few at once, and at rest none where nothing is to go. That is judged from the record and
+the world at the end, and shares no code with Ebb's rules.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from random import Random
+from typing import Final
 
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, node_of, quantity
 from shared.core.policy import Policy
 from tests.faults.installation import Installation
+from tests.faults.people import BESIDE_STEERING, Act
 from tests.faults.replay import Entry, ReplayedCluster, is_ebb
+from tests.faults.worlds import Limits, Setting, setting, workload
+
+_SLOW: Final = Limits(pool=1, ceiling=1, minimum_nodes=2, starts_per_hour=1, steers=True)
+"""One drain an hour: what else could go has to wait, and is steered meanwhile."""
+ACTS: Final = (
+    ((20.0, Act("shrink")),),
+    ((20.0, Act("shrink")), (110.0, Act("shrink", 1))),
+    ((95.0, Act("rank", 1)), (120.0, Act("shrink"))),
+    ((5.0, Act("rank")), (100.0, Act("rank", 2)), (190.0, Act("grow"))),
+    ((100.0, Act("stop steering")),),
+    ((100.0, Act("pause")),),
+    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
+    ((100.0, Act("dry run")),),
+    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
+    ((100.0, Act("grow")), (101.0, Act("rival"))),
+    ((100.0, Act("lose the state")), (130.0, Act("shrink"))),
+    ((100.0, Act("stop steering")), (110.0, Act("rank", 1))),
+)
+"""What people do meanwhile, beside what is done to single calls."""
+
+
+@cache
+def steered_settings() -> tuple[Setting, ...]:
+    """The worlds."""
+    web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3, 4], cpu=300)
+    db = workload("db", [1, 2], kind="StatefulSet")
+    return (
+        setting("steered", [web, api], limits=_SLOW, enabled=False),
+        setting("steered beside others", [web, api, db], limits=_SLOW),
+    )
+
+
+def ranks_or_scales_in(random: Random, setting: Setting) -> tuple[float, Act]:
+    """Draw what people do only where scale-in is steered, and when."""
+    del setting
+    return float(random.randrange(240)), Act(random.choice(tuple(BESIDE_STEERING)), random.randrange(5))
+
 
 COST, MARK = "controller.kubernetes.io/pod-deletion-cost", "ebb.internal/steered"
 MOST_WRITES = 50

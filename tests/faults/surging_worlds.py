@@ -6,8 +6,8 @@ from random import Random
 from typing import Any, Final
 
 from shared.core.cluster.names import SURGE_STAMP
-from tests.faults.api_requests import ask
 from tests.faults.installation import Installation
+from tests.faults.provider import ask
 from tests.faults.worlds import Limits, Setting, setting, workload
 
 SURGED: Final = ("one", "two", "shut")

@@ -13,7 +13,7 @@ from tests.faults.excuses import Excuse
 from tests.faults.history import run
 from tests.faults.proofs import fit
 
-RULES = ("bought_back", "ebb_actions", "grants", "oracle", "peoples_requests", "proofs", "surges", "waiting_times")
+RULES = ("ebb_actions", "grants", "oracle", "peoples_requests", "proofs", "surges", "waiting_times")
 
 
 @pytest.mark.parametrize("excuse", Excuse, ids=lambda excuse: excuse.name.lower())

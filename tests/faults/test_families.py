@@ -1,14 +1,111 @@
-"""What the table of families draws keeps the promise, and each Ebb that is broken on purpose is caught."""
+"""What the table of families draws keeps the promise, and each Ebb that is broken on purpose is caught.
 
+A failure names the history that failed, and that name is enough to see it again, to the letter.
+"""
+
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
+from math import gcd
+from pathlib import Path
 
 import pytest
 
 from tests.depth import DEEP, SEED
-from tests.faults.families import DEEPER, Part, parts
+from tests.faults.catalog import MOMENTS, NODES, each_call, provider_actions
+from tests.faults.directed import plain
+from tests.faults.families import DEEPER, FAMILIES, Family, Part, bases, history_named, parts, share
 from tests.faults.history import History, breaches_of
-from tests.faults.mutants import MUTANTS, Mutant, caught
-from tests.faults.running import Record, assert_kept
+from tests.faults.mixtures import mixture
+from tests.faults.mutants import MUTANTS, Mutant, caught, no_watchdog
+from tests.faults.partly import partly
+from tests.faults.rerun import digest
+from tests.faults.running import LEAST, Record, assert_kept, describe_failure, is_whole
+
+HERE = Path(__file__).parent
+
+
+def output(*command: str) -> tuple[int, str]:
+    """Run a command of Python's to its end."""
+    environment = {**os.environ, "PYTHONHASHSEED": "2"}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        pytest.param(bases()["tight"], id="nothing happens"),
+        pytest.param(mixture(7, people=False), id="a mixture"),
+        pytest.param(mixture(7, people=True, worlds=FAMILIES[1].worlds), id="a mixture with people in a rich world"),
+        pytest.param([*each_call("pause", bases()["one at a time"])][12], id="a pause"),
+        pytest.param([*each_call("kill", bases()["managed by Google"])][7], id="next to a neighbour"),
+        pytest.param([*provider_actions(bases()["nobody deletes"])][3], id="an action of GKE"),
+        pytest.param([*partly(bases()["partly marked"])][3], id="what fails in part"),
+    ],
+)
+def test_a_name_finds_the_very_history(history: History) -> None:
+    assert history_named(history.name) == history
+
+
+def test_no_two_worlds_have_one_name() -> None:
+    assert len(bases()) == sum(len(family.worlds.by_hand()) for family in FAMILIES)
+
+
+def test_a_failure_shows_the_command_that_shows_it_again() -> None:
+    with no_watchdog():
+        told = describe_failure(plain("nobody deletes"))
+
+    assert "python -m tests.faults.rerun 'nobody deletes'" in told
+
+
+def test_a_history_is_the_same_in_every_process() -> None:
+    name = "plain people:5"
+    assert output("tests.faults.rerun", name) == (0, f"The promise was kept.\nrecord {digest(history_named(name))}\n")
+
+
+@pytest.mark.parametrize("of", sorted({family.call_share for family in FAMILIES}))
+def test_each_part_has_its_turn(of: int) -> None:
+    assert {share("world", of, seed) for seed in range(of)} == set(range(of))
+
+
+def test_no_part_is_drawn_twice_in_a_run() -> None:
+    drawn = [str(part) for part in parts(4, DEEPER)]
+    assert len(drawn) == len({*drawn})
+
+
+def test_runs_with_other_seeds_draw_other_mixtures() -> None:
+    drawn = [{part.of for part in parts(seed, DEEPER) if part.parts == 1} for seed in (0, 1)]
+    assert drawn[0].isdisjoint(drawn[1])
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.worlds.name)
+def test_a_part_holds_both_faults_of_a_call_and_all_nodes_and_moments_of_an_action(family: Family) -> None:
+    assert gcd(2, family.call_share) == gcd(len(NODES) * len(MOMENTS), family.action_share) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "path", "chosen"),
+    [
+        pytest.param(True, HERE, "", id="this folder"),
+        pytest.param(True, HERE.parent, "", id="all tests"),
+        pytest.param(False, HERE, "tight", id="some tests"),
+        pytest.param(False, HERE / "test_families.py", "", id="a file"),
+        pytest.param(False, HERE.parent / "real", "", id="another folder"),
+    ],
+)
+def test_a_run_of_the_folder_is_whole(expected: bool, path: Path, chosen: str) -> None:
+    assert is_whole([path], chosen) is expected
+
+
+@pytest.mark.deep
+def test_a_whole_run_of_too_few_histories_fails() -> None:
+    code, told = output("pytest", "-q", "-p", "no:cacheprovider", str(HERE), "--ignore-glob=*/test_[!e]*")
+    assert code == 1
+    assert f"at least {LEAST:,} were to be run" in told
 
 
 @pytest.mark.parametrize("part", list(parts(SEED, DEEPER if DEEP else 1)), ids=str)

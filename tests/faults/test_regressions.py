@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, MessageFaults, OutsideCall
 from tests.faults.catalog import calls_of
 from tests.faults.excuses import Excuse
 from tests.faults.history import History, breaches_of, run
 from tests.faults.mutants import cordons_known_by_the_taint_alone
-from tests.faults.network_faults import MessageFaults
 from tests.faults.oracle import judgement
 from tests.faults.people import Act
 from tests.faults.running import some

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from tests.faults.api_requests import ask
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.measured_waits import measured_waits
 from tests.faults.oracle import judgement
+from tests.faults.provider import ask
 from tests.faults.running import SUMS, Record, Sums, some
-from tests.faults.waiting_times import MOST_UNSCHEDULABLE
+from tests.faults.waiting_times import MOST_UNSCHEDULABLE, measured_waits
 from tests.faults.worlds import Limits, Setting, disk, setting, workload
 from tests.measured_figures import MEASURED
 

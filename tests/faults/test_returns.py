@@ -13,14 +13,13 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscaler
 from shared.core.cluster.workloads import Workload
 from shared.store import snapshots
-from tests.faults.api_requests import ask
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.measured_waits import measured_waits
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
+from tests.faults.provider import ask
 from tests.faults.returning_worlds import FULL, ON_DELETE, returning_settings
-from tests.faults.waiting_times import MOST_UNSCHEDULABLE
+from tests.faults.waiting_times import MOST_UNSCHEDULABLE, measured_waits
 
 
 def evictions(end: Installation) -> int:

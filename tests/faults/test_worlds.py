@@ -10,7 +10,7 @@ from infra.local.scaling.client import AGENT
 from shared.core.placement import demand, simulation
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
-from tests.faults import steered_worlds, waved_worlds
+from tests.faults import steering, waved_worlds
 from tests.faults.call_faults import CallFault
 from tests.faults.families import FAMILIES
 from tests.faults.history import Act, History, run
@@ -23,7 +23,7 @@ from tests.faults.replay import SOFT, moments
 from tests.faults.returning_worlds import FULL
 from tests.faults.rich_worlds import drawn_rich
 from tests.faults.running import some
-from tests.faults.steered_worlds import steered_settings
+from tests.faults.steering import steered_settings
 from tests.faults.surging_worlds import NEVER_READY, SURGED, stamps
 from tests.faults.waved_worlds import waved_settings
 from tests.faults.worlds import Setting, drawn, settings, with_buffers
@@ -134,7 +134,7 @@ def test_drawn_worlds_without_faults_keep_the_promise(seed: int, draw: Callable[
     ("setting", "acts"),
     [
         pytest.param(setting, acts, id=f"{setting.name}: {', '.join(f'{at:g} s {act}' for at, act in acts)}")
-        for found, done in ((steered_settings(), steered_worlds.ACTS), (waved_settings(), waved_worlds.ACTS))
+        for found, done in ((steered_settings(), steering.ACTS), (waved_settings(), waved_worlds.ACTS))
         for setting in found
         for acts in done
     ],
@@ -146,7 +146,7 @@ def test_whatever_people_do_nothing_of_theirs_is_touched_and_nothing_of_ours_is_
 
 
 def test_a_scale_in_takes_the_pods_that_are_marked() -> None:
-    end = run(History(steered_settings()[0], acts=((20.0, steered_worlds.ACTS[0][0][1]),)))
+    end = run(History(steered_settings()[0], acts=((20.0, steering.ACTS[0][0][1]),)))
     given_up = [
         change
         for change in end.cloud.world.record.of("change")

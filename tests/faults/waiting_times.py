@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.faults.excuses import Excuse, Excuses
+from tests.faults.installation import Installation
 from tests.faults.outages import BegunOutage
-from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb, moments
 
 MOST_UNSCHEDULABLE = 30.0
 REDELIVERED_AFTER = 10.0
@@ -200,3 +201,27 @@ def _is_held(name: str, cluster: ReplayedCluster) -> bool:
 
 def _living(owner: str, cluster: ReplayedCluster) -> list[Entry]:
     return [pod for pod in cluster.pods.values() if pod["owner"] == owner and not pod["terminating"]]
+
+
+def measured_waits(end: Installation) -> list[float]:
+    """Return how long each pod of a workload that Ebb has evicted from was unschedulable, in seconds, longest first."""
+    return sorted(_waits(end), reverse=True)
+
+
+def _waits(end: Installation) -> Iterator[float]:
+    moved: set[str] = set()
+    since: dict[str, float] = {}
+    for entry, cluster in moments(end.cloud.world.record.entries):
+        if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in cluster.pods:
+            moved.add(cluster.pods[entry["uid"]]["owner"])
+        if entry["type"] != "change" or entry["kind"] != "pods" or entry["owner"] not in moved:
+            continue
+        if _finds_no_place(entry):
+            since.setdefault(entry["uid"], cluster.at)
+        elif entry["uid"] in since:
+            yield cluster.at - since.pop(entry["uid"])
+    yield from (end.clock.now() - at for at in since.values())
+
+
+def _finds_no_place(pod: Entry) -> bool:
+    return pod["verb"] != "delete" and pod["unschedulable"] and not pod["terminating"]

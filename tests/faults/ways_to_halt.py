@@ -9,12 +9,12 @@ from typing import Any, Final
 from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.world.kinds import Json
 from shared.core.reasons import ReturnReason
-from tests.faults.api_requests import ask
 from tests.faults.call_faults import CallFault
 from tests.faults.catalog import calls
 from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.people import Act, holder
+from tests.faults.provider import ask
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.surges import STAMP
 from tests.faults.worlds import Limits, Setting, setting, settings, spare_room, workload

@@ -17,8 +17,8 @@ from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from tests.bench.beside.waiting import Waiting, waiting_in
+from tests.faults.call_faults import ClockSkew, MessageFaults
 from tests.faults.installation import Installation
-from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.worlds import TOPIC, Limits, Setting
 
 REAPER: Final[dict[str, Any]] = {
