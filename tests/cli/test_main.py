@@ -23,7 +23,7 @@ from functions.cli.plan.compute import BEYOND
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
 from tests.cli.running import ROOT, SECONDS, run_ebb, start_ebb
-from tests.machine_speed import slowness
+from tests.measured_figures import slowness
 
 LAST_VERSION = (
     *("plan", "explain", "why-not", "shapes", "report", "fleet", "top", "dump", "demo", "simulate", "policy", "status"),

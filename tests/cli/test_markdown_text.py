@@ -1,15 +1,48 @@
 """No name is markup: judged by a markdown parser that is not ours."""
 
 import re
+from html.parser import HTMLParser
 from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from functions.cli.output.documents import code, details, text
 from functions.cli.output.tables import Column, Table, as_markdown
-from tests.cli.markdown_pages import Page
+
+
+class Page(HTMLParser):
+    """Markdown as a parser reads it: its tags in order, the words of each cell, and how many cells each row has."""
+
+    def __init__(self, markdown: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.rows: list[list[str]] = []
+        self._in_cell = False
+        self.feed(MarkdownIt("commonmark").enable("table").render(markdown))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self._in_cell = True
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag not in {"td", "th"}
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+    def row(self, first: str) -> list[str]:
+        """Return the cells of the row that begins so."""
+        return next(each for each in self.rows if each[0] == first)
+
 
 HOSTILE: Final = (
     pytest.param("a|b", id="the end of a cell"),

@@ -1,11 +1,18 @@
-"""The README is short, every link between pages leads somewhere, and what pages and code name is there."""
+"""The README is short, every link between pages leads somewhere, and what pages and code name is there.
+
+The demo's recording is a film that the README shows, and the saving of its sample is the one that pages name.
+"""
 
 import re
+import sys
 from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from shared.settings import Settings, variable
+from tests.docs.recording import LINES, RECORDING, recorded, svg
 from tests.docs.written import written
 from tests.pages import DOCS, README, ROOT, RUN, pages, prose, rows
 
@@ -120,3 +127,40 @@ def test_no_code_cites_what_the_repository_does_not_hold() -> None:
     own = str(Path(__file__).relative_to(ROOT))
 
     assert [name for name, text in texts().items() if name != own and FOREIGN.search(text)] == []
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_a_command_is_recorded_and_becomes_a_film_with_each_row_drawn_once() -> None:
+    code = "import time; print('first <&>'); time.sleep(0.2); print('second')"
+
+    film = ET.fromstring(svg(recorded((sys.executable, "-c", code)), "A film"))  # noqa: S314 - our own
+
+    drawn = [row.text for row in film.iter(f"{SVG}text")]
+    assert sorted(filter(None, drawn)) == ["first <&>", "second"]
+    assert len(list(film.iter(f"{SVG}use"))) == 3
+
+
+def test_a_command_that_fails_is_not_recorded() -> None:
+    with pytest.raises(RuntimeError, match="broken"):
+        recorded((sys.executable, "-c", "print('broken'); raise SystemExit(1)"))
+
+
+def test_the_recording_is_shown_in_the_readme_and_is_small() -> None:
+    film = ET.parse(RECORDING).getroot()  # noqa: S314 - our own
+
+    assert f"docs/pictures/{RECORDING.name}" in TEXT
+    assert len(list(film.iter(f"{SVG}use"))) > LINES
+    assert RECORDING.stat().st_size < 300_000
+
+
+PILOT: Final = (DOCS / "pilot.md").read_text(encoding="utf-8")
+
+
+def test_the_saving_of_the_sample_is_the_one_that_pages_name() -> None:
+    sample = TEXT.partition("<!-- sample -->")[2].partition("<!-- /sample -->")[0]
+    named = re.findall(r"\[(\d+) % in the sample", TEXT) + re.findall(r"\[The sample\].* saves (\d+) %", PILOT)
+
+    assert len(named) == 2
+    assert [percent for percent in named if f"{percent}%" not in sample.split()] == []

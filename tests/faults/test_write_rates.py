@@ -18,8 +18,7 @@ from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.settled_worlds import SUBSCRIPTION
 from tests.faults.worlds import Limits, setting, workload
-from tests.measured_figures import MEASURED
-from tests.rates import busiest, sustained
+from tests.measured_figures import MEASURED, busiest, sustained
 
 IN_FLIGHT = 30
 NODES, PODS, REPLICAS = 10, 8, 40

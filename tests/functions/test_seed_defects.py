@@ -17,8 +17,8 @@ from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.functions.drainer.one_drain import WEB, dies_after, evicted, fake_ebb, phase
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.seed_ebb import WEB, dies_after, evicted, fake_ebb, phase
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_forever() -> N
 
     Put back by taking `_watchdog` out of `repairs._CLAIM_RULES`.
     """
-    ebb = fake_ebb()
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"))
     ebb.drain(order(reason="empty"))
 
     ebb.pass_time(minutes=24)

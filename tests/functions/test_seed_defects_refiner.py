@@ -17,7 +17,8 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, policy
-from tests.functions.seed_ebb import WEB, deliver_until_settled, dies_after, evicted, fake_ebb, phase
+from tests.functions.drainer.one_drain import WEB, deliver_until_settled, dies_after, evicted, fake_ebb, phase
+from tests.functions.fake_ebb import FakeEbb
 
 MINUTE = timedelta(minutes=1)
 
@@ -28,7 +29,7 @@ def test_n4_with_a_limit_of_one_a_second_drain_starts_only_after_the_first_has_e
 
     Put back by leaving `budget` out of `gates.CLAIM_GATES`.
     """
-    ebb = fake_ebb(policy=policy(budgets=(Budget(Limit(count=1)),)))
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), policy=policy(budgets=(Budget(Limit(count=1)),)))
     ebb.drain(order("n1", order_id="first", reason="empty"))
     ebb.pass_time(minutes=20)
 
@@ -136,7 +137,7 @@ def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
 @pytest.mark.acceptance(41)
 def test_n10_a_node_that_a_person_cordoned_is_skipped_and_the_reason_is_given() -> None:
     """N10, before a drain. Put back by taking `_cordoned_by_other` out of `nodes.NODE_RULES`."""
-    ebb = fake_ebb()
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"))
     ebb.cluster.put(node("n1", unschedulable=True))
 
     ebb.tick()

@@ -4,8 +4,7 @@ import pytest
 
 from infra.local.scenario import Scenario, parse
 from shared.settings import Settings
-from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
-from tests.bench.beside.waiting import Waiting
+from tests.bench.beside.runs import Rest, Waiting, autoscaler_alone, with_ebb
 from tests.bench.push_window import ORDERS, Steps, run_window
 
 TOGETHER = """

@@ -19,11 +19,10 @@ import msgspec
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.measuring import measure
 from tests.mutation.reach import Reach, folder_of
-from tests.mutation.score import Score
 from tests.mutation.sites import ROOT, Mutant, mutants, patches, product
 from tests.mutation.suite import Suite, collect, file_of, test_files
 from tests.mutation.swapping import Live
-from tests.mutation.trying import Fate, Processes, Trial
+from tests.mutation.trying import Fate, Processes, Score, Trial
 
 
 def main(arguments: list[str]) -> None:

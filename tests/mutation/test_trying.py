@@ -1,4 +1,7 @@
-"""How a mutant ends, and which tests are asked: tests made for it are collected in a process of their own."""
+"""How a mutant ends, and which tests are asked: tests made for it are collected in a process of their own.
+
+The seed alone draws the mistakes that are made, and those that are excused can still be made.
+"""
 
 import faulthandler
 import gc
@@ -9,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutation.__main__ import drawn
+from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.measuring import measure
 from tests.mutation.reach import Reach
-from tests.mutation.sites import ROOT, Mutant, mutants, of_text
+from tests.mutation.sites import ROOT, Mutant, mutants, of_text, product
 from tests.mutation.suite import Suite, collect
 from tests.mutation.swapping import Live
 from tests.mutation.trying import Fate, Processes, Trial, ended, fate, forked
@@ -137,3 +142,14 @@ def test_those_tests_are_asked_that_run_the_line_and_pass(tmp_path: Path) -> Non
         assert reach.failed == [f"{FILE}::test_that_fails"]
 
     within_a_run(tmp_path, work)
+
+
+def test_a_share_is_drawn_by_the_seed_alone() -> None:
+    every = mutants(product()[:9])
+    assert drawn(every, 0.2, 7) == drawn(every, 0.2, 7) != drawn(every, 0.2, 8)
+    assert len(drawn(every, 0.2, 7)) == round(len(every) * 0.2)
+
+
+def test_each_mutant_that_is_called_equivalent_can_still_be_made() -> None:
+    files = {ROOT / file for file, *_ in EQUIVALENT}
+    assert EQUIVALENT.keys() - {mutant.key for mutant in mutants(sorted(files))} == set()

@@ -1,4 +1,7 @@
-"""One trial in a process of its own, forked from the one that has collected the tests. How it ends is the answer."""
+"""One trial in a process of its own, forked from the one that has collected the tests. How it ends is the answer.
+
+The score counts how many of each package's mutants the tests saw.
+"""
 
 import os
 import resource
@@ -8,6 +11,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -182,3 +186,23 @@ def _limit(seconds: float) -> None:
     end = int(time.process_time() + seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
     signal.alarm(int(seconds * _WALL))
+
+
+class Score:
+    def __init__(self) -> None:
+        self._fates: dict[str, Counter[Fate]] = defaultdict(Counter)
+
+    def add(self, trial: Trial, end: Fate) -> None:
+        if trial.mutant:
+            self._fates[trial.mutant.package][end] += 1
+
+    def table(self) -> str:
+        """Return a row for each package and one for all."""
+        head = f"{'':28}{'mutants':>9}{''.join(f'{fate:>10}' for fate in Fate)}{'score':>7}"
+        rows = [*sorted(self._fates.items()), ("all", sum(self._fates.values(), Counter()))]
+        return "\n".join([head, *(_row(package, fates) for package, fates in rows)])
+
+
+def _row(package: str, fates: Counter[Fate]) -> str:
+    seen = (fates[Fate.KILLED] + fates[Fate.HUNG]) / max(fates.total(), 1)
+    return f"{package:28}{fates.total():9}{''.join(f'{fates[fate]:10}' for fate in Fate)}{seen:7.0%}"

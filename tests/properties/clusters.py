@@ -1,6 +1,10 @@
-"""Drawn small clusters for the laws of placement: few nodes, few classes of pods, and rules now and then."""
+"""Drawn small clusters for the laws of placement: few nodes, few classes of pods, and rules now and then.
 
-from dataclasses import replace
+And what the proof makes of one, as the laws judge it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from operator import add
 
 from hypothesis import strategies as st
@@ -17,6 +21,7 @@ from shared.core.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from shared.core.placement import Simulation
 from tests.builders import (
     cluster,
     mounts,
@@ -158,3 +163,32 @@ def clusters(draw: st.DrawFn) -> Snapshot:
     attached = {rows[0].name: (VolumeAttachment(PD, "pv-everywhere"),)}
     known = storage(*STORED, limits={name: CSINode(most) for name, most in limits.items()}, attached=attached)
     return replace(cluster(rows, pods, namespaces={"default": {}, "other": {}}), storage=known)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Where the proof puts pods once it has taken all nodes that it can."""
+
+    judged: Snapshot
+    """Without the pods of departing nodes that have no place: they are judged as pods that wait, and lie nowhere."""
+    moves: Mapping[str, str]
+    """By pod its new node."""
+    drained: Collection[str]
+
+
+def proof_of(snapshot: Snapshot, *, robust: bool = True) -> Proof:
+    leaving = [row.name for row in snapshot.nodes if row.drain_taint is not None]
+    simulation = Simulation.of(snapshot, leaving, robust=robust)
+    for row in snapshot.nodes:
+        if row.name not in leaving:
+            simulation.try_remove(row.name)
+    moves = moves_of(simulation)
+    waiting = {any_pod.key for any_pod in simulation.unplaced} - moves.keys()
+    judged = replace(snapshot, pods=tuple(any_pod for any_pod in snapshot.pods if any_pod.key not in waiting))
+    return Proof(judged, moves, {*simulation.taken, *leaving})
+
+
+def moves_of(simulation: Simulation) -> dict[str, str]:
+    """Return by pod where it lies then: what waited, and what moved."""
+    moved = (move for moves in simulation.assignments.moves().values() for move in moves)
+    return {move.pod: move.node for move in (*simulation.assignments.reservations(), *moved)}

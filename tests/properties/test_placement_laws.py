@@ -21,9 +21,8 @@ from shared.core.rules.unmodelled import admits
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults, room_for_chunks
-from tests.properties.clusters import HOSTNAME, ZONE, buffers, classes, clusters, nodes
+from tests.properties.clusters import HOSTNAME, ZONE, buffers, classes, clusters, moves_of, nodes, proof_of
 from tests.properties.emptying import left_waiting
-from tests.properties.proofs import moves_of, proof_of
 
 
 def _departing(snapshot: Snapshot) -> list[str]:

@@ -18,8 +18,7 @@ from tests.adapters.objects import api_pod, read
 from tests.builders import resources
 from tests.depth import examples
 from tests.placement_checker import faults
-from tests.properties.clusters import APPS, classes, clusters
-from tests.properties.proofs import proof_of
+from tests.properties.clusters import APPS, classes, clusters, proof_of
 from tests.properties.resize_reference import OF_THE_POD, by_1_36, by_1_37, wished
 
 amounts = st.builds(resources, st.sampled_from([0, 0.2, 1, 3]), st.sampled_from([0, 1, 5]))

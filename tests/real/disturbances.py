@@ -13,9 +13,8 @@ from random import Random
 import requests
 
 from tests.depth import DEEP
-from tests.real.installation import Installation
+from tests.real.installation import Installation, Memory
 from tests.real.load import ChangingLoad
-from tests.real.memory import Memory
 from tests.real.process_killer import Killer
 
 TICK_EVERY = 12.0 if DEEP else 6.0

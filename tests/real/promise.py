@@ -9,7 +9,7 @@ from itertools import chain
 
 from infra.local.demo import promise
 from infra.local.demo.evidence import Evidence
-from tests.rates import busiest, sustained
+from tests.measured_figures import busiest, sustained
 from tests.real.audit_record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
 
 

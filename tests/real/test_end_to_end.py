@@ -12,9 +12,8 @@ from tests.real import neighbours
 from tests.real.audit_record import about, at
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
+from tests.real.installation import Installation, Memory, RealServices
 from tests.real.least_rights import TARGETS, least_rights, user
-from tests.real.memory import Memory
 from tests.real.nights import node_names, tainted
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until

@@ -29,8 +29,7 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import EBB, Audit, about, is_dry
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
-from tests.real.memory import Memory
+from tests.real.installation import Installation, Memory, RealServices
 from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.two_machine_types import POOLS, NightCluster
 from tests.real.waiting import until

@@ -10,8 +10,7 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import entries, granted
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
-from tests.real.memory import Memory
+from tests.real.installation import Installation, Memory, RealServices
 from tests.real.nights import node_names, tainted
 from tests.real.promise import breaches
 from tests.real.rich_cluster import NAMESPACE, NODES, POOLS, is_calm, populate

@@ -20,9 +20,8 @@ from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
+from tests.real.installation import Installation, Memory, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
-from tests.real.memory import Memory
 from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
 from tests.rights.rbac import OPTIONS

@@ -22,9 +22,8 @@ from tests.pages import blocks as blocks_of
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
+from tests.real.installation import Installation, Memory, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
-from tests.real.memory import Memory
 from tests.real.process_killer import stacks
 from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
 from tests.real.waiting import until

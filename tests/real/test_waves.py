@@ -16,8 +16,7 @@ from tests.real.audit_record import granted, uid_asked_for
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, disruption_budget, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
-from tests.real.memory import Memory
+from tests.real.installation import Installation, Memory, RealServices
 from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.waiting import until
 from tests.real.watches import Watch

@@ -26,7 +26,7 @@ from shared.log import JsonLog, trace_id
 from tests.adapters.scripted import Say, Script, document, scripted, status
 from tests.builders import CLUSTER
 from tests.pages import ROOT
-from tests.security.secrets import BEARER, PASSWORD, PRIVATE_KEY, leaked
+from tests.security.test_messages import BEARER, PASSWORD, PRIVATE_KEY, leaked
 
 NODES = Call("list", "nodes", "/api/v1/nodes")
 

@@ -19,8 +19,8 @@ from shared.errors import BadOrder, BadPolicy
 from tests.builders import CLUSTER, NOW, node
 from tests.functions.fake_ebb import FakeEbb
 from tests.pages import ROOT
-from tests.security.secrets import ALL, leaked
-from tests.zip.requirements import pins
+from tests.security.test_messages import ALL, leaked
+from tests.zip.test_packages import pins
 
 LONG = "y" * 5_000
 MOST_FAULT = 1_000

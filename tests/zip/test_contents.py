@@ -14,8 +14,7 @@ from typing import Any
 from infra.archive import archive, patterns, source_files, write
 from shared.settings import Settings, variable
 from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, variables
-from tests.zip.requirements import ROOT
-from tests.zip.test_packages import unpack
+from tests.zip.test_packages import ROOT, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024

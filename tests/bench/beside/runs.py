@@ -1,22 +1,25 @@
 """One cluster left to the autoscaler, and the same one with Ebb beside it, each until nothing more goes; virtual time.
 
-Ebb is the production planner and drainer on the simulated GKE, called every minute.
+Ebb is the production planner and drainer on the simulated GKE, called every minute. The autoscaler proves one packing,
+and the scheduler chooses another: a pod that the autoscaler evicts may find no node whatever runs next to it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from infra.local.clocks import ManualClock
+from infra.local.scaling.client import AGENT
 from infra.local.scaling.view import CLASS_LABEL
 from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke, World, run_until_rest
+from infra.local.world.kinds import Json
+from infra.local.world.pods import node_of
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
-from tests.bench.beside.waiting import Waiting, waiting_in
 from tests.faults.call_faults import ClockSkew, MessageFaults
 from tests.faults.installation import Installation
 from tests.faults.worlds import TOPIC, Limits, Setting
@@ -54,6 +57,16 @@ def reaped(scenario: Scenario) -> Scenario:
     """Return the same with every node of a ComputeClass under which only empty nodes go."""
     pools = [pool.model_copy(update={"labels": {**pool.labels, CLASS_LABEL: "reaper"}}) for pool in scenario.pools]
     return scenario.model_copy(update={"pools": pools, "manifests": [*scenario.manifests, REAPER]})
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Pods without a node."""
+
+    by_autoscaler: int
+    """Created anew for what it evicted."""
+    by_others: int
+    """All the rest: for what Ebb evicted, or for what nobody did."""
 
 
 @dataclass(frozen=True)
@@ -143,3 +156,28 @@ def rest_of(world: World, begun: float, *, is_rest: bool) -> Rest:
 
 
 _node: Final = msgspec.json.Decoder(wire.Node)
+
+
+def waiting_in(world: World) -> Waiting:
+    """Return how many pods have no node; the autoscaler's are only those that nobody else can have made."""
+    found = [pod for pod in world.store.all("pods") if not node_of(pod)]
+    own = sum(_is_autoscalers(pod, world.record.of("change"), world.record.of("eviction")) for pod in found)
+    return Waiting(own, len(found) - own)
+
+
+def _is_autoscalers(pod: Json, changes: Sequence[Json], evictions: Iterable[Json]) -> bool:
+    """Whether the last evictions of pods of the same owner, before this one came, were all the autoscaler's."""
+    mine = [change for change in changes if change["kind"] == "pods" and change["uid"] == pod["metadata"]["uid"]]
+    created, owner = mine[0]["at"], mine[0]["owner"]
+    siblings = {change["uid"] for change in changes if change["kind"] == "pods" and owner and change["owner"] == owner}
+    earlier = [
+        eviction
+        for eviction in evictions
+        if eviction["uid"] in siblings and _counts(eviction) and eviction["at"] <= created
+    ]
+    last = max((eviction["at"] for eviction in earlier), default=0.0)
+    return {eviction["actor"] for eviction in earlier if eviction["at"] == last} == {AGENT}
+
+
+def _counts(eviction: dict[str, Any]) -> bool:
+    return not eviction.get("dry_run")

@@ -6,10 +6,19 @@ from typing import Any, Final
 
 from infra.local.machine_types import allocatable
 from tests.adapters.objects import CREATED, api_node
-from tests.bench.clusters.disks import DRIVER, STORAGE_CLASS, bound_claim, claim_name
 from tests.bench.clusters.generated import DAEMON_CPU, DAEMON_MEMORY, BenchCluster
 from tests.bench.clusters.placing import BenchNode
-from tests.bench.clusters.specs import CLAIM, annotations_of, container_of, labels_of, rules_of
+from tests.bench.clusters.specs import (
+    CLAIM,
+    DRIVER,
+    STORAGE_CLASS,
+    annotations_of,
+    bound_claim,
+    claim_name,
+    container_of,
+    labels_of,
+    rules_of,
+)
 from tests.bench.clusters.workloads import BenchWorkload
 from tests.bench.pages import full_container, full_pod
 

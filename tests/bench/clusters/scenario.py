@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from infra.local.scenario import Scenario
-from tests.bench.clusters.disks import bound_claim, claim_name
 from tests.bench.clusters.generated import DAEMON_CPU, DAEMON_MEMORY, ZONES, BenchCluster
-from tests.bench.clusters.specs import annotations_of, container_of, labels_of, rules_of
+from tests.bench.clusters.specs import annotations_of, bound_claim, claim_name, container_of, labels_of, rules_of
 from tests.bench.clusters.workloads import BenchWorkload
 
 Json = dict[str, Any]

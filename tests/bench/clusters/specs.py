@@ -1,4 +1,4 @@
-"""The pod template of a generated workload as the API writes it: labels and spec with all its rules."""
+"""A generated workload as the API writes it: its pods' labels and spec with all their rules, and their zonal disks."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,6 +10,8 @@ CLAIM: Final = "CLAIM-NAME"
 """Stands for the claim of one replica."""
 APART: Final = "keep-apart"
 """The label whose value the pods of one group share."""
+DRIVER: Final = "pd.csi.storage.gke.io"
+STORAGE_CLASS: Final = "standard-rwo"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -60,3 +62,38 @@ def _affinity(workload: BenchWorkload) -> Iterator[tuple[str, Json]]:
 
 def _term(key: str, labels: dict[str, str]) -> Json:
     return {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+
+
+def claim_name(pod: str) -> str:
+    return f"data-{pod}"
+
+
+def bound_claim(pod: str, zone: str) -> tuple[Json, Json]:
+    """Return the claim of a pod's disk in a zone, and its volume, as GKE's CSI driver makes them."""
+    name, size = claim_name(pod), {"storage": "10Gi"}
+    asked = {"accessModes": ["ReadWriteOnce"], "storageClassName": STORAGE_CLASS, "volumeMode": "Filesystem"}
+    term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": f"uid-{name}",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        },
+        "spec": {**asked, "volumeName": f"pv-{name}", "resources": {"requests": size}},
+        "status": {"phase": "Bound"},
+    }
+    volume = {
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"pv-{name}", "uid": f"uid-pv-{name}"},
+        "spec": {
+            **asked,
+            "capacity": size,
+            "claimRef": {"namespace": "default", "name": name, "uid": f"uid-{name}"},
+            "csi": {"driver": DRIVER, "volumeHandle": f"projects/p/zones/{zone}/disks/{name}"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+        },
+        "status": {"phase": "Bound"},
+    }
+    return claim, volume

@@ -24,7 +24,7 @@ from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from shared.port_types import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
-from tests.cli.drains.pushed_installation import TOPIC, installation_of
+from tests.cli.drains.test_release import TOPIC, installation_of
 from tests.cli.running import run_ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import PubSubEmulator

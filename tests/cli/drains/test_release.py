@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from functions.cli.drains.client import Installation
 from functions.cli.drains.release import ReleaseTarget, VisibleNodes, is_free, order_release, read_nodes
 from functions.cli.output.format import moment
+from functions.drainer.main import PushReply
 from shared.core.cluster import names
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.orders import OrderKind, Origin
@@ -15,10 +17,40 @@ from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.errors import BadInput, BadSettings
 from shared.port_types import WAVE_KEY, DocumentKey
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pod
-from tests.cli.drains.pushed_installation import TOPIC, installation_of
 from tests.cli.running import run_ebb
 from tests.fakes import FakeState
 from tests.functions.fake_ebb import FakeEbb
+
+TOPIC = "projects/p/topics/orders"
+
+
+class Subscription:
+    """Delivers one message whenever time passes and no step is at work; what is not acknowledged comes again."""
+
+    def __init__(self, fake_ebb: FakeEbb) -> None:
+        self._fake_ebb = fake_ebb
+        self._next = 0
+        self._at_work = False
+        fake_ebb.clock.moves.append(self._push)
+
+    def _push(self) -> None:
+        if self._at_work or self._next >= len(self._fake_ebb.bus.published):
+            return
+        self._at_work = True
+        if self._fake_ebb.deliver(self._fake_ebb.bus.published[self._next]) is PushReply.DONE:
+            self._next += 1
+        self._at_work = False
+
+
+def installation_of(fake_ebb: FakeEbb, *, pushed: bool = True, cluster: str = CLUSTER) -> Installation:
+    """Return what a command works with while the drainer is pushed what it published.
+
+    `pushed=False` is a topic whose subscription is missing.
+    """
+    if pushed:
+        Subscription(fake_ebb)
+    return Installation(cluster, TOPIC, fake_ebb.state, fake_ebb.bus, fake_ebb.clock, "jane")
+
 
 BLIND = VisibleNodes(note="The cluster is not looked at.")
 

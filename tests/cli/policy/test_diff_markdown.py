@@ -15,9 +15,9 @@ from functions.cli.policy.comparing import MORE, MOST, TITLE, compare_figures
 from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
 from tests.builders import NOW
 from tests.cli import dumps
-from tests.cli.markdown_pages import Page
 from tests.cli.plan.plans import some_scenarios
 from tests.cli.test_main import ebb
+from tests.cli.test_markdown_text import Page
 
 OLD: Final = """
 cluster: {timeSinceLastAddition: 1m}

@@ -13,7 +13,7 @@ from functions.cli.main import app
 from functions.cli.report.compute import document, draw_report
 from tests.browser.devtools import Page
 from tests.cli import dumps
-from tests.cli.report import big_shop, reports
+from tests.cli.report import reports
 from tests.cli.report.reports import objects
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -329,7 +329,7 @@ def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Repor
 @pytest.mark.deep
 def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 1)
-    big_shop.write(tmp_path / "shop.json", 1000)
+    reports.write_shop(tmp_path / "shop.json", 1000)
     page = drawn(window, tmp_path, reports.told(sources))
 
     assert page.number(".bar") == 2000

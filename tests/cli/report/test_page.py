@@ -15,8 +15,8 @@ import pytest
 from functions.cli.output.pages import asset
 from functions.cli.output.visible import visible, visible_values
 from functions.cli.report.compute import SCRIPTS, document, draw_report
-from tests.cli.report import big_shop, reports
-from tests.machine_speed import slowness
+from tests.cli.report import reports
+from tests.measured_figures import slowness
 from tests.pages import ROOT
 
 ASSETS = ROOT / "functions" / "cli" / "output" / "assets"
@@ -123,7 +123,7 @@ def test_it_is_drawn_soon_after_the_plan_and_small_enough_to_be_sent(
     nodes: int, pods_a_node: int, seconds: float, tmp_path: Path
 ) -> None:
     sources = reports.shop(tmp_path, 1)
-    big_shop.write(tmp_path / "shop.json", nodes, pods_a_node)
+    reports.write_shop(tmp_path / "shop.json", nodes, pods_a_node)
     made = reports.report_input(sources)
     before = time.process_time()
     text = draw_report(document(made))

@@ -1,9 +1,12 @@
-"""A little cluster with one drain in it, for the tests of the drainer."""
+"""A little cluster with one drain in it: what was evicted, how far the drain has come, and a step that dies."""
 
 from datetime import timedelta
 from typing import Any
 
+from functions.drainer.main import PushReply
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, OrderKind
+from shared.errors import Retryable
 from tests.builders import NOW, node, order, pdb, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 
@@ -23,3 +26,31 @@ def holder(ebb: FakeEbb) -> str | None:
 def released(**changes: Any) -> Order:
     """A release that does not expire within the test."""
     return order(kind=OrderKind.RELEASE, **{"expires_at": NOW + timedelta(hours=1), **changes})
+
+
+def evicted(ebb: FakeEbb) -> list[object]:
+    return [call[1] for call in ebb.effects() if call[0] == "evict"]
+
+
+def phase(ebb: FakeEbb, order_id: str = "order") -> DrainPhase | None:
+    record = ebb.record(order_id)
+    return record.phase if record else None
+
+
+def deliver_until_settled(ebb: FakeEbb, order_id: str = "order") -> None:
+    while phase(ebb, order_id) is not DrainPhase.SETTLED:
+        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
+
+
+def dies_after(ebb: FakeEbb, method: str) -> None:
+    """Kill the step once a call of a method has had its effect; the message never comes again."""
+    own, alive = getattr(ebb.cluster, method), [True]
+
+    def call(*given: Any, **more: Any) -> Any:
+        answer = own(*given, **more)
+        if alive and not more.get("dry_run"):
+            alive.pop()
+            raise Retryable("kubernetes", "killed")
+        return answer
+
+    setattr(ebb.cluster, method, call)

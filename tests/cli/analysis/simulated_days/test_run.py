@@ -27,7 +27,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
 from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
 from tests.cli.simulate.made_cluster import make_cluster
-from tests.machine_speed import slowness
+from tests.measured_figures import slowness
 
 DAY = timedelta(days=1)
 EAGER = parse(b"""
