@@ -1,14 +1,20 @@
-"""What is away from a pool: never more than went, and never more by drains than drains removed."""
+"""What is away from a pool: never more than went, and never more by drains than drains removed.
+
+What Ebb remembers of demand: the peak of the last half day to day, and how far it has fallen since.
+"""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.core.planning.candidates import with_demand
 from shared.core.records.pool_count import PoolCount, PoolFigures, begin
-from shared.core.records.state import Removed
-from tests.builders import NOW
+from shared.core.records.state import ClusterState, KnownDemand, Removed
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, pod, policy
 from tests.depth import examples
 
 HOUR = timedelta(hours=1)
@@ -87,3 +93,36 @@ def test_of_what_is_away_the_node_that_went_last_comes_back_first(passes: list[t
         assert count.own.nodes == sum(away)
         assert count.own.cost_per_hour == 90 * count.own.nodes
     assert gone == sum(by_drains + by_others for by_drains, by_others, _ in passes)
+
+
+@pytest.mark.parametrize(
+    ("expected", "later"),
+    [
+        pytest.param(0, [(1, 900)], id="it has risen"),
+        pytest.param(300, [(1, 500)], id="within the half day"),
+        pytest.param(300, [(1, 500), (13, 500)], id="in the half day after"),
+        pytest.param(0, [(1, 500), (13, 500), (26, 500)], id="the peak is forgotten a day later"),
+        pytest.param(0, [(30, 500)], id="nobody has looked for a day"),
+        pytest.param(100, [(1, 600), (2, 900), (3, 800)], id="since a higher peak"),
+    ],
+)
+def test_demand_has_fallen_since_its_peak(expected: int, later: list[tuple[int, int]]) -> None:
+    demand = KnownDemand(800, NOW, 800)
+    for hours, cpu in later:
+        demand = demand.followed_by(cpu, NOW + hours * HOUR)
+    assert demand.fallen == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param(1500, {}, id="a pod that runs"),
+        pytest.param(1500, {"on": ""}, id="one that waits for a node"),
+        pytest.param(500, {"owner": "DaemonSet/d"}, id="what goes with its node is none"),
+        pytest.param(500, {"deleting": NOW}, id="nor is what is ending: its replacement counts"),
+    ],
+)
+def test_demand_is_what_pods_ask_for(expected: int, changes: dict[str, Any]) -> None:
+    pods = [pod("a", on="n1", cpu=0.5), pod("b", **{"on": "n1", "cpu": 1, **changes})]
+    found = with_demand(Situation(cluster([node("n1")], pods), ClusterState(), policy()))
+    assert found.state.demand == KnownDemand(expected, found.now, expected)

@@ -1,15 +1,21 @@
+"""Laws of the whole core: every reason is given somewhere, and in a pass no lower layer calls a higher one."""
+
 import ast
+import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
+from types import FrameType
+from typing import Final
 
 import pytest
 
 from functions.cli.analysis.exclusions import Exclusion
 from shared.core import reasons
 from shared.core.reasons import FORMER, DrainReason, Outcome, Reason, reason_of_word
+from tests.core.planning.passes import half_full, marked, plan
+from tests.pages import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "shared" / "core" / "reasons"
 """What a row says of a reason is read where the reason has been given."""
 KINDS = {name: kind for name, kind in vars(reasons).items() if isinstance(kind, type) and issubclass(kind, Reason)}
@@ -70,3 +76,41 @@ def test_each_former_word_stands_for_a_word_of_now() -> None:
 )
 def test_what_is_only_asked_for_is_not_given(expected: set[tuple[str, str]], text: str) -> None:
     assert set(given(ast.parse(text))) == expected
+
+
+CONTRACTS: Final = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+LAYERS: Final[list[str]] = next(row["layers"] for row in CONTRACTS if row.get("containers") == ["shared.core"])
+
+
+@cache
+def layer_of(module: str) -> int | None:
+    """Return the place of a module's layer, the highest first; None outside the core."""
+    return LAYERS.index(module.split(".")[2]) if module.startswith("shared.core.") else None
+
+
+def test_no_lower_layer_calls_a_higher_one() -> None:
+    climbs: set[tuple[str, str]] = set()
+    seen: set[int] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        mine = layer_of(frame.f_globals["__name__"]) if event == "call" else None
+        if mine is None:
+            return
+        seen.add(mine)
+        caller = frame.f_back
+        while caller is not None and (theirs := layer_of(caller.f_globals["__name__"])) is None:
+            caller = caller.f_back
+        if caller is not None and theirs is not None and theirs > mine:
+            climbs.add((caller.f_code.co_qualname, frame.f_code.co_qualname))
+
+    before = sys.getprofile()
+    names = [f"n{number}" for number in range(3)]
+    sys.setprofile(note)
+    try:
+        made = plan(half_full(*names, cpu=1), marks=marked(*names))
+    finally:
+        sys.setprofile(before)
+
+    assert climbs == set()
+    assert {"planning", "placement", "rules", "cluster"} <= {LAYERS[layer] for layer in seen}
+    assert made.at_rest is not None
