@@ -11,12 +11,7 @@ from shared.adapters.kubernetes.namespace_limits import quota_from_dump, range_f
 from shared.adapters.kubernetes.vertical_autoscalers import RESOURCE, from_dump, read_autoscalers
 from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
 from shared.core.cluster.resources import NOTHING
-from shared.core.cluster.returning import (
-    ContainerPolicy,
-    StartupBoost,
-    VerticalAutoscaler,
-    VerticalAutoscalers,
-)
+from shared.core.cluster.returning import ContainerPolicy, StartupBoost, VerticalAutoscaler, VerticalAutoscalers
 from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.builders import resources
 

@@ -5,15 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.world.kinds import Json
-from tests.local.virtual_cluster import (
-    MERGE,
-    VirtualCluster,
-    budget,
-    node,
-    pod,
-    status_of,
-    workload,
-)
+from tests.local.virtual_cluster import MERGE, VirtualCluster, budget, node, pod, status_of, workload
 
 NODE = "/api/v1/nodes/a"
 PODS = "/api/v1/pods"

@@ -14,13 +14,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import HostPort, PodClass, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import (
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
+from shared.core.cluster.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
 from shared.core.placement import Simulation
 from tests.builders import (
     cluster,

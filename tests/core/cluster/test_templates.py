@@ -6,14 +6,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.pod import CLAIM, EPHEMERAL, HostPort, PodClass, Volume
 from shared.core.cluster.returning import as_they_return
-from shared.core.cluster.selectors import (
-    LabelSelector,
-    NodeTerm,
-    PodTerm,
-    Requirement,
-    SpreadConstraint,
-    Toleration,
-)
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.workloads import Revisions, Workload
 from tests.builders import mounts, pod, pod_class, pod_template, resources
 
