@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
-from msgspec.structs import replace as changed
 
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.node import NodePool
@@ -26,15 +25,21 @@ ALIVE = Lease("step", NOW + timedelta(seconds=20))
 def inputs(
     picture: Snapshot, record: DrainRecord | None = None, *, claimed: bool = True, **changes: Any
 ) -> HealingInput:
-    left = record is not None and record.phase is DrainPhase.DRAINED
-    claims = {"uid-n1": claim("n1", since=BEFORE, drained=left or UNSET)} if claimed else {}
+    is_left = record is not None and record.phase is DrainPhase.DRAINED
+    claims = {"uid-n1": claim("n1", since=BEFORE, drained=is_left or UNSET)} if claimed else {}
     records = {"order": record} if record else {}
     given: dict[str, Any] = {"state": ClusterState(claims=claims), "policy": policy(), **changes}
     return HealingInput(snapshot=picture, records=records, now=NOW, **given)
 
 
 def drain(phase: str, lease: Lease | None = DEAD, **changes: Any) -> DrainRecord:
-    return DrainRecord(order=order(), phase=DrainPhase(phase), node_uid="uid-n1", lease=lease, **changes)
+    given: dict[str, Any] = {"order": order(), "node_uid": "uid-n1", **changes}
+    return DrainRecord(phase=DrainPhase(phase), lease=lease, **given)
+
+
+def left(drained_at: datetime = NOW, **changes: Any) -> DrainRecord:
+    """A drain whose node is left to the autoscaler; nobody has a lease of it."""
+    return drain("drained", None, drained_at=drained_at, **changes)
 
 
 def ours(**changes: Any) -> Snapshot:
@@ -74,18 +79,8 @@ def two_held(*pods: Pod) -> HealingInput:
     ]
     picture = cluster([*nodes, node("n3", pool="b")], [long, *pods])
     pools = {"a": NodePool("a", upgrading=True, version="9"), "b": NodePool("b")}
-    claims = {
-        any_node.uid: claim(any_node.name, since=BEFORE, drained=True, order_id=any_node.name) for any_node in nodes
-    }
-    records = {
-        any_node.name: DrainRecord(
-            order=order(any_node.name, order_id=any_node.name),
-            phase=DrainPhase.DRAINED,
-            node_uid=any_node.uid,
-            drained_at=NOW,
-        )
-        for any_node in nodes
-    }
+    claims = {row.uid: claim(row.name, since=BEFORE, drained=True, order_id=row.name) for row in nodes}
+    records = {row.name: left(order=order(row.name, order_id=row.name), node_uid=row.uid) for row in nodes}
     return HealingInput(replace(picture, pools=pools), ClusterState(claims=claims), records, policy(), NOW)
 
 
@@ -93,9 +88,8 @@ def two_held(*pods: Pod) -> HealingInput:
     ("expected", "pods"),
     [
         pytest.param(["n1"], [], id="alone"),
-        pytest.param(
-            ["n1", "n2"], [pod("new", cpu=3.9, unschedulable_since=NOW), pod("full", on="n3", cpu=3.9)], id="another"
-        ),
+        pytest.param(["n1", "n2"], [pod("new", cpu=3.9, unschedulable_since=NOW), pod("full", on="n3", cpu=3.9)],
+                     id="another"),
         pytest.param(
             ["n1", "n2"],
             [
@@ -105,7 +99,7 @@ def two_held(*pods: Pod) -> HealingInput:
             id="one that preempts",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_waits_for_a_node_of_an_upgrade_for_long_is_hidden_by_no_other_demand(
     expected: list[str], pods: list[Pod]
 ) -> None:
@@ -121,174 +115,86 @@ DRAINED_AT = NOW - timedelta(minutes=25)
     ("expected", "patient"),
     [
         pytest.param([], inputs(ours(), drain("cordoned", ALIVE)), id="a living step is left alone"),
-        pytest.param(
-            [repair(RepairKind.CONTINUE, detail="silent in phase cordoned")],
-            inputs(ours(), drain("cordoned")),
-            id="a step past its lease goes on with the next generation",
-        ),
-        pytest.param(
-            [repair(RepairKind.CONTINUE, detail="silent before its claim was drained")],
-            unwatched(drain("drained", drained_at=NOW)),
-            id="so does one that was lost when it had drained the node",
-        ),
+        pytest.param([repair(RepairKind.CONTINUE, detail="silent in phase cordoned")],
+                     inputs(ours(), drain("cordoned")), id="a step past its lease goes on with the next generation"),
+        pytest.param([repair(RepairKind.CONTINUE, detail="silent before its claim was drained")],
+                     unwatched(drain("drained", drained_at=NOW)),
+                     id="so does one that was lost when it had drained the node"),
         pytest.param([], unwatched(drain("drained", ALIVE, drained_at=NOW)), id="one that watches is left alone"),
-        pytest.param(
-            [],
-            unwatched(drain("drained", None, drained_at=NOW, updated_at=NOW - timedelta(seconds=59))),
-            id="its next message may be on its way",
-        ),
+        pytest.param([], unwatched(left(updated_at=NOW - timedelta(seconds=59))),
+                     id="its next message may be on its way"),
         pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
-        pytest.param(
-            released(ReturnReason.DEADLINE, "no step could end the drain"),
-            inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
-            id="long past its deadline it is returned, whether its steps live or not",
-        ),
-        pytest.param(
-            [],
-            inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT + timedelta(seconds=1))),
-            id="its steps have had as long as a drained node's autoscaler has",
-        ),
-        pytest.param(
-            released(ReturnReason.WATCHDOG),
-            unwatched(drain("drained", None, drained_at=DRAINED_AT)),
-            id="the watchdog waits for no message",
-        ),
+        pytest.param(released(ReturnReason.DEADLINE, "no step could end the drain"),
+                     inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
+                     id="long past its deadline it is returned, whether its steps live or not"),
+        pytest.param([], inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT + timedelta(seconds=1))),
+                     id="its steps have had as long as a drained node's autoscaler has"),
+        pytest.param(released(ReturnReason.WATCHDOG), unwatched(left(DRAINED_AT)),
+                     id="the watchdog waits for no message"),
         pytest.param([repair(RepairKind.SETTLE)], inputs(cluster([]), drain("drained")), id="the node is gone"),
-        pytest.param(
-            [repair(RepairKind.SETTLE)],
-            inputs(cluster([node("n1", uid="uid-other")]), drain("drained")),
-            id="another node has the name",
-        ),
-        pytest.param(
-            [],
-            inputs(ours(), drain("drained", None, drained_at=DRAINED_AT + timedelta(seconds=1))),
-            id="the autoscaler has time left",
-        ),
-        pytest.param(
-            released(ReturnReason.WATCHDOG),
-            inputs(ours(), drain("drained", None, drained_at=DRAINED_AT)),
-            id="the watchdog fires",
-        ),
-        pytest.param(
-            released(ReturnReason.WATCHDOG),
-            inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT)),
-            id="a node that was drained long after the drain's deadline gets no second watchdog",
-        ),
-        pytest.param(
-            [],
-            inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT + timedelta(seconds=1))),
-            id="it has what is left of one",
-        ),
-        pytest.param(
-            [],
-            inputs(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
-            id="not while its pool is upgraded: the cordon may be GKE's as well",
-        ),
-        pytest.param(
-            released(ReturnReason.WATCHDOG),
-            inputs(upgrading(ours()), drain("drained", None, drained_at=NOW - timedelta(minutes=50))),
-            id="but no longer than twice its time",
-        ),
-        pytest.param(
-            released(ReturnReason.WATCHDOG),
-            inputs(upgrading(ours(version="1.34.1"), "1.33.9"), drain("drained", None, drained_at=DRAINED_AT)),
-            id="nor where the node has its new version",
-        ),
-        pytest.param(
-            released(ReturnReason.DEMAND, "default/p"),
-            inputs(wanted(ours()), drain("drained", None, drained_at=NOW)),
-            id="demand returns",
-        ),
-        pytest.param(
-            released(ReturnReason.BUFFER, "default/web"),
-            inputs(replace(ours(), buffers=LACKING), drain("drained", None, drained_at=NOW)),
-            id="a buffer has room nowhere else",
-        ),
-        pytest.param(
-            released(ReturnReason.DEMAND, "default/p"),
-            inputs(replace(wanted(ours()), buffers=LACKING), drain("drained", None, drained_at=NOW)),
-            id="pods come before buffers",
-        ),
-        pytest.param(
-            [],
-            inputs(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
-            id="while its pool is upgraded the node is no room for it",
-        ),
-        pytest.param(
-            released(ReturnReason.DEMAND, "default/p"),
-            inputs(upgrading(wanted(ours(), minutes=10)), drain("drained", None, drained_at=NOW)),
-            id="until it has waited for ten minutes",
-        ),
-        pytest.param(
-            released(ReturnReason.DEMAND, "default/p"),
-            inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), drain("drained", None, drained_at=NOW)),
-            id="where the node has its new version it is room at once",
-        ),
-        pytest.param(
-            [],
-            inputs(wanted(ours(conditions=MAINTAINED)), drain("drained", None, drained_at=NOW)),
-            id="while somebody works on the node it is no room either: our cordon holds it for them, too",
-        ),
-        pytest.param(
-            [],
-            inputs(replace(ours(conditions=MAINTAINED), buffers=LACKING), drain("drained", None, drained_at=NOW)),
-            id="nor is it for a buffer",
-        ),
-        pytest.param(
-            released(ReturnReason.OVERRULED),
-            inputs(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
-            id="a person freed a drained node",
-        ),
-        pytest.param(
-            [],
-            inputs(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), begun_deletions={"n1": NOW}),
-            id="the autoscaler failed to delete it and left the cordon",
-        ),
+        pytest.param([repair(RepairKind.SETTLE)], inputs(cluster([node("n1", uid="uid-other")]), drain("drained")),
+                     id="another node has the name"),
+        pytest.param([], inputs(ours(), left(DRAINED_AT + timedelta(seconds=1))), id="the autoscaler has time left"),
+        pytest.param(released(ReturnReason.WATCHDOG), inputs(ours(), left(DRAINED_AT)), id="the watchdog fires"),
+        pytest.param(released(ReturnReason.WATCHDOG), inputs(ours(), left(deadline=DRAINED_AT)),
+                     id="a node that was drained long after the drain's deadline gets no second watchdog"),
+        pytest.param([], inputs(ours(), left(deadline=DRAINED_AT + timedelta(seconds=1))),
+                     id="it has what is left of one"),
+        pytest.param([], inputs(upgrading(ours()), left(DRAINED_AT)),
+                     id="not while its pool is upgraded: the cordon may be GKE's as well"),
+        pytest.param(released(ReturnReason.WATCHDOG), inputs(upgrading(ours()), left(NOW - timedelta(minutes=50))),
+                     id="but no longer than twice its time"),
+        pytest.param(released(ReturnReason.WATCHDOG),
+                     inputs(upgrading(ours(version="1.34.1"), "1.33.9"), left(DRAINED_AT)),
+                     id="nor where the node has its new version"),
+        pytest.param(released(ReturnReason.DEMAND, "default/p"), inputs(wanted(ours()), left()), id="demand returns"),
+        pytest.param(released(ReturnReason.BUFFER, "default/web"), inputs(replace(ours(), buffers=LACKING), left()),
+                     id="a buffer has room nowhere else"),
+        pytest.param(released(ReturnReason.DEMAND, "default/p"),
+                     inputs(replace(wanted(ours()), buffers=LACKING), left()), id="pods come before buffers"),
+        pytest.param([], inputs(upgrading(wanted(ours())), left()),
+                     id="while its pool is upgraded the node is no room for it"),
+        pytest.param(released(ReturnReason.DEMAND, "default/p"), inputs(upgrading(wanted(ours(), minutes=10)), left()),
+                     id="until it has waited for ten minutes"),
+        pytest.param(released(ReturnReason.DEMAND, "default/p"),
+                     inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), left()),
+                     id="where the node has its new version it is room at once"),
+        pytest.param([], inputs(wanted(ours(conditions=MAINTAINED)), left()),
+                     id="while somebody works on the node it is no room either: our cordon holds it for them, too"),
+        pytest.param([], inputs(replace(ours(conditions=MAINTAINED), buffers=LACKING), left()),
+                     id="nor is it for a buffer"),
+        pytest.param(released(ReturnReason.OVERRULED), inputs(cluster([node("n1")]), left()),
+                     id="a person freed a drained node"),
+        pytest.param([], inputs(ours(), left(cordoned_at=BEFORE), begun_deletions={"n1": NOW}),
+                     id="the autoscaler failed to delete it and left the cordon"),
         pytest.param(
             [repair(RepairKind.CONTINUE, detail="uncordoned by the autoscaler")],
             inputs(
                 cluster([node("n1", taints=(our_taint(),))]),
-                drain("drained", None, drained_at=NOW, cordoned_at=BEFORE),
+                left(cordoned_at=BEFORE),
                 begun_deletions={"n1": NOW},
             ),
             id="it failed and took the cordon away",
         ),
-        pytest.param(
-            released(ReturnReason.PAUSED, "paused"),
-            inputs(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
-            id="a pause gives drained nodes back",
-        ),
-        pytest.param(
-            released(ReturnReason.ORPHAN, "no record of the drain can be read"),
-            inputs(ours()),
-            id="a claim without a record",
-        ),
-        pytest.param(
-            released(ReturnReason.ORPHAN, "the drain had already ended"),
-            inputs(ours(), drain("settled")),
-            id="a record that ended while its claim stands",
-        ),
+        pytest.param(released(ReturnReason.PAUSED, "paused"),
+                     inputs(ours(), left(), policy=policy(cluster_wide={"paused": True})),
+                     id="a pause gives drained nodes back"),
+        pytest.param(released(ReturnReason.ORPHAN, "no record of the drain can be read"), inputs(ours()),
+                     id="a claim without a record"),
+        pytest.param(released(ReturnReason.ORPHAN, "the drain had already ended"), inputs(ours(), drain("settled")),
+                     id="a record that ended while its claim stands"),
         pytest.param(released(ReturnReason.ORPHAN), inputs(ours(), claimed=False), id="our taint without a claim"),
-        pytest.param(
-            [],
-            inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
-            id="a taint as young as the snapshot may have a claim we have not read",
-        ),
-        pytest.param(
-            released(ReturnReason.ORPHAN),
-            inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
-            id="a scribbled annotation does not hide an orphan",
-        ),
-        pytest.param(
-            [], inputs(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
-        ),
-        pytest.param(
-            released(ReturnReason.ORPHAN),
-            inputs(ours(), claimed=False, policy=None),
-            id="healing goes on without a policy",
-        ),
+        pytest.param([], inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
+                     id="a taint as young as the snapshot may have a claim we have not read"),
+        pytest.param(released(ReturnReason.ORPHAN),
+                     inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
+                     id="a scribbled annotation does not hide an orphan"),
+        pytest.param([], inputs(cluster([node("n1", unschedulable=True)]), claimed=False),
+                     id="a person's cordon is not ours"),
+        pytest.param(released(ReturnReason.ORPHAN), inputs(ours(), claimed=False, policy=None),
+                     id="healing goes on without a policy"),
     ],
-)
+)  # fmt: skip
 def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: HealingInput) -> None:
     assert expected == list(find_repairs(patient))
 
@@ -296,12 +202,11 @@ def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: H
 @pytest.mark.parametrize(
     ("expected", "moved"),
     [
-        pytest.param(
-            NOW + timedelta(seconds=35), "default/ReplicaSet/other", id="the scheduler has ended others for it"
-        ),
+        pytest.param(NOW + timedelta(seconds=35), "default/ReplicaSet/other",
+                     id="the scheduler has ended others for it"),
         pytest.param(None, "default/ReplicaSet/web", id="not where we have moved pods of its workload"),
     ],
-)
+)  # fmt: skip
 def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
     expected: datetime | None, moved: str
 ) -> None:
@@ -316,7 +221,7 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
 
 
 def test_a_rule_that_fails_by_a_fault_of_ebb_hides_no_other_rule() -> None:
-    odd = inputs(ours(), drain("drained", None, drained_at=DRAINED_AT), policy=object())
+    odd = inputs(ours(), left(DRAINED_AT), policy=object())
 
     assert [(any_repair.kind, any_repair.why) for any_repair in find_repairs(odd)] == [
         (RepairKind.FAULT, None),
@@ -350,10 +255,7 @@ def test_while_a_pod_waits_no_second_node_is_returned_for_a_buffer() -> None:
     nodes = [node(f"n{number}", unschedulable=True, taints=(our_taint(f"o{number}"),)) for number in (1, 2)]
     seen = replace(cluster(nodes, [pod("p", unschedulable_since=NOW)]), buffers=held(buffer("web", 2, cpu=3)))
     claims = {f"uid-n{number}": claim(f"n{number}", order_id=f"o{number}", since=BEFORE) for number in (1, 2)}
-    records = {
-        f"o{number}": changed(drain("drained", None, drained_at=NOW), order=order(f"n{number}", order_id=f"o{number}"))
-        for number in (1, 2)
-    }
+    records = {f"o{number}": left(order=order(f"n{number}", order_id=f"o{number}")) for number in (1, 2)}
     given = HealingInput(seen, ClusterState(claims=claims), records, policy(), NOW)
 
     assert [any_repair.why for any_repair in find_repairs(given) if any_repair.kind is RepairKind.RELEASE] == [
@@ -374,6 +276,12 @@ def seen(*deployments: Deployment) -> Snapshot:
     return cluster([node("n1")], workloads=workloads(*deployments))
 
 
+def settled(picture: Snapshot, surge: Surge) -> HealingInput:
+    """A drain has ended, and has restarted the Deployment."""
+    record = drain("settled", None, updated_at=NOW, surges={WAITS.name: surge})
+    return inputs(picture, record, state=FREE)
+
+
 @pytest.mark.parametrize(
     ("expected", "stamp", "state"),
     [
@@ -390,16 +298,7 @@ def test_only_what_may_be_an_orders_id_is_looked_for(expected: set[str], stamp: 
 
 @pytest.mark.parametrize("deployments", [(WAITS, COPY), (COPY, WAITS)], ids=["the copy last", "the copy first"])
 def test_a_copy_of_a_deployment_hides_none_that_hangs(deployments: tuple[Deployment, ...]) -> None:
-    record = DrainRecord(
-        order=order(),
-        phase=DrainPhase.SETTLED,
-        node_uid="uid-n1",
-        updated_at=NOW,
-        surges={WAITS.name: Surge(uid="u", at=NOW)},
-    )
-    found = HealingInput(seen(*deployments), FREE, {"order": record}, policy(), NOW)
-
-    (repair,) = restart_repairs(found)
+    (repair,) = restart_repairs(settled(seen(*deployments), Surge(uid="u", at=NOW)))
 
     assert repair.detail.startswith(f"{WAITS.name} ")
 
@@ -416,10 +315,7 @@ def test_a_copy_of_a_deployment_hides_none_that_hangs(deployments: tuple[Deploym
     ],
 )
 def test_a_release_is_published_only_where_it_may_have_an_effect(expected: int, surge: Surge) -> None:
-    record = DrainRecord(
-        order=order(), phase=DrainPhase.SETTLED, node_uid="uid-n1", updated_at=NOW, surges={WAITS.name: surge}
-    )
-    found = HealingInput(seen(replace(WAITS, generation=7)), FREE, {"order": record}, policy(), NOW)
+    found = settled(seen(replace(WAITS, generation=7)), surge)
 
     assert len(list(restart_repairs(found))) == expected
 
