@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -8,20 +7,16 @@ import pytest
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster import names
-from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Phase
-from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import plan_without_policy
 from shared.core.planning.plan import Verdict
-from shared.core.planning.selection import SOON
 from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, policy, resources, taint
+from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, policy
 from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
 
 
@@ -29,86 +24,6 @@ def test_every_node_stands_in_the_plan_exactly_once() -> None:
     made = plan(cluster([node("n1"), node("n2", pool="b"), node("n3", pool=""), node("n4", ready=False)]))
 
     assert [decision.name for decision in made.decisions] == ["n1", "n2", "n3", "n4"]
-
-
-@pytest.mark.parametrize(
-    ("expected", "free"),
-    [
-        pytest.param(("keep", "no_place_for_pods"), 2, id="only one of them fits: the autoscaler was first"),
-        pytest.param(("order", "underutilized"), 3.2, id="both fit"),
-    ],
-)
-def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
-    expected: tuple[str, str], free: float
-) -> None:
-    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
-    nodes = [node("n1"), node("m1", pool="b", taints=(announced,)), node("dest", cpu=8)]
-    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
-
-    made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
-
-    assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
-
-
-@pytest.mark.parametrize(
-    ("expected", "cpu"),
-    [
-        pytest.param(("keep", "no_place_for_pods"), 1.5, id="an occupied one all the same: its class may have changed"),
-        pytest.param(("order", "underutilized"), 0, id="an empty one takes no room"),
-    ],
-)
-def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[str, str], cpu: float) -> None:
-    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
-    labels = {COMPUTE_CLASS_LABEL: "web"}
-    nodes = [node("n1"), node("m1", pool="b", taints=(announced,), labels=labels), node("dest", cpu=8)]
-    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=6.2)]
-    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0))})
-
-    made = verdicts(plan(cluster(nodes, pods, compute_classes=classes), marks=marked("n1")))
-
-    assert made["n1"] == expected
-
-
-def announced(count: int) -> Snapshot:
-    """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
-    mark = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
-    nodes = [*(node(f"m{number:02}", taints=(mark,)) for number in range(count)), node("n1")]
-    pods = [
-        pod(f"p{any_node.name}", on=any_node.name, cpu=1.5, owner=f"ReplicaSet/{any_node.name}") for any_node in nodes
-    ]
-    return cluster([*nodes, node("rest", cpu=1.5 * count + 1, memory=64, pool="b")], pods)
-
-
-@pytest.mark.parametrize(
-    ("expected", "count"),
-    [
-        pytest.param([], SOON, id="which the autoscaler soon removes"),
-        pytest.param(["m00"], SOON + 1, id="unless there are so many that it takes long"),
-    ],
-)
-def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expected: list[str], count: int) -> None:
-    made = plan(announced(count))
-
-    assert [order.node for order in made.orders] == expected
-    assert verdicts(made)["m01"] == ("keep", "left_to_autoscaler")
-    assert verdicts(made)["n1"] == ("keep", "nodes_per_pass" if expected else "no_place_for_pods")
-
-
-@pytest.mark.parametrize(
-    ("expected", "setting"),
-    [
-        pytest.param("left_to_autoscaler", SingleReplicas.MOVE, id="where a gap is allowed"),
-        pytest.param("underutilized", SingleReplicas.SURGE, id="where none is"),
-    ],
-)
-def test_no_single_replica_that_must_have_no_gap_is_left_to_the_autoscaler(
-    expected: str, setting: SingleReplicas
-) -> None:
-    rest = Deployment(name="web", wanted=1, created=1, updated=1, available=1)
-    owner = Workload("web", 1, 1, created=1, deployment=rest)
-    seen = replace(announced(1), workloads={"default/ReplicaSet/m00": owner})
-
-    assert verdicts(plan(seen, policy(single_replicas=setting)))["m00"][1] == expected
 
 
 @pytest.mark.acceptance(1)
@@ -368,45 +283,6 @@ def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:
 
     assert after.marks == before.marks == old
     assert after.orders == before.orders
-
-
-def test_potential_leaves_out_constraints_but_never_safety() -> None:
-    picture = cluster(
-        [node("n1"), node("n2"), node("n3"), node("n4")],
-        [pod("p1", on="n1", cpu=3.5), pod("p2", on="n2", cpu=0.3), pod("bare", on="n3", owner=None)],
-    )
-
-    found = potential(Situation(picture, ClusterState(), Policy()), load())
-
-    assert set(found.nodes) == {"n1", "n2", "n4"}
-    assert {(move.pod, move.node) for move in found.moves} == {("default/p1", "n3"), ("default/p2", "n3")}
-    assert found.saving > 0
-
-
-@pytest.mark.acceptance(54)
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(3, {}, id="no minimum"),
-        pytest.param(1, {"pools": {"a": NodePool("a", min_total=2)}}, id="the pool's minimum"),
-        pytest.param(2, {"pools": {"a": NodePool("a", min_per_zone=1)}}, id="its zone's"),
-        pytest.param(1, {"minimum": resources(8)}, id="the cluster's cores: two nodes have eight"),
-    ],
-)
-def test_potential_counts_no_node_that_the_autoscaler_would_keep(expected: int, given: dict[str, Any]) -> None:
-    picture = cluster([node(f"n{number}") for number in range(3)], **given)
-    assert len(potential(Situation(picture, ClusterState(), Policy()), load()).nodes) == expected
-
-
-def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take_which_it_cannot_take_itself() -> None:
-    keeping = {SCALE_DOWN_DISABLED: "true"}
-    announced = node("m1", annotations=keeping, taints=(taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
-    pods = [pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
-    nodes = [announced, node("n1"), node("n2")]
-    going = cluster(nodes, [*pods, pod("m", on="m1", cpu=1.5)])
-
-    assert potential(Situation(going, ClusterState(), Policy()), load()).nodes == ()
-    assert potential(Situation(cluster(nodes[1:], pods), ClusterState(), Policy()), load()).nodes == ("n1",)
 
 
 WEB = "default/ReplicaSet/web"

@@ -1,0 +1,95 @@
+"""Nodes that the autoscaler has announced: their room is kept, and they are left to it."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.planning.selection import SOON
+from shared.core.policy import SingleReplicas
+from tests.builders import cluster, node, pod, policy, taint
+from tests.core.planning.passes import marked, plan, verdicts
+
+
+@pytest.mark.parametrize(
+    ("expected", "free"),
+    [
+        pytest.param(("keep", "no_place_for_pods"), 2, id="only one of them fits: the autoscaler was first"),
+        pytest.param(("order", "underutilized"), 3.2, id="both fit"),
+    ],
+)
+def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
+    expected: tuple[str, str], free: float
+) -> None:
+    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    nodes = [node("n1"), node("m1", pool="b", taints=(announced,)), node("dest", cpu=8)]
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
+
+    made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
+
+    assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu"),
+    [
+        pytest.param(("keep", "no_place_for_pods"), 1.5, id="an occupied one all the same: its class may have changed"),
+        pytest.param(("order", "underutilized"), 0, id="an empty one takes no room"),
+    ],
+)
+def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[str, str], cpu: float) -> None:
+    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    labels = {COMPUTE_CLASS_LABEL: "web"}
+    nodes = [node("n1"), node("m1", pool="b", taints=(announced,), labels=labels), node("dest", cpu=8)]
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=6.2)]
+    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0))})
+
+    made = verdicts(plan(cluster(nodes, pods, compute_classes=classes), marks=marked("n1")))
+
+    assert made["n1"] == expected
+
+
+def announced(count: int) -> Snapshot:
+    """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
+    mark = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    nodes = [*(node(f"m{number:02}", taints=(mark,)) for number in range(count)), node("n1")]
+    pods = [
+        pod(f"p{any_node.name}", on=any_node.name, cpu=1.5, owner=f"ReplicaSet/{any_node.name}") for any_node in nodes
+    ]
+    return cluster([*nodes, node("rest", cpu=1.5 * count + 1, memory=64, pool="b")], pods)
+
+
+@pytest.mark.parametrize(
+    ("expected", "count"),
+    [
+        pytest.param([], SOON, id="which the autoscaler soon removes"),
+        pytest.param(["m00"], SOON + 1, id="unless there are so many that it takes long"),
+    ],
+)
+def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expected: list[str], count: int) -> None:
+    made = plan(announced(count))
+
+    assert [order.node for order in made.orders] == expected
+    assert verdicts(made)["m01"] == ("keep", "left_to_autoscaler")
+    assert verdicts(made)["n1"] == ("keep", "nodes_per_pass" if expected else "no_place_for_pods")
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting"),
+    [
+        pytest.param("left_to_autoscaler", SingleReplicas.MOVE, id="where a gap is allowed"),
+        pytest.param("underutilized", SingleReplicas.SURGE, id="where none is"),
+    ],
+)
+def test_no_single_replica_that_must_have_no_gap_is_left_to_the_autoscaler(
+    expected: str, setting: SingleReplicas
+) -> None:
+    rest = Deployment(name="web", wanted=1, created=1, updated=1, available=1)
+    owner = Workload("web", 1, 1, created=1, deployment=rest)
+    seen = replace(announced(1), workloads={"default/ReplicaSet/m00": owner})
+
+    assert verdicts(plan(seen, policy(single_replicas=setting)))["m00"][1] == expected
