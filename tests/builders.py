@@ -188,6 +188,11 @@ def our_taint(order_id: str = "order") -> Taint:
     return Taint(names.OUR_TAINT, "NoSchedule", order_id)
 
 
+def announced_taint(value: str = "") -> Taint:
+    """The soft taint of a node that the autoscaler is about to remove."""
+    return Taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", value)
+
+
 def policy(pool: str = "a", *, cluster_wide: Mapping[str, Any] | None = None, **settings: Any) -> Policy:
     """A policy without gates that bites only where the test says so; `settings` are the pool's."""
     open_pool: dict[str, Any] = {

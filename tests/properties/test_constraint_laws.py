@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
@@ -18,7 +17,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
-from tests.builders import cluster, node, pod, pod_class, taint
+from tests.builders import announced_taint, cluster, node, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import HOSTNAME, PORTS, VOLUMES, ZONE, clusters
@@ -26,7 +25,7 @@ from tests.properties.emptying import left_waiting
 
 APP = LabelSelector((Requirement("app", "In", ("web",)),))
 
-ANNOUNCED: Final = (taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)
+ANNOUNCED: Final = (announced_taint(),)
 
 Tell = Callable[[ConstraintState, int, int, int], None]
 TOLD: Final[Mapping[str, Tell]] = {

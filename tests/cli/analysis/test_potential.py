@@ -4,12 +4,12 @@ import pytest
 
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, SCALE_DOWN_DISABLED
+from shared.core.cluster.names import SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pod, resources, taint
+from tests.builders import announced_taint, cluster, node, pod, resources
 
 
 def test_potential_leaves_out_constraints_but_never_safety() -> None:
@@ -42,7 +42,7 @@ def test_potential_counts_no_node_that_the_autoscaler_would_keep(expected: int, 
 
 def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take_which_it_cannot_take_itself() -> None:
     keeping = {SCALE_DOWN_DISABLED: "true"}
-    announced = node("m1", annotations=keeping, taints=(taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+    announced = node("m1", annotations=keeping, taints=(announced_taint(),))
     pods = [pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
     nodes = [announced, node("n1"), node("n2")]
     going = cluster(nodes, [*pods, pod("m", on="m1", cpu=1.5)])

@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU
@@ -16,7 +15,7 @@ from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, buffer, claim, cluster, held, node, our_taint, pod, policy, taint
+from tests.builders import NOW, announced_taint, buffer, claim, cluster, held, node, our_taint, pod, policy, taint
 
 HOSTNAME = "kubernetes.io/hostname"
 SAME = LabelSelector((Requirement("app", "In", ("web",)),))
@@ -95,7 +94,7 @@ def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() 
     ],
 )
 def test_a_node_that_the_autoscaler_has_announced_stays_for_a_buffer_too(expected: str, cpu: float) -> None:
-    announced = (taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)
+    announced = (announced_taint(),)
     subject = Simulation.of(picture(held(buffer("web", cpu=cpu)), taints=announced), announced=["n1"])
 
     assert subject.announced == {"n1"}

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from shared.core.placement import NoPlace, Simulation
-from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, taint
+from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, pod_class, taint
 from tests.core.placement.test_placement import simulation, taken
 
 
@@ -45,7 +44,7 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
     ],
 )
 def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str], announced: list[Pod]) -> None:
-    nodes = [node("m1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)), node("n1"), node("n2")]
+    nodes = [node("m1", taints=(announced_taint(),)), node("n1"), node("n2")]
     pods = [*announced, pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
     subject = simulation(cluster(nodes, pods), announced=["m1"])
     assert subject.unplaced == ()
@@ -61,7 +60,7 @@ def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str
     ],
 )
 def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> None:
-    nodes = [node("m1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)), node("n2")]
+    nodes = [node("m1", taints=(announced_taint(),)), node("n2")]
     picture = cluster(nodes, [pod("m", on="m1", cpu=cpu), pod("d", on="n2", cpu=2)])
     subject = simulation(picture, announced=["m1"]).copy()
 

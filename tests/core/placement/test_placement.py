@@ -11,7 +11,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, NoPlace, Simulation, search
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import CATCH_UP, REMEMBERED, FitCache
-from tests.builders import cluster, node, our_taint, pod, pod_class, resources, taint
+from tests.builders import announced_taint, cluster, node, our_taint, pod, pod_class, resources, taint
 
 
 def simulation(snapshot: Snapshot, **options: Any) -> Simulation:
@@ -59,7 +59,7 @@ def test_memory_counts_as_cpu_does() -> None:
         pytest.param([], node("n2", taints=(our_taint(),)), {}, id="not to one with our taint"),
         pytest.param(
             [],
-            node("n2", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)),
+            node("n2", taints=(announced_taint(),)),
             {},
             id="not to one going",
         ),

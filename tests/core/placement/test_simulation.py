@@ -9,7 +9,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, S
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.assignments import Move
 from shared.core.placement.bounds import MOST, share, shares
-from tests.builders import cluster, node, our_taint, pod, pod_class, resources, taint
+from tests.builders import announced_taint, cluster, node, our_taint, pod, pod_class, resources
 
 EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -213,7 +213,7 @@ def test_the_node_of_a_pod_is_none_of_the_nodes_that_admit_it() -> None:
     assert refused.detail == "no other node accepts it; none has room"
 
 
-LEAVING = node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+LEAVING = node("n1", taints=(announced_taint(),))
 
 
 def announced_one() -> Simulation:

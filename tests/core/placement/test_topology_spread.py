@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
+from shared.core.cluster.names import HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Taint, Toleration
@@ -20,10 +20,10 @@ from shared.core.placement.constraints import ConstraintInput
 from shared.core.placement.constraints.topology_spread import TopologySpread, TopologySpreadState
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
-from tests.builders import NOW, cluster, node, our_taint, pod, taint
+from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, taint
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
-SOON = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule")
+SOON = announced_taint()
 ZONES = [node("a1", zone="a"), node("b1", zone="b"), node("c1", zone="c")]
 
 

@@ -10,14 +10,24 @@ from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, only_empty, pod, policy
+from tests.builders import NOW, claim, cluster, node, only_empty, pod, policy
 
 MINUTE = timedelta(minutes=1)
 
 
+def between_passes(**given: Any) -> ClusterState:
+    """A state whose last pass was five minutes ago."""
+    return ClusterState(last_pass=NOW - 5 * MINUTE, **given)
+
+
+def in_flight(name: str) -> ClusterState:
+    """The state of a pass in which that node is being drained."""
+    return ClusterState(claims={f"uid-{name}": claim(name)}, last_pass=NOW)
+
+
 def plan(snapshot: Snapshot, rules: Policy | None = None, **given: Any) -> Plan:
     """Plan with the open policy and, unless given, a state whose last pass was five minutes ago."""
-    state = given.pop("state", ClusterState(last_pass=NOW - 5 * MINUTE))
+    state = given.pop("state", between_passes())
     return make_plan(Situation(snapshot, state, rules or policy()), given.pop("marks", {}), load())
 
 

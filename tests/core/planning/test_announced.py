@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.selection import SOON
 from shared.core.policy import SingleReplicas
-from tests.builders import cluster, node, pod, policy, taint
+from tests.builders import announced_taint, cluster, node, pod, policy
 from tests.core.planning.passes import marked, plan, verdicts
 
 
@@ -25,7 +25,7 @@ from tests.core.planning.passes import marked, plan, verdicts
 def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
     expected: tuple[str, str], free: float
 ) -> None:
-    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    announced = announced_taint("1")
     nodes = [node("n1"), node("m1", pool="b", taints=(announced,)), node("dest", cpu=8)]
     pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
 
@@ -42,7 +42,7 @@ def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
     ],
 )
 def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[str, str], cpu: float) -> None:
-    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    announced = announced_taint("1")
     labels = {COMPUTE_CLASS_LABEL: "web"}
     nodes = [node("n1"), node("m1", pool="b", taints=(announced,), labels=labels), node("dest", cpu=8)]
     pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=6.2)]
@@ -55,7 +55,7 @@ def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[
 
 def announced(count: int) -> Snapshot:
     """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
-    mark = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    mark = announced_taint("1")
     nodes = [*(node(f"m{number:02}", taints=(mark,)) for number in range(count)), node("n1")]
     pods = [
         pod(f"p{any_node.name}", on=any_node.name, cpu=1.5, owner=f"ReplicaSet/{any_node.name}") for any_node in nodes

@@ -18,8 +18,8 @@ from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Comm
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.clusters.committed import at_night, committed_shares
-from tests.builders import NOW, claim, cluster, committed, node, pod, policy, taint
-from tests.core.planning.passes import MINUTE, half_full, ordered, plan, verdicts
+from tests.builders import NOW, announced_taint, claim, cluster, committed, node, pod, policy, taint
+from tests.core.planning.passes import MINUTE, between_passes, half_full, ordered, plan, verdicts
 
 DAY = timedelta(days=1)
 PRICE = load().of(node("n1")).per_hour
@@ -75,13 +75,13 @@ def test_an_empty_node_goes_whatever_it_saves() -> None:
     ("first", "state"),
     [
         pytest.param({}, {"claims": {"uid-n1": claim("n1")}}, id="a drain is under way"),
-        pytest.param({"taints": (taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)}, {}, id="announced"),
+        pytest.param({"taints": (announced_taint(),)}, {}, id="announced"),
         pytest.param({"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}, {}, id="the autoscaler deletes it"),
     ],
 )
 def test_a_node_that_leaves_anyway_is_the_one_that_exceeds_the_commitments(first: Any, state: Any) -> None:
     nodes = [replace(node("n1"), **first), *SIX.nodes[1:]]
-    made = passed(cluster(nodes, SIX.pods), worth(5), state=ClusterState(last_pass=NOW - 5 * MINUTE, **state))
+    made = passed(cluster(nodes, SIX.pods), worth(5), state=between_passes(**state))
     assert {verdict for name, verdict in verdicts(made).items() if name != "n1"} == {COVERED}
 
 
@@ -121,7 +121,7 @@ def test_what_the_first_of_a_wave_would_save_is_no_saving_of_others_while_it_goe
     expected: tuple[str, str], settings: dict[str, Any]
 ) -> None:
     wide = {"time_gap": 10 * MINUTE, "commitments": Commitments((worth(5),)), **settings}
-    state = ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)
+    state = between_passes(last_scale_down=NOW - MINUTE)
     situation = Situation(SIX, state, policy(cluster_wide=wide, max_nodes_per_pass=5))
     found = verdicts(make_plan(situation, {}, load(), wave=("n1",)))
     assert (found["n1"][0], found["n2"]) == ("keep", expected)
@@ -154,7 +154,7 @@ def test_a_wave_holds_only_nodes_that_save_money(expected: tuple[str, ...], mach
     ("expected", "machines"), [pytest.param(("n1", "n2"), 0, id="they save"), pytest.param((), 6, id="they do not")]
 )
 def test_nodes_leave_a_wave_once_they_save_nothing(expected: tuple[str, ...], machines: float) -> None:
-    situation = Situation(SIX, ClusterState(last_pass=NOW - 5 * MINUTE), waved(worth(machines)))
+    situation = Situation(SIX, between_passes(), waved(worth(machines)))
     assert make_plan(situation, {}, load(), wave=("n1", "n2")).wave == expected
 
 

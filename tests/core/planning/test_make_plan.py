@@ -16,8 +16,8 @@ from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolP
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, policy
-from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
+from tests.builders import NOW, cluster, node, only_empty, our_taint, pdb, pod, policy
+from tests.core.planning.passes import MINUTE, half_full, in_flight, marked, plan, verdicts
 
 
 def test_every_node_stands_in_the_plan_exactly_once() -> None:
@@ -131,7 +131,7 @@ def test_excess_is_counted_in_nodes_of_the_size_of_the_least_used_one() -> None:
 
 def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() -> None:
     picture = half_full("n0", "n1", "n2", "n3", cpu=1)
-    flying = ClusterState(claims={"uid-n0": claim("n0")}, last_pass=NOW)
+    flying = in_flight("n0")
 
     assert plan(picture, policy(required_count=3), state=flying).orders == ()
     assert len(plan(picture, policy(required_count=2), state=flying).orders) == 1
@@ -253,7 +253,7 @@ def test_a_claimed_node_is_in_flight_and_its_pods_keep_their_room() -> None:
     """n2 could take the pods of one node, but those of the claimed n0 come first."""
     nodes = [node("n0", unschedulable=True, taints=(our_taint(),)), node("n1"), node("n2", cpu=4)]
     pods = [pod("p0", on="n0", cpu=1.5), pod("p1", on="n1", cpu=2.5), pod("p2", on="n2", cpu=2.5)]
-    flying = ClusterState(claims={"uid-n0": claim("n0")}, last_pass=NOW)
+    flying = in_flight("n0")
 
     made = plan(cluster(nodes, pods), state=flying)
 

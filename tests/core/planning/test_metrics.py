@@ -28,9 +28,7 @@ from shared.core.reasons import ReasonGroup
 from shared.core.records.state import MICRO, Breaker, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, resources
-from tests.core.planning.passes import marked
-
-MINUTE = timedelta(minutes=1)
+from tests.core.planning.passes import MINUTE, between_passes, marked
 
 
 def planned(snapshot: Snapshot, state: ClusterState | None = None) -> Plan:
@@ -198,7 +196,7 @@ def told_of_missed(
     """Return what is missed of three nodes, the third of which has room for all pods."""
     nodes = [node("n1", **first), node("n2"), node("n3", cpu=32, memory=128, pool="b")]
     marks = marked("n1", "n2") if is_marked else {}
-    state = ClusterState(last_pass=NOW - timedelta(minutes=5))
+    state = between_passes()
     full = pod("full", on="n3", cpu=30)
     situation = Situation(cluster(nodes, [*pods, full]), state, rules or policy("a", required_count=1))
     return missed_savings(make_plan(situation, marks, load()), situation.snapshot)

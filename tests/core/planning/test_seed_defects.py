@@ -20,6 +20,7 @@ from shared.core.rules.gates import claim_blockers
 from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy
 from tests.builders import GIB, NOW, cluster, node, pod, policy
+from tests.core.planning.passes import between_passes
 
 MINUTE = timedelta(minutes=1)
 HOUR_OLD = {"a": PoolMarks(marks={f"uid-n{i}": Mark(f"n{i}", NOW - 60 * MINUTE) for i in range(1, 6)})}
@@ -34,7 +35,7 @@ def five(cpu: float) -> Snapshot:
 
 
 def planned(snapshot: Snapshot, rules: Policy) -> Plan:
-    return make_plan(Situation(snapshot, ClusterState(last_pass=NOW - 5 * MINUTE), rules), HOUR_OLD, load())
+    return make_plan(Situation(snapshot, between_passes(), rules), HOUR_OLD, load())
 
 
 def written(**pool: object) -> bytes:

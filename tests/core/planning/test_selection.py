@@ -18,7 +18,7 @@ from shared.core.rules.drain_time import DrainEstimate, DrainTime, Turns
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import usage
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, pod_class, policy, taint
-from tests.core.planning.passes import ordered, plan, verdicts
+from tests.core.planning.passes import in_flight, ordered, plan, verdicts
 
 
 def first(*pods: Any, **settings: Any) -> PlannedOrder:
@@ -129,7 +129,7 @@ def test_nodes_of_one_pass_that_share_a_budget_are_counted_together() -> None:
 
 
 def test_pods_that_a_drain_in_flight_has_yet_to_move_are_counted_too() -> None:
-    state = ClusterState(claims={"uid-n2": claim("n2")}, last_pass=NOW)
+    state = in_flight("n2")
     found = kept(*slow("n1", "n1", "n2", took=timedelta(minutes=4)), state=state)
     assert found["n1"] == ("keep", "drain_too_long")
 

@@ -14,11 +14,11 @@ from shared.core.placement import never
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
 from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
-from shared.core.records.state import Backoff, ClusterState
+from shared.core.records.state import Backoff
 from shared.core.rules.pod_costs import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, buffer, cluster, held, node, only_empty, pdb, pod, policy, resources
-from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
+from tests.core.planning.passes import MINUTE, between_passes, marked, ordered, plan, verdicts
 
 HOUR = timedelta(hours=1)
 SSD = {"disk": "ssd"}
@@ -108,7 +108,7 @@ def test_only_what_time_alone_keeps_is_waited_for(
     expected: str, settings: dict[str, Any], state: dict[str, Any]
 ) -> None:
     """`left` is not due; with `right` it would save more than `big`, alone it would not."""
-    given = ClusterState(last_pass=NOW - 5 * MINUTE, **state)
+    given = between_passes(**state)
     made = plan(one_or_two(), rules(**WAITS, **settings), marks=marked("big"), state=given)
     verdict, reason = verdicts(made)["big"]
     assert expected in {verdict, reason}
@@ -182,7 +182,7 @@ def test_the_plan_in_steady_state_leaves_what_the_autoscaler_keeps(cpu: float, m
 
 
 def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:
-    situation = Situation(one_or_two(), ClusterState(last_pass=NOW - 5 * MINUTE), rules())
+    situation = Situation(one_or_two(), between_passes(), rules())
     plans = [make_plan(situation, {}, load(), brake=brake) for brake in (never, lambda: True)]
     assert [row.at_rest is not None and row.at_rest.braked for row in plans] == [False, True]
 

@@ -2,12 +2,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 from msgspec import structs
 
 from shared.adapters.prices import load
@@ -19,21 +16,16 @@ from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.planning.steering import (
-    HIGHEST,
-    LOWEST,
     MOST_STEERED,
     MOST_WRITES,
-    NEAR,
     Steering,
-    costs_of,
-    in_order,
     steering,
 )
 from shared.core.policy import Budget, Freeze, Limit, Policy, Schedule
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, claim, cluster, node, pod, pod_class, policy
-from tests.core.planning.passes import MINUTE, decision, ordered, plan
+from tests.core.planning.passes import MINUTE, between_passes, decision, ordered, plan
 
 STEERS = policy(steer_scale_in=True)
 WEB = pod_class(owner="ReplicaSet/web")
@@ -60,6 +52,16 @@ def steered(pods: Iterable[Pod], plan: Plan, rules: Policy = STEERS) -> Steering
     return steering(plan, Situation(picture(*pods), ClusterState(), rules))
 
 
+def settle(pods: list[Pod], plan: Plan) -> tuple[list[Pod], list[int]]:
+    """Write pass after pass until nothing is left to write; return the pods, and how many each pass wrote."""
+    written = []
+    while found := steered(pods, plan).writes:
+        costs = {write.pod.uid: str(write.cost) for write in found}
+        pods = [structs.replace(any_pod, steered=costs.get(any_pod.uid, any_pod.steered)) for any_pod in pods]
+        written.append(len(found))
+    return pods, written
+
+
 def written(found: Steering) -> dict[str, int | None]:
     return {write.pod.name: write.cost for write in found.writes}
 
@@ -83,15 +85,10 @@ def test_a_node_keeps_its_cost_when_another_comes_before_it() -> None:
 
 
 def test_costs_that_are_at_the_end_of_their_range_are_written_again_until_they_rise_again() -> None:
-    names_of = ("n1", "n2", "n3")
     pods = [web(f"w{n:03}", f"n{1 + n % 4}", steered="-1" if n % 4 < 3 else "") for n in range(240)]
-    passes = 0
-    while found := steered(pods, made(*names_of)).writes:
-        assert len(found) <= MOST_WRITES
-        costs = {write.pod.uid: str(write.cost) for write in found}
-        pods = [structs.replace(any_pod, steered=costs.get(any_pod.uid, any_pod.steered)) for any_pod in pods]
-        passes += 1
-    assert passes == 3
+    pods, written = settle(pods, made("n1", "n2", "n3"))
+    assert len(written) == 3
+    assert max(written) <= MOST_WRITES
     assert {any_pod.node: any_pod.steered for any_pod in pods} == {"n1": "-643", "n2": "-501", "n3": "-1", "n4": ""}
 
 
@@ -190,13 +187,9 @@ def test_a_pass_makes_so_many_writes_and_shows_how_many_are_left() -> None:
 
 def test_passes_one_after_another_write_each_pod_once_and_no_more_than_may_stand() -> None:
     pods = [web(f"w{n:03}", f"n{1 + n % 2}") for n in range(MOST_STEERED + 40)] + [FOUR[2]]
-    written_in_all = 0
-    while found := steered(pods, made("n1", "n2")).writes:
-        costs = {write.pod.uid: str(write.cost) for write in found}
-        pods = [structs.replace(any_pod, steered=costs.get(any_pod.uid, any_pod.steered)) for any_pod in pods]
-        written_in_all += len(found)
+    pods, written = settle(pods, made("n1", "n2"))
     standing = [any_pod for any_pod in pods if any_pod.steered]
-    assert len(standing) == written_in_all == MOST_STEERED == 500
+    assert len(standing) == sum(written) == MOST_STEERED == 500
 
 
 def test_when_more_nodes_are_to_go_than_may_be_steered_those_that_are_keep_theirs() -> None:
@@ -226,91 +219,10 @@ def test_what_we_wrote_before_the_mark_came_into_the_template_is_taken_back() ->
     assert written(found) == {"w1": None}
 
 
-nodes = st.lists(st.integers(0, 60).map(lambda number: f"n{number:02}"), unique=True, max_size=40)
-carried = st.dictionaries(
-    st.integers(0, 60).map(lambda number: f"n{number:02}"), st.integers(LOWEST, HIGHEST), max_size=40
-)
-
-
-@given(nodes, carried)
-def test_costs_rise_in_order_within_their_range(ordered: list[str], standing: dict[str, int]) -> None:
-    costs = list(costs_of(ordered, standing).values())
-    assert list(costs_of(ordered, standing)) == ordered
-    assert costs == sorted(set(costs))
-    assert all(LOWEST <= cost <= HIGHEST for cost in costs)
-
-
-@given(nodes, carried)
-def test_what_is_in_order_and_leaves_room_is_not_written_again(ordered: list[str], standing: dict[str, int]) -> None:
-    first = costs_of(ordered, standing)
-    assert costs_of(ordered, first) == first
-    gone = {node: cost for node, cost in first.items() if node != ordered[0]} if ordered else {}
-    assert costs_of(ordered[1:], first) == gone, "nor when the first has gone"
-
-
-@given(nodes, carried)
-@example([f"n{number}" for number in range(9)], {f"n{number}": number - 99 for number in range(1, 9)})
-def test_no_place_by_cost_is_far_from_the_place_in_the_plan(planned: list[str], standing: dict[str, int]) -> None:
-    found = in_order(planned, standing)
-    assert sorted(found) == sorted(planned)
-    assert all(abs(found.index(node) - place) < NEAR for place, node in enumerate(planned))
-
-
-def test_of_those_that_go_about_the_same_time_the_one_that_carries_the_lowest_cost_stays_first() -> None:
-    assert in_order(["n1", "n2", "n3"], {"n3": -7}) == ["n3", "n1", "n2"]
-    assert in_order(["new", "old"], {"old": HIGHEST}) == ["old", "new"], "and so does one that carries the highest"
-    far = [f"n{number}" for number in range(NEAR + 1)]
-    assert in_order(far, {far[-1]: -7})[0] == "n0"
-
-
-def test_new_ones_come_a_step_before_between_and_behind_those_that_stand() -> None:
-    crowd = {"n1": -600, "n2": -400}
-    assert costs_of(["new", "n1", "n2"], crowd) == {"new": -742, **crowd}
-    assert costs_of(["n1", "new", "n2"], crowd) == {**crowd, "new": -500}
-    assert costs_of(["n1", "n2", "new"], crowd) == {**crowd, "new": -258}
-
-
-def test_only_a_node_that_is_out_of_order_is_written() -> None:
-    found = costs_of(["n3", "n1", "n2"], {"n1": -900, "n2": -800, "n3": -700})
-    assert found == {"n3": -951, "n1": -900, "n2": -800}
-
-
-def test_where_no_room_is_left_all_begin_again_in_the_middle() -> None:
-    crowd = {f"n{number}": LOWEST + number for number in range(3)} | {"far": -500}
-    assert costs_of(["new", *crowd], crowd) == {"new": -681, "n0": -591, "n1": -501, "n2": -411, "far": -321}
-
-
-def test_costs_that_have_met_at_an_end_are_kept_apart_again() -> None:
-    assert costs_of(["n1", "n2"], {"n1": HIGHEST, "n2": HIGHEST}) == {"n1": -601, "n2": -401}
-
-
-def test_as_many_nodes_as_there_are_costs_have_one_each() -> None:
-    many = [f"n{number}" for number in range(HIGHEST - LOWEST + 1)]
-    assert sorted(costs_of(many, {"n7": -900}).values()) == list(range(LOWEST, HIGHEST + 1))
-
-
-def test_weeks_of_churn_write_few_nodes_and_never_run_out_of_costs() -> None:
-    """Each pass a node may go and another come, before, between or behind the others; four weeks of five minutes."""
-    random = Random(1)  # noqa: S311 - a cluster, not a secret
-    planned, standing, written = [f"n{number}" for number in range(40)], dict[str, int](), []
-    for number in range(28 * 288):
-        if random.random() < 0.1:
-            planned.pop(random.choice((0, random.randrange(len(planned)))))
-            planned.insert(random.choice((0, random.randrange(len(planned)), len(planned))), f"m{number}")
-        costs = costs_of(in_order(planned, standing), standing)
-        written.append(sum(standing.get(node) != cost for node, cost in costs.items()))
-        standing = costs
-        assert list(costs.values()) == sorted(set(costs.values()))
-        assert LOWEST <= min(costs.values()) <= max(costs.values()) <= HIGHEST
-        assert planned.index(min(costs, key=lambda node: costs[node])) < NEAR
-    assert max(written[1:]) <= len(planned)
-    assert sum(written) < 2.5 * (len(planned) + 0.1 * len(written)), "a few for each node that comes"
-
-
 HOUR = timedelta(hours=1)
 AT_NOON = Schedule("0 12 * * *", HOUR)
 """Not now."""
-STATE = ClusterState(last_pass=NOW - 5 * MINUTE)
+STATE = between_passes()
 
 
 def half_empty() -> Snapshot:
@@ -353,7 +265,7 @@ def test_without_the_setting_nothing_is_shown() -> None:
     ],
 )
 def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], settings: dict[str, Any]) -> None:
-    assert told(steers(**settings), ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)) == expected
+    assert told(steers(**settings), between_passes(last_scale_down=NOW - MINUTE)) == expected
 
 
 def test_a_pool_whose_window_is_shut_is_shown_beside_one_that_drains() -> None:

@@ -30,6 +30,7 @@ from shared.core.records.state import Backoff, Breaker, ClusterState, PoolMarks,
 from shared.core.rules.situation import Situation
 from tests.builders import (
     NOW,
+    announced_taint,
     buffer,
     cluster,
     committed,
@@ -154,7 +155,7 @@ TABLE: Mapping[Unremovable, Case] = {
         more=(pod("small", on="n1", cpu=0.2, owner="ReplicaSet/one"), pod("big", on="n3", cpu=2.5)),
         rules=policy(required_count=0, consolidate_after=5 * MINUTE), marks=marked("n1")),
     Unremovable.LEFT_TO_AUTOSCALER: Case(
-        first={"taints": (taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)},
+        first={"taints": (announced_taint(),)},
         rules=policy(required_count=0)),
     Unremovable.AUTOSCALER_DOES_BETTER: Case(
         first={"machine": "e2-standard-2"}, load={"cpu": 2.4}, is_alone=False,

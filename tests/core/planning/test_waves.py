@@ -10,7 +10,7 @@ from msgspec import structs
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import SOFT_TAINT, Node
-from shared.core.cluster.selectors import NO_SCHEDULE, Taint
+from shared.core.cluster.selectors import NO_SCHEDULE
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
@@ -31,15 +31,14 @@ from shared.core.policy.values import Freeze, Schedule, WaveLimits
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
-from tests.builders import CLUSTER, NOW, claim, cluster, node, only_empty, our_taint, pod, policy
-from tests.core.planning.passes import decision, half_full, ordered, verdicts
+from tests.builders import CLUSTER, NOW, announced_taint, claim, cluster, node, only_empty, our_taint, pod, policy
+from tests.core.planning.passes import MINUTE, between_passes, decision, half_full, ordered, verdicts
 from tests.depth import examples
 from tests.properties.clusters import clusters
 
-MINUTE = timedelta(minutes=1)
 WAVE = WaveLimits(Limit(percent=50), 90 * MINUTE)
 TWO = WaveLimits(Limit(count=2), 90 * MINUTE)
-LATELY = ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)
+LATELY = between_passes(last_scale_down=NOW - MINUTE)
 """A drain began a minute ago, so that timeGap is closed."""
 
 
@@ -193,25 +192,19 @@ N1, N2 = node("n1"), node("n2")
         pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, hash="other")}, id="another policy"),
         pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, dry_run=True)}, id="dry run"),
         pytest.param(WaveEnd.PAUSED, {"state": ClusterState(paused=True)}, id="ebb pause"),
-        pytest.param(
-            WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))}, id="a freeze has begun"
-        ),
-        pytest.param(
-            WaveEnd.WINDOW_CLOSED,
-            {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})},
-            id="the pool's window is closed",
-        ),
-        pytest.param(
-            None, {"policy": replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})}, id="another pool's is closed"
-        ),
-        pytest.param(
-            WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})}, id="its breaker"
-        ),
+        pytest.param(WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))},
+                     id="a freeze has begun"),
+        pytest.param(WaveEnd.WINDOW_CLOSED, {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})},
+                     id="the pool's window is closed"),
+        pytest.param(None, {"policy": replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})},
+                     id="another pool's is closed"),
+        pytest.param(WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})},
+                     id="its breaker"),
         pytest.param(None, {"state": ClusterState(breakers={"a": Breaker(NOW, "x")})}, id="a breaker that has closed"),
         pytest.param(WaveEnd.EMPTY, {"nodes": (N2,)}, id="its nodes are gone"),
         pytest.param(WaveEnd.EMPTY, {"state": ClusterState(claims={N1.uid: claim("n1")})}, id="all are in flight"),
     ],
-)
+)  # fmt: skip
 def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
     there = given.get("nodes", (N1, N2))
     situation = Situation(cluster(there), given.get("state", ClusterState()), given.get("policy", OPEN))
@@ -304,13 +297,12 @@ def test_so_many_nodes_are_held_at_most(expected: int, count: int, limits: WaveL
 @pytest.mark.parametrize(
     ("hold", "let_go", "wave"),
     [
-        pytest.param(
-            ["free"], ["held", "hard"], ["free", "other"], id="what it names gets the taint, what it does not loses it"
-        ),
+        pytest.param(["free"], ["held", "hard"], ["free", "other"],
+                     id="what it names gets the taint, what it does not loses it"),
         pytest.param(["hard"], [], ["held", "hard", "other"], id="one that a person made hard is written again"),
         pytest.param([], ["held", "hard"], [], id="no wave lives"),
     ],
-)
+)  # fmt: skip
 def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[str], wave: list[str]) -> None:
     """`other` is in flight: what stands on it is left alone."""
     rows = {
@@ -335,7 +327,7 @@ def test_what_leaves_a_wave_is_freed_though_its_taint_is_not_seen_yet() -> None:
 
 
 def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -> None:
-    announced = node("n1", taints=(Taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1"),))
+    announced = node("n1", taints=(announced_taint("1"),))
 
     assert soft_taints([announced], ClusterState(), living(announced)).hold == ()
 
@@ -348,9 +340,8 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
         pytest.param("c", "cba", {"k": 1}, id="one has a place: that which saves most"),
         pytest.param("", "a", {"k": 0.5}, id="none has a place"),
         pytest.param("a", "ad", {"k": 3, "l": 1}, id="two fit in the other order alone: the less worthy leaves"),
-        pytest.param(
-            "fe", "fecg", {"k": 3, "l": 3, "m": 2}, id="small ones leave before large ones that are worth more"
-        ),
+        pytest.param("fe", "fecg", {"k": 3, "l": 3, "m": 2},
+                     id="small ones leave before large ones that are worth more"),
         pytest.param(
             "efja",
             "defjabcghix",
@@ -360,7 +351,7 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
         pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
         pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
     ],
-)
+)  # fmt: skip
 def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
     expected: str, wanted: str, room: dict[str, float]
 ) -> None:

@@ -15,7 +15,7 @@ from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.nodes import SAFETY_RULES, atomic_group, judge_node
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, our_taint, pod, policy, taint
+from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
 
 GPU = taint("nvidia.com/gpu", value="present")
@@ -104,7 +104,7 @@ def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int
         pytest.param([Unremovable.NOT_READY], node("n1", ready=False, once_ready=False), id="it never was ready"),
         pytest.param(
             [],
-            node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)),
+            node("n1", taints=(announced_taint(),)),
             id="a candidate of the autoscaler, which has done nothing yet",
         ),
         pytest.param(

@@ -37,7 +37,7 @@ from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
-from tests.builders import NOW, buffer, cluster, held, node, pod, policy
+from tests.builders import NOW, announced_taint, buffer, cluster, held, node, pod, policy
 from tests.depth import DEEP, SEED
 
 MINUTE = timedelta(minutes=1)
@@ -270,7 +270,7 @@ def picture(roll: Random, seed: int) -> Snapshot:
 
 def _node(node: Node, roll: Random) -> Node:
     ours = Taint(names.OUR_TAINT, "NoSchedule", "order")
-    announced = Taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule")
+    announced = announced_taint()
     changes: tuple[Mapping[str, Any], ...] = (
         {"taints": (*node.taints, ours), "unschedulable": True},
         {"taints": (*node.taints, announced)},
