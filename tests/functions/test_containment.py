@@ -31,8 +31,7 @@ DENIED = Terminal("Kubernetes API, list events", "403")
 
 def overdue() -> FakeEbb:
     """n1 is drained, and its watchdog has gone off."""
-    ebb = fake_ebb()
-    begun(ebb)
+    ebb = begun(fake_ebb())
     ebb.pass_time(minutes=30)
     return ebb
 
@@ -243,8 +242,7 @@ def test_an_order_whose_record_does_not_decode_comes_again_only_while_its_claim_
 
 
 def test_an_ending_that_another_version_began_is_ended_with_its_word_as_the_detail() -> None:
-    ebb = fake_ebb()
-    begun(ebb)
+    ebb = begun(fake_ebb())
     (claim,) = ebb.remembered().claims.values()
     key = drain_key(claim.order_id)
     found = ebb.state.get(key)

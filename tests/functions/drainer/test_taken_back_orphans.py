@@ -71,8 +71,7 @@ def be_deleting(ebb: FakeEbb) -> None:
 def test_what_is_left_on_an_orphan_shows_whether_a_person_wants_it(
     expected: str, act: Callable[[FakeEbb], None]
 ) -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     act(ebb)
     ebb.state.documents.clear()
 
@@ -86,8 +85,7 @@ def test_what_is_left_on_an_orphan_shows_whether_a_person_wants_it(
 
 
 def test_without_the_annotation_the_claim_shows_that_the_autoscaler_cleared_the_cordon() -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     lose_the_annotation(ebb)
     fail_to_delete(ebb)
     (held,) = ebb.remembered().claims.values()
@@ -98,8 +96,7 @@ def test_without_the_annotation_the_claim_shows_that_the_autoscaler_cleared_the_
 
 
 def test_the_pass_that_finds_it_does_not_order_it_again() -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     take_back(ebb)
     ebb.state.documents.clear()
 
@@ -109,8 +106,7 @@ def test_the_pass_that_finds_it_does_not_order_it_again() -> None:
 
 
 def test_a_return_that_dies_halfway_forgets_nothing_of_what_the_person_wants() -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     uncordon(ebb)
     ebb.state.documents.clear()
     ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]

@@ -36,8 +36,7 @@ def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_shown() ->
 
 
 def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_shows_it() -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     untaint(ebb)
 
     healed(ebb)
@@ -48,8 +47,7 @@ def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_shows_it() ->
 
 
 def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=(), unschedulable=False))
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=True))
 
@@ -65,8 +63,7 @@ def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> 
 
 @pytest.mark.parametrize("cordoned", [pytest.param(True, id="still cordoned"), pytest.param(False, id="uncordoned")])
 def test_an_annotation_without_taint_or_claim_is_cleared_away(cordoned: bool) -> None:
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     untaint(ebb)
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=cordoned))
     ebb.state.documents.clear()
@@ -102,8 +99,7 @@ def test_nonsense_in_the_annotation_proves_nothing(note: str) -> None:
 
 def test_a_person_uncordons_for_good_a_node_that_the_autoscaler_had_uncordoned_once() -> None:
     """The event of the one failed deletion stood for hours, and each time the cordon was set again."""
-    ebb = planner_ebb()
-    begun(ebb)
+    ebb = begun(planner_ebb())
     ebb.pass_time(minutes=2)
     ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=False))

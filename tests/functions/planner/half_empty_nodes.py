@@ -52,10 +52,11 @@ def reschedule(ebb: FakeEbb) -> None:
     ebb.clock.moves.append(again)
 
 
-def begun(ebb: FakeEbb) -> None:
-    """Let a tick order n1 and its drain run until its pods have moved."""
+def begun(ebb: FakeEbb) -> FakeEbb:
+    """Let a tick order n1 and its drain run until its pods have moved; return it."""
     ebb.tick()
     assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
+    return ebb
 
 
 def healed(ebb: FakeEbb) -> None:

@@ -54,8 +54,7 @@ def test_two_orders_for_one_place_in_the_budget_give_one_claim() -> None:
 
 
 def test_every_line_of_a_pass_and_of_a_drain_names_the_policy_it_rests_on() -> None:
-    ebb = fake_ebb(policy=policy(cluster_wide={"hash": "abc"}))
-    begun(ebb)
+    ebb = begun(fake_ebb(policy=policy(cluster_wide={"hash": "abc"})))
 
     passed = [line for line in ebb.log.lines if line["event"] in {"run_summary", "node_decision", "order_published"}]
     drained = [line for line in ebb.log.lines if line["event"] in {"drain_step", "eviction"}]

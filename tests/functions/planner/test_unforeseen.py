@@ -69,8 +69,7 @@ def test_advice_that_fails_by_a_fault_of_ebb_ends_no_pass() -> None:
 
 
 def test_a_rule_of_healing_that_fails_is_counted_and_ends_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    ebb = half_empty()
-    begun(ebb)
+    ebb = begun(half_empty())
     ebb.pass_time(minutes=30)
     monkeypatch.setattr(healing_input, "nodes_to_return", lambda *_: failing(ODD)())
 
@@ -89,8 +88,7 @@ def _read_no_nodes(ebb: FakeEbb) -> None:
     [pytest.param(_read_no_nodes, id="its explanation"), pytest.param(_read_no_pools, id="the look for an upgrade")],
 )
 def test_a_node_is_returned_whatever_fails_that_only_informs(breaks: Callable[[FakeEbb], None]) -> None:
-    ebb = half_empty()
-    begun(ebb)
+    ebb = begun(half_empty())
     ebb.pass_time(minutes=30)
     ebb.tick()
     breaks(ebb)
