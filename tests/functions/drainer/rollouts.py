@@ -50,16 +50,8 @@ class Rollouts:
     def _begin(self) -> None:
         self._begun = self.ebb.clock.passed
         self.put(self.now, observed=True, created=2, updated=0 if not self.starts else 1)
-        waits = None if self.starts else self.ebb.clock.now()
-        self.ebb.cluster.put(
-            pod(
-                "new",
-                owner="ReplicaSet/web-new",
-                on="n2" if self.starts else "",
-                ready=False,
-                unschedulable_since=waits,
-            )
-        )
+        given: dict[str, Any] = {"on": "n2"} if self.starts else {"unschedulable_since": self.ebb.clock.now()}
+        self.ebb.cluster.put(pod("new", owner="ReplicaSet/web-new", ready=False, **given))
 
     def _is_due(self) -> bool:
         return self.starts and self.now.created == 2 and self.ebb.clock.passed - self._begun >= STARTS_WITHIN
