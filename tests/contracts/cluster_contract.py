@@ -1,9 +1,8 @@
 """The laws of the port `Cluster`, for every implementation: derive a test class and give it a `world`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
 
 import pytest
 
@@ -14,69 +13,8 @@ from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Stale
-from shared.ports import Cluster
 from tests.builders import NOW
-
-FOREIGN = Taint("dedicated", "NoSchedule", "db")
-SHOP = "default/Deployment/shop"
-
-
-class World(Protocol):
-    """A cluster that a test may furnish."""
-
-    @property
-    def cluster(self) -> Cluster: ...
-
-    def add_node(self, name: str, *taints: Taint) -> None:
-        """Add a Ready node."""
-
-    def add_pod(self, name: str, *, on: str, app: str = "web") -> None:
-        """Add a Running and Ready pod in namespace default."""
-
-    def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
-        """Add a PodDisruptionBudget over the pods of an app, after them, with so many disruptions allowed."""
-
-    def add_replicas(self, number: int, *, on: str) -> None:
-        """Add Deployment `shop` in namespace default with so many replicas, and let its pods run on that node."""
-
-    def add_disk(self, name: str, *, zone: str) -> None:
-        """Add a PersistentVolume `pv-NAME` in a zone, bound to a claim of that name in namespace default."""
-
-    def annotate(self, pod: str, **annotations: str) -> None:
-        """Let somebody else write annotations on a pod in namespace default; other ones stay."""
-
-    def touch(self, node: str) -> None:
-        """Let somebody else write to the node."""
-
-    def change_template(self) -> None:
-        """Let somebody else write to the pod template of Deployment `shop`."""
-
-    def delete_replicas(self) -> None:
-        """Let Deployment `shop` vanish."""
-
-    def untaint(self, node: str) -> None:
-        """Let somebody else remove all taints of the node."""
-
-    def cordon(self, node: str, *, yes: bool) -> None:
-        """Let somebody else cordon or uncordon the node."""
-
-    def replace(self, node: str) -> None:
-        """Let the node vanish and another one bear its name."""
-
-
-def counts(found: Mapping[str, Workload]) -> Mapping[str, Workload]:
-    """Return the workloads without what their next pods are like, and without their rollouts."""
-    plain: dict[str, Any] = {"templates": (), "fixed_template": False, "revisions": None}
-    return {key: replace(workload, terminating=None, deployment=None, **plain) for key, workload in found.items()}
-
-
-def still_there(world: World, pod: Pod) -> bool:
-    return [(found.uid, found.deleting) for found in world.cluster.pods_on(pod.node)] == [(pod.uid, None)]
-
-
-def costs(world: World) -> list[tuple[str, str | None]]:
-    """Return of each pod on the node n1 our mark, and the deletion cost that is not ours."""
-    return [(pod.steered, pod.spec.annotations.get(names.DELETION_COST)) for pod in world.cluster.pods_on("n1")]
+from tests.contracts.cluster_world import FOREIGN, SHOP, World, costs, counts, still_there
 
 
 class ClusterContract:
@@ -174,11 +112,8 @@ class ClusterContract:
         second = world.cluster.restart(first, "order-2")
         back = world.cluster.restart(second, "order-1")
 
-        assert [(found.stamp, found.earlier) for found in (first, second, back)] == [
-            ("order-1", ""),
-            ("order-2", "order-1"),
-            ("order-1", ""),
-        ]
+        assert [found.stamp for found in (first, second, back)] == ["order-1", "order-2", "order-1"]
+        assert [found.earlier for found in (first, second, back)] == ["", "order-1", ""]
         assert first.generation < second.generation < back.generation
 
     @pytest.mark.parametrize("stamp", ["order-1", ""])
@@ -226,12 +161,9 @@ class ClusterContract:
         storage = world.cluster.storage()
 
         claim = storage.claims["default/data"]
-        terms = storage.volumes[claim.volume].node_terms or ()
+        (term,) = storage.volumes[claim.volume].node_terms or ()
         assert (claim.bound, storage.known) == (True, True)
-        assert [term.matches({names.ZONE_LABEL: zone}, "n1") for term in terms for zone in ("z1", "z2")] == [
-            True,
-            False,
-        ]
+        assert [term.matches({names.ZONE_LABEL: zone}, "n1") for zone in ("z1", "z2")] == [True, False]
 
     def test_a_node_that_is_not_there_is_gone(self, world: World) -> None:
         with pytest.raises(Gone):
@@ -267,25 +199,25 @@ class ClusterContract:
 
         assert world.cluster.return_node(after, "order-1") == after
 
-    def test_a_cordon_whose_taint_somebody_removed_is_still_undone(self, world: World) -> None:
+    @pytest.mark.parametrize(
+        ("expected", "cordons"),
+        [
+            pytest.param(False, (), id="ours is undone, though somebody removed its taint"),
+            pytest.param(True, (False, True), id="one that somebody set after ours was undone stays"),
+        ],
+    )
+    def test_of_a_node_without_our_taint_only_our_cordon_is_undone(
+        self, world: World, expected: bool, cordons: tuple[bool, ...]
+    ) -> None:
         world.cluster.take(self.node(world, FOREIGN), "order-1", NOW)
         world.untaint("n1")
+        for yes in cordons:
+            world.cordon("n1", yes=yes)
 
         after = world.cluster.return_node(world.cluster.node("n1"), "order-1")
 
         assert world.cluster.node("n1") == after
-        assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (False, False)
-
-    def test_a_cordon_that_somebody_set_after_ours_was_undone_stays(self, world: World) -> None:
-        world.cluster.take(self.node(world), "order-1", NOW)
-        world.untaint("n1")
-        world.cordon("n1", yes=False)
-        world.cordon("n1", yes=True)
-
-        after = world.cluster.return_node(world.cluster.node("n1"), "order-1")
-
-        assert world.cluster.node("n1") == after
-        assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (True, False)
+        assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (expected, False)
 
     def test_an_annotation_of_another_order_proves_nothing(self, world: World) -> None:
         world.cluster.take(self.node(world), "order-1", NOW)
@@ -294,11 +226,20 @@ class ClusterContract:
 
         assert world.cluster.return_node(before, "order-2") == before
 
-    def test_a_node_that_changed_since_it_was_read_is_not_taken(self, world: World) -> None:
+    @pytest.mark.parametrize(
+        ("expected", "meanwhile"),
+        [
+            pytest.param(Stale, lambda world: world.touch("n1"), id="it changed since it was read"),
+            pytest.param(Gone, lambda world: world.replace("n1"), id="another node has its name"),
+        ],
+    )
+    def test_a_node_that_is_not_as_it_was_read_is_not_taken(
+        self, world: World, expected: type[Exception], meanwhile: Callable[[World], None]
+    ) -> None:
         read = self.node(world)
-        world.touch("n1")
+        meanwhile(world)
 
-        with pytest.raises(Stale):
+        with pytest.raises(expected):
             world.cluster.take(read, "order-1", NOW)
 
         assert not world.cluster.node("n1").unschedulable
@@ -313,8 +254,7 @@ class ClusterContract:
         assert world.cluster.node("n1").unschedulable
 
     def test_a_soft_taint_is_written_and_removed_and_leaves_the_rest_as_it_was(self, world: World) -> None:
-        world.add_node("n1", FOREIGN)
-        before = world.cluster.node("n1")
+        before = self.node(world, FOREIGN)
 
         held = world.cluster.set_soft_taint(before, held=True)
         free = world.cluster.set_soft_taint(held, held=False)
@@ -324,34 +264,19 @@ class ClusterContract:
         assert replace(free, resource_version="") == replace(before, resource_version="")
 
     def test_a_soft_taint_stays_through_a_drain_that_is_returned(self, world: World) -> None:
-        world.add_node("n1")
-        held = world.cluster.set_soft_taint(world.cluster.node("n1"), held=True)
+        held = world.cluster.set_soft_taint(self.node(world), held=True)
         taken = world.cluster.take(held, "order", NOW)
         assert world.cluster.return_node(taken, "order").held
 
-    def test_no_soft_taint_is_written_on_a_node_that_changed_since_it_was_read(self, world: World) -> None:
-        world.add_node("n1")
-        before = world.cluster.node("n1")
-        world.touch("n1")
-        with pytest.raises(Stale):
+    @pytest.mark.parametrize("is_another", [False, True])
+    def test_no_soft_taint_is_written_on_a_node_that_is_not_as_it_was_read(
+        self, world: World, *, is_another: bool
+    ) -> None:
+        before = self.node(world)
+        (world.replace if is_another else world.touch)("n1")
+        with pytest.raises((Gone, Stale) if is_another else Stale):
             world.cluster.set_soft_taint(before, held=True)
         assert not world.cluster.node("n1").held
-
-    def test_no_soft_taint_is_written_on_another_node_of_that_name(self, world: World) -> None:
-        world.add_node("n1")
-        before = world.cluster.node("n1")
-        world.replace("n1")
-        with pytest.raises((Gone, Stale)):
-            world.cluster.set_soft_taint(before, held=True)
-
-    def test_another_node_of_that_name_is_not_taken(self, world: World) -> None:
-        read = self.node(world)
-        world.replace("n1")
-
-        with pytest.raises(Gone):
-            world.cluster.take(read, "order-1", NOW)
-
-        assert not world.cluster.node("n1").unschedulable
 
     def test_an_evicted_pod_is_on_its_way_out(self, world: World) -> None:
         pod = self.pod(world)
@@ -403,18 +328,15 @@ class ClusterContract:
         (found,) = world.cluster.pods_on("n1")
         assert (found.steered, found.spec.annotations) == (str(cost), {})
 
-    def test_a_cost_that_stands_is_not_written_again(self, world: World) -> None:
+    @pytest.mark.parametrize(
+        ("expected", "cost"), [pytest.param(False, -3, id="that which stands"), pytest.param(True, -2, id="another")]
+    )
+    def test_only_another_cost_is_written_over_ours(self, world: World, expected: bool, cost: int) -> None:
         pod = self.pod(world)
         world.cluster.set_deletion_cost(pod, -3)
 
-        assert not world.cluster.set_deletion_cost(pod, -3)
-
-    def test_another_cost_takes_the_place_of_ours(self, world: World) -> None:
-        pod = self.pod(world)
-        world.cluster.set_deletion_cost(pod, -3)
-
-        assert world.cluster.set_deletion_cost(pod, -2)
-        assert [found.steered for found in world.cluster.pods_on("n1")] == ["-2"]
+        assert world.cluster.set_deletion_cost(pod, cost) is expected
+        assert [found.steered for found in world.cluster.pods_on("n1")] == [str(cost)]
 
     def test_a_cost_that_is_taken_back_leaves_the_pod_as_it_was(self, world: World) -> None:
         pod = self.pod(world)
@@ -445,10 +367,9 @@ class ClusterContract:
     def test_no_cost_is_written_on_another_pod_of_that_name_or_on_one_that_is_not_there(self, world: World) -> None:
         pod = self.pod(world)
 
-        with pytest.raises(Gone):
-            world.cluster.set_deletion_cost(Pod(pod.name, "a-former-uid", pod.spec, pod.node), -3)
-        with pytest.raises(Gone):
-            world.cluster.set_deletion_cost(Pod("web-9", "u", pod.spec), -3)
+        for other in (Pod(pod.name, "a-former-uid", pod.spec, pod.node), Pod("web-9", "u", pod.spec)):
+            with pytest.raises(Gone):
+                world.cluster.set_deletion_cost(other, -3)
         assert costs(world) == [("", None)]
 
     def test_a_note_can_be_written(self, world: World) -> None:

@@ -15,7 +15,8 @@ from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Deployment, Workload
 from tests.adapters.scripted import access_to, no_wait
 from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
-from tests.contracts.cluster_contract import SHOP, ClusterContract, World
+from tests.contracts.cluster_contract import ClusterContract
+from tests.contracts.cluster_world import SHOP, World
 from tests.fakes import FakeCluster
 from tests.local import virtual_cluster
 
