@@ -22,6 +22,10 @@ def committed(**settings: Any) -> dict[str, Any]:
     return {"cluster": {"commitments": settings}}
 
 
+def n2(**changes: Any) -> dict[str, Any]:
+    return committed(families={"n2": {"vcpu": 1, "gib": 4, **changes}})
+
+
 def budgets(*rows: object) -> dict[str, Any]:
     return pool(disruption={"budgets": list(rows)})
 
@@ -42,45 +46,17 @@ def budgets(*rows: object) -> dict[str, Any]:
         pytest.param("drain.timeout", '"0s"', {"drain": {"timeout": "0s"}}, id="a drain without time"),
         pytest.param("manual.mayIgnore[0]", '"pause"', {"manual": {"mayIgnore": ["pause"]}}, id="not to be ignored"),
         pytest.param("cluster.commitments.families", "[]", committed(families=[]), id="a list of commitments"),
-        pytest.param(
-            "cluster.commitments.families.n2", "160", committed(families={"n2": 160}), id="a commitment without a unit"
-        ),
-        pytest.param(
-            "cluster.commitments.families.n2.vcpu",
-            "-1",
-            committed(families={"n2": {"vcpu": -1, "gib": 4}}),
-            id="vCPUs below zero",
-        ),
-        pytest.param(
-            "cluster.commitments.families.n2.gib",
-            '"640GiB"',
-            committed(families={"n2": {"vcpu": 1, "gib": "640GiB"}}),
-            id="memory with its unit",
-        ),
-        pytest.param(
-            "cluster.commitments.families.n2.until",
-            '"May"',
-            committed(families={"n2": {"vcpu": 1, "gib": 4, "until": "May"}}),
-            id="an end that is no date",
-        ),
-        pytest.param(
-            "cluster.commitments.families.n2.discount",
-            '"100%"',
-            committed(families={"n2": {"vcpu": 1, "gib": 4, "discount": "100%"}}),
-            id="a commitment for nothing",
-        ),
-        pytest.param(
-            "cluster.commitments.flexible.perHour",
-            "0",
-            committed(flexible={"perHour": 0}),
-            id="a flexible commitment to nothing",
-        ),
-        pytest.param(
-            "cluster.commitments.flexible.discount",
-            "0.28",
-            committed(flexible={"perHour": 1, "discount": 0.28}),
-            id="a discount as a ratio",
-        ),
+        pytest.param("cluster.commitments.families.n2", "160", committed(families={"n2": 160}),
+                     id="a commitment without a unit"),
+        pytest.param("cluster.commitments.families.n2.vcpu", "-1", n2(vcpu=-1), id="vCPUs below zero"),
+        pytest.param("cluster.commitments.families.n2.gib", '"640GiB"', n2(gib="640GiB"), id="memory with its unit"),
+        pytest.param("cluster.commitments.families.n2.until", '"May"', n2(until="May"), id="an end that is no date"),
+        pytest.param("cluster.commitments.families.n2.discount", '"100%"', n2(discount="100%"),
+                     id="a commitment for nothing"),
+        pytest.param("cluster.commitments.flexible.perHour", "0", committed(flexible={"perHour": 0}),
+                     id="a flexible commitment to nothing"),
+        pytest.param("cluster.commitments.flexible.discount", "0.28",
+                     committed(flexible={"perHour": 1, "discount": 0.28}), id="a discount as a ratio"),
         pytest.param("cluster.commitments.elsewhere", "0", committed(elsewhere=0), id="a number used elsewhere"),
         pytest.param("cluster.commitments.sharedBy[0]", '"a b"', committed(sharedBy=["a b"]), id="a name with a blank"),
         pytest.param("cluster.commitments.read", '"yes"', committed(read="yes"), id="text for whether to read"),
@@ -90,41 +66,25 @@ def budgets(*rows: object) -> dict[str, Any]:
         pytest.param("cluster.wave.deadline", '"1h1s"', {"cluster": {"wave": {"deadline": "1h1s"}}}, id="of seconds"),
         pytest.param("nodePools", "[]", {"nodePools": []}, id="a list for a mapping"),
         pytest.param("nodePools.a", "5", {"nodePools": {"a": 5}}, id="a number for a pool"),
-        pytest.param(
-            "nodePools.a.scaleDownCPURequestRatioLimit", "0", pool(scaleDownCPURequestRatioLimit=0), id="ratio 0"
-        ),
-        pytest.param(
-            "nodePools.a.scaleDownCPURequestRatioLimit",
-            "1.01",
-            pool(scaleDownCPURequestRatioLimit=1.01),
-            id="ratio > 1",
-        ),
-        pytest.param(
-            "nodePools.a.scaleDownMemoryRequestRatioLimit",
-            '"0.5"',
-            pool(scaleDownMemoryRequestRatioLimit="0.5"),
-            id="text for a ratio",
-        ),
-        pytest.param(
-            "nodePools.a.scaleDownRequiredUnderutilizedNodeCount",
-            '"5"',
-            pool(scaleDownRequiredUnderutilizedNodeCount="5"),
-            id="estafette's B3: a count in quotes",
-        ),
-        pytest.param(
-            "nodePools.a.excessNodesThreshold", "-0.5", pool(excessNodesThreshold=-0.5), id="a negative excess"
-        ),
+        pytest.param("nodePools.a.scaleDownCPURequestRatioLimit", "0", pool(scaleDownCPURequestRatioLimit=0),
+                     id="ratio 0"),
+        pytest.param("nodePools.a.scaleDownCPURequestRatioLimit", "1.01", pool(scaleDownCPURequestRatioLimit=1.01),
+                     id="ratio > 1"),
+        pytest.param("nodePools.a.scaleDownMemoryRequestRatioLimit", '"0.5"',
+                     pool(scaleDownMemoryRequestRatioLimit="0.5"), id="text for a ratio"),
+        pytest.param("nodePools.a.scaleDownRequiredUnderutilizedNodeCount", '"5"',
+                     pool(scaleDownRequiredUnderutilizedNodeCount="5"), id="estafette's B3: a count in quotes"),
+        pytest.param("nodePools.a.excessNodesThreshold", "-0.5", pool(excessNodesThreshold=-0.5),
+                     id="a negative excess"),
         pytest.param("nodePools.a.maxNodesPerPass", "0", pool(maxNodesPerPass=0), id="no node per pass"),
         pytest.param("nodePools.a.headroom", '"101%"', pool(headroom="101%"), id="too much headroom"),
-        pytest.param(
-            "nodePools.a.ignoreTaints[0]", '"k=v:NoSchedule"', pool(ignoreTaints=["k=v:NoSchedule"]), id="a taint"
-        ),
+        pytest.param("nodePools.a.ignoreTaints[0]", '"k=v:NoSchedule"', pool(ignoreTaints=["k=v:NoSchedule"]),
+                     id="a taint"),
         pytest.param("nodePools.a.rate.per", '"8d"', pool(rate={"nodes": 1, "per": "8d"}), id="too long a rate"),
-        pytest.param(
-            "nodePools.a.rate.per", '"7d1m"', pool(rate={"nodes": 1, "per": "7d1m"}), id="a rate a minute too long"
-        ),
+        pytest.param("nodePools.a.rate.per", '"7d1m"', pool(rate={"nodes": 1, "per": "7d1m"}),
+                     id="a rate a minute too long"),
     ],
-)
+)  # fmt: skip
 def test_a_value_out_of_range_is_refused_by_its_path(path: str, value: str, document: object) -> None:
     (fault,) = faults(document)
     assert fault.startswith(f"{path}: value {value.replace(chr(34), chr(39))} is wrong; write ")
@@ -186,21 +146,17 @@ def test_an_unknown_consolidation_policy_is_refused_with_the_known_ones() -> Non
             pool(scaleDownCpuRequestRatioLimit=0.5),
             id="another spelling",
         ),
-        pytest.param(
-            "cluster.minimumNode: there is no such field; write minimumNodes, if that was meant.",
-            {"cluster": {"minimumNode": 2}},
-            id="a letter short",
-        ),
-        pytest.param(
-            "manual.x: there is no such field; write one of mayIgnore.", {"manual": {"x": 1}}, id="nothing is near"
-        ),
+        pytest.param("cluster.minimumNode: there is no such field; write minimumNodes, if that was meant.",
+                     {"cluster": {"minimumNode": 2}}, id="a letter short"),
+        pytest.param("manual.x: there is no such field; write one of mayIgnore.", {"manual": {"x": 1}},
+                     id="nothing is near"),
         pytest.param(
             "nodePools.a.disruption.budgets[0].reason: there is no such field; write reasons, if that was meant.",
             budgets({"nodes": 1, "reason": "empty"}),
             id="deep inside",
         ),
     ],
-)
+)  # fmt: skip
 def test_an_unknown_field_is_refused_with_the_nearest_one(expected: str, document: object) -> None:
     assert faults(document) == (expected,)
 
@@ -360,20 +316,18 @@ def bomb() -> bytes:
         pytest.param("an anchor contains itself", b"a: &a [*a]", id="an anchor in itself"),
         pytest.param("nested too deeply", b"a: " + b"[" * 5000, id="a deep nest"),
         pytest.param("are too many; write at most", b" " * 300_000, id="a large file"),
-        pytest.param(
-            "`ebb policy init FILE`", b'{"apiVersion": "v1", "items": [' + b" " * 300_000, id="a dump of a cluster"
-        ),
+        pytest.param("`ebb policy init FILE`", b'{"apiVersion": "v1", "items": [' + b" " * 300_000,
+                     id="a dump of a cluster"),
         pytest.param("byte 0 is not UTF-8", b"\xff", id="another encoding"),
         pytest.param("line 1, column 5", b"a: [", id="an open bracket"),
         pytest.param("line 2, column 1", b"a: 2\n---\nb: 3", id="two documents"),
         pytest.param("determine a constructor", b"a: !!python/object:os.system {}", id="a tag"),
         pytest.param("NaN is no number", b'{"a": NaN}', id="not a number"),
         pytest.param("cannot be read", b"a: 1e999999999999999999999", id="an immense exponent"),
-        pytest.param(
-            "value 1E+999999 is wrong", b"nodePools: {a: {excessNodesThreshold: 1e999999}}", id="a huge number"
-        ),
+        pytest.param("value 1E+999999 is wrong", b"nodePools: {a: {excessNodesThreshold: 1e999999}}",
+                     id="a huge number"),
     ],
-)
+)  # fmt: skip
 def test_a_document_that_cannot_be_trusted_is_refused_in_one_sentence(expected: str, data: bytes) -> None:
     (fault,) = faults(data)
     assert expected in fault
