@@ -17,15 +17,17 @@ from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import Ending, ending_of
 from functions.cli.errors import INTERRUPTED
 from functions.cli.main import app
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Volume
 from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from shared.port_types import Eviction
-from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
+from tests.builders import CLUSTER, NOW, node, order, pod, policy
 from tests.cli.drains.test_release import TOPIC, installation_of
 from tests.cli.running import run_ebb
+from tests.functions.drainer.one_drain import fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import PubSubEmulator
 
@@ -33,11 +35,6 @@ SECONDS = 30.0
 HELD = Eviction(EvictionAnswer.BUDGET, "default/web")
 GRANTED = Eviction(EvictionAnswer.GRANTED)
 BLOCKS = (PodBlock.NOT_REPLICATED, PodBlock.LOCAL_STORAGE)
-
-
-def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
-    own = things or (pod("p", on="n1"), pdb("web", app="web"))
-    return FakeEbb(node("n1"), node("n2"), node("n3"), *own, **changes)
 
 
 Drain = Callable[..., str]
@@ -61,9 +58,7 @@ def words(shown: str) -> list[str]:
     return [row[1] for row in rows]
 
 
-def test_a_drain_is_shown_phase_by_phase_until_the_node_is_left_to_the_autoscaler(
-    drain: Drain,
-) -> None:
+def test_a_drain_is_shown_phase_by_phase_until_the_node_is_left_to_the_autoscaler(drain: Drain) -> None:
     cluster = fake_ebb(step_seconds=3)
 
     shown = drain(cluster, 0)
@@ -76,9 +71,8 @@ def test_a_drain_is_shown_phase_by_phase_until_the_node_is_left_to_the_autoscale
 def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
     cluster = fake_ebb()
 
-    order_drain(
-        installation_of(cluster, pushed=False), "n1", DrainOptions(dry_run=True, ignore=("windows",)), wait=False
-    )
+    options = DrainOptions(dry_run=True, ignore=("windows",))
+    order_drain(installation_of(cluster, pushed=False), "n1", options, wait=False)
 
     (sent,) = cluster.bus.published
     assert (sent.kind, sent.origin, sent.node, sent.requested_by) == (OrderKind.DRAIN, Origin.MANUAL, "n1", "jane")
@@ -98,15 +92,19 @@ def held_for_good(cluster: FakeEbb) -> None:
     cluster.cluster.answers["default/p"] = [GRANTED, *[HELD] * 1000]
 
 
+def once_held(cluster: FakeEbb, act: Callable[[Node], object]) -> None:
+    """Do that whenever time passes while the node is held."""
+
+    def look() -> None:
+        if (mine := cluster.cluster.nodes["n1"]).drain_taint:
+            act(mine)
+
+    cluster.clock.moves.append(look)
+
+
 def taken_back(cluster: FakeEbb) -> None:
     """A person uncordons the node as soon as it is cordoned."""
-
-    def uncordon() -> None:
-        mine = cluster.cluster.nodes["n1"]
-        if mine.drain_taint:
-            cluster.cluster.put(replace(mine, unschedulable=False))
-
-    cluster.clock.moves.append(uncordon)
+    once_held(cluster, lambda mine: cluster.cluster.put(replace(mine, unschedulable=False)))
 
 
 def nothing(cluster: FakeEbb) -> None:
@@ -117,35 +115,17 @@ def nothing(cluster: FakeEbb) -> None:
     ("expected", "remedy", "things", "name", "happens"),
     [
         pytest.param("refused, node_unknown.", "kubectl get nodes", (), "n9", nothing, id="an unknown node"),
-        pytest.param(
-            "refused, cordoned_by_other.",
-            "Run kubectl uncordon n4.",
-            (node("n4", unschedulable=True),),
-            "n4",
-            nothing,
-            id="a node that a person cordoned",
-        ),
-        pytest.param(
-            "refused, blocked_by_pod.",
-            "Run the pod under a controller",
-            (pod("bare", on="n1", owner=None),),
-            "n1",
-            nothing,
-            id="a pod that may not be moved",
-        ),
-        pytest.param(
-            "given_back, deadline.", "or raise drain.timeout", (), "n1", held_for_good, id="a budget that never opens"
-        ),
+        pytest.param("refused, cordoned_by_other.", "Run kubectl uncordon n4.", (node("n4", unschedulable=True),), "n4",
+                     nothing, id="a node that a person cordoned"),
+        pytest.param("refused, blocked_by_pod.", "Run the pod under a controller", (pod("bare", on="n1", owner=None),),
+                     "n1", nothing, id="a pod that may not be moved"),
+        pytest.param("given_back, deadline.", "or raise drain.timeout", (), "n1", held_for_good,
+                     id="a budget that never opens"),
         pytest.param("overruled, overruled.", "after 24 h", (), "n1", taken_back, id="a person uncordons it"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_as_asked_is_named_with_its_remedy(
-    expected: str,
-    remedy: str,
-    things: tuple[Any, ...],
-    name: str,
-    happens: Callable[[FakeEbb], None],
-    drain: Drain,
+    expected: str, remedy: str, things: tuple[Any, ...], name: str, happens: Callable[[FakeEbb], None], drain: Drain
 ) -> None:
     cluster = fake_ebb(*things)
     happens(cluster)
@@ -179,12 +159,7 @@ def test_one_thing_in_the_way_is_shown_once(drain: Drain) -> None:
 
 def test_a_pod_that_stops_a_drain_is_shown_with_its_remedy(drain: Drain) -> None:
     cluster = fake_ebb(step_seconds=3)
-
-    def appear() -> None:
-        if cluster.cluster.nodes["n1"].drain_taint:
-            cluster.cluster.put(pod("bare", on="n1", owner=None))
-
-    cluster.clock.moves.append(appear)
+    once_held(cluster, lambda _: cluster.cluster.put(pod("bare", on="n1", owner=None)))
 
     last = drain(cluster, 1).splitlines()[-2:]
     assert last[0].startswith("n1: given_back, pod_blocks.")
@@ -291,9 +266,7 @@ def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(drain:
     assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
 
 
-def test_an_order_that_nobody_takes_shows_what_to_check_once_and_ends_as_expired(
-    drain: Drain,
-) -> None:
+def test_an_order_that_nobody_takes_shows_what_to_check_once_and_ends_as_expired(drain: Drain) -> None:
     cluster = fake_ebb()
 
     shown = drain(cluster, 1, pushed=False)
@@ -336,12 +309,11 @@ def test_who_stops_watching_is_shown_that_the_drain_goes_on(drain: Drain) -> Non
 @pytest.mark.parametrize(
     ("expected", "name", "options"),
     [
-        pytest.param(
-            "--ignore: budget is not one of budgets, gates, windows.", "n1", DrainOptions(ignore=("budget",)), id="word"
-        ),
+        pytest.param("--ignore: budget is not one of budgets, gates, windows.", "n1", DrainOptions(ignore=("budget",)),
+                     id="word"),
         pytest.param("NODE: 'N 1' cannot be a node's name", "N 1", DrainOptions(), id="node"),
     ],
-)
+)  # fmt: skip
 def test_bad_use_publishes_nothing(expected: str, name: str, options: DrainOptions) -> None:
     cluster = fake_ebb()
     with pytest.raises(BadInput, match=expected):
@@ -352,18 +324,13 @@ def test_bad_use_publishes_nothing(expected: str, name: str, options: DrainOptio
 @pytest.mark.parametrize(
     ("expected", "args", "environment"),
     [
-        pytest.param(
-            "EBB_CLUSTER is not set, nor is EBB_TOPIC; Terraform's output cli ",
-            ("drain", "n1"),
-            {},
-            id="neither cluster nor topic",
-        ),
-        pytest.param(
-            "EBB_TOPIC is not set; Terraform's output cli ", ("drain", "n1"), {"EBB_CLUSTER": CLUSTER}, id="no topic"
-        ),
+        pytest.param("EBB_CLUSTER is not set, nor is EBB_TOPIC; Terraform's output cli ", ("drain", "n1"), {},
+                     id="neither cluster nor topic"),
+        pytest.param("EBB_TOPIC is not set; Terraform's output cli ", ("drain", "n1"), {"EBB_CLUSTER": CLUSTER},
+                     id="no topic"),
         pytest.param("--timeout: 'soon'", ("drain", "n1", "--timeout", "soon"), {}, id="a timeout that is none"),
     ],
-)
+)  # fmt: skip
 def test_what_is_missing_is_one_sentence(expected: str, args: tuple[str, ...], environment: dict[str, str]) -> None:
     ended = run_ebb(*args, **environment)
     assert (ended.returncode, ended.stdout) == (2, "")

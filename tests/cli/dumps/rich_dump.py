@@ -196,22 +196,13 @@ class _Maker:
         for number, name in enumerate(("acme-room", "acme-made")):
             space, more = NAMESPACES[number], {"ownerReferences": [owner]} if number else {}
             said = [{"type": "ReadyForProvisioning", "status": self.one("True", "False"), "message": "acme"}]
-            status = {
-                "podTemplateRef": {"name": f"{name}-chunk"},
-                "replicas": 3,
-                "readyReplicas": 2,
-                "provisioningStrategy": "buffer.x-k8s.io/active-capacity",
-                "conditions": said,
-            }
+            status = {"podTemplateRef": {"name": f"{name}-chunk"}, "replicas": 3, "readyReplicas": 2,
+                      "provisioningStrategy": "buffer.x-k8s.io/active-capacity", "conditions": said}  # fmt: skip
             body = {"metadata": {"labels": {"app": "acme"}}, "spec": spec}
             yield {"kind": "PodTemplate", "metadata": self.meta(f"{name}-chunk", space), "template": body}
             template = {"podTemplateRef": {"name": "acme"}}
-            yield {
-                "kind": "CapacityBuffer",
-                "metadata": self.meta(name, space, **more),
-                "spec": template,
-                "status": status,
-            }
+            meta = self.meta(name, space, **more)
+            yield {"kind": "CapacityBuffer", "metadata": meta, "spec": template, "status": status}
         for name in ("acme-class", "acme-other"):
             buffers = [{"limits": {"cpu": "8000m", "memory": "9Gi"}}]
             policy = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1, "acmeWord": "acme"}
@@ -256,14 +247,8 @@ class _Maker:
 
     def tolerations(self) -> list[Object]:
         if self.often(0.3):
-            return [
-                {
-                    "key": "acme.io/only",
-                    "operator": "Equal",
-                    "value": self.one("acme-batch", "acme-none"),
-                    "effect": "NoSchedule",
-                }
-            ]
+            value = self.one("acme-batch", "acme-none")
+            return [{"key": "acme.io/only", "operator": "Equal", "value": value, "effect": "NoSchedule"}]
         return [{"key": "acme.io/only", "operator": "Exists"}] if self.often(0.3) else []
 
     def spread(self, app: str) -> list[Object]:
@@ -324,25 +309,17 @@ class _Maker:
 
     def claim(self, name: str, namespace: str, on: str, kind: str, owner: str = "") -> Iterator[Object]:
         owners = [{"kind": "Pod", "name": "acme", "uid": owner, "controller": True}] if owner else []
-        yield {
-            "kind": "PersistentVolumeClaim",
-            "metadata": self.meta(
-                name, namespace, ownerReferences=owners, annotations={"pv.kubernetes.io/bind-completed": "yes"}
-            ),
-            "spec": {
-                "volumeName": f"pv-acme-{name}-{namespace}",
-                "storageClassName": kind,
-                "accessModes": ["ReadWriteOnce"],
-            },
-            "status": {"phase": "Bound"},
-        }
+        bound, volume = {"pv.kubernetes.io/bind-completed": "yes"}, f"pv-acme-{name}-{namespace}"
+        meta = self.meta(name, namespace, ownerReferences=owners, annotations=bound)
+        spec = {"volumeName": volume, "storageClassName": kind, "accessModes": ["ReadWriteOnce"]}
+        yield {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": {"phase": "Bound"}}
         zone = ZONES[self.nodes.index(on) % 3] if on else ZONES[0]
         handle = f"projects/acme-project/zones/{zone}/disks/{name}-{namespace}"
         driver = "pd.csi.storage.gke.io" if kind == "acme-fast" else "csi.acme.io"
         term = {"matchExpressions": [{"key": names.ZONE_LABEL, "operator": "In", "values": [zone]}]}
         yield {
             "kind": "PersistentVolume",
-            "metadata": self.meta(f"pv-acme-{name}-{namespace}"),
+            "metadata": self.meta(volume),
             "spec": {
                 "csi": {"driver": driver, "volumeHandle": handle}, "accessModes": ["ReadWriteOnce"],
                 "claimRef": {"namespace": namespace, "name": name}, "capacity": {"storage": "1Gi"},
@@ -350,11 +327,7 @@ class _Maker:
             },
         }  # fmt: skip
         if on:
-            held = {
-                "attacher": driver,
-                "nodeName": on,
-                "source": {"persistentVolumeName": f"pv-acme-{name}-{namespace}"},
-            }
+            held = {"attacher": driver, "nodeName": on, "source": {"persistentVolumeName": volume}}
             yield {"kind": "VolumeAttachment", "metadata": self.meta(f"csi-acme-{name}-{namespace}"), "spec": held}
 
     def mirror(self, node: str) -> Object:

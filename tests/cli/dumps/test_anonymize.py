@@ -29,7 +29,8 @@ from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import policy
 from tests.cli.dumps.rich_dump import OWN, rich_dump
-from tests.cli.dumps.test_reading import FULL_POD, a_node, a_pod, anything, listed, places, spoilt, write
+from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
+from tests.cli.dumps.test_refused_dumps import FULL_POD, anything, places, spoilt
 
 EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
 

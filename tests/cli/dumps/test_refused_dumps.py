@@ -1,0 +1,196 @@
+"""A file that is no dump is refused in one sentence with its remedy, whatever stands in it."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from functions.cli.dumps import read_dump
+from shared.errors import BadDump
+from tests.cli.dumps.test_reading import BUDGET, NAMESPACE, SERVICE, a_node, a_pod, listed, text, write
+
+
+def test_a_malformed_volume_is_named(tmp_path: Path) -> None:
+    broken = {"kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": {"nfs": {}, "nodeAffinity": 7}}
+    with pytest.raises(BadDump, match=r"items\[1\] \(PersistentVolume pv\).*nodeAffinity"):
+        read_dump([write(tmp_path / "all.json", listed(a_node(), broken))])
+
+
+def refusal(path: Path, content: bytes) -> str:
+    """Return why a file of that content is no dump."""
+    path.write_bytes(content)
+    with pytest.raises(BadDump) as fault:
+        read_dump([path])
+    return str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "content"),
+    [
+        pytest.param("is empty; run: ebb dump", b"", id="empty"),
+        pytest.param("this is YAML: use -o json", b"apiVersion: v1\nitems: []", id="YAML"),
+        pytest.param("this is YAML: use -o json", b"# nodes\n---\n\nkind: List", id="YAML below a comment"),
+        pytest.param("kubectl failed (Error from server (Forbidden): nodes is forbidden)",
+                     b"Error from server (Forbidden): nodes is forbidden\nmore", id="what kubectl showed of a failure"),
+        pytest.param("this is kubectl's table: use -o json", b"NAME   STATUS\nn1   Ready", id="kubectl's table"),
+        pytest.param("this is kubectl's table", b"NAMESPACE  NAME  READY\nshop  web-1  1/1", id="its table of pods"),
+        pytest.param("these are names only: use -o json", b"node/n1\nnode/n2\n", id="names only"),
+        pytest.param("this is what kubectl describe prints", b"Name:    n1\nRoles:   <none>\n", id="a description"),
+        pytest.param("this is a web page", b"<!doctype html>\n<html><body>Sign in</body></html>", id="HTML"),
+        pytest.param("kubectl found nothing there", b"No resources found", id="no resources"),
+        pytest.param("kubectl failed (The connection to the server",
+                     b"The connection to the server localhost:8080 was refused", id="no server"),
+        pytest.param("the cluster refused (nodes is forbidden)",
+                     b'{"kind": "Status", "message": "nodes is forbidden"}', id="the API's refusal"),
+        pytest.param("is cut off; run: ebb dump", b'{"kind": "List", "items": [', id="cut off at once"),
+        pytest.param("is cut off; run: ebb dump", b'{"items": [{"kind": "Service", "metadata": {"name": "s"}}, {"ki',
+                     id="cut off within an object"),
+        pytest.param("is not JSON", b'{"kind": "List" "items": []}', id="a comma is missing"),
+        pytest.param("cannot be read", b"\x1f\x8bnot gzip", id="broken gzip"),
+        pytest.param("cannot be read", gzip.compress(b"{}")[:-4], id="gzip cut off"),
+        pytest.param("cannot be read", b"\xff\xfe\x00", id="half a character"),
+        pytest.param("is not JSON", b"\x80\x81", id="no text at all"),
+        pytest.param("is no list of Kubernetes objects", b"[1, 2]", id="another shape"),
+        pytest.param("is no list of Kubernetes objects", b'{"items": 5}', id="items that are none"),
+        pytest.param("holds no nodes (ignored: 1 Service)", json.dumps(SERVICE).encode(), id="no nodes"),
+        pytest.param("holds no nodes; ", b'{"kind": "List", "items": []}', id="nothing"),
+        pytest.param("is not JSON", b'{"a":' * 100_000, id="nested beyond reason"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, content: bytes) -> None:
+    why = refusal(path := tmp_path / "dump.json", content)
+
+    assert why.startswith(f"{path}: ")
+    assert expected in why
+    assert "\n" not in why
+
+
+LOGIN = "; run `gcloud auth login` and `gcloud container clusters get-credentials"
+PLUGIN = b"Unable to connect to the server: getting credentials: exec: executable gke-gcloud-auth-plugin"
+NO_SERVER = b"The connection to the server localhost:8080 was refused - did you specify the right host or port?"
+LOGGED = (
+    b"E0304 22:00:00.1   17 memcache.go:265] the server has asked for the client to provide credentials\nerror: You"
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "content"),
+    [
+        pytest.param(LOGIN, b"error: You must be logged in to the server (Unauthorized)\n", id="kubectl's own words"),
+        pytest.param(LOGIN, LOGGED, id="kubectl's log"),
+        pytest.param(LOGIN, b"Error from server (Unauthorized): Unauthorized", id="the server's words"),
+        pytest.param(LOGIN, b"Unauthorized\n", id="a proxy's word"),
+        pytest.param(LOGIN, b'{"kind": "Status", "message": "Unauthorized", "code": 401}', id="the API's refusal"),
+        pytest.param(LOGIN, b'{"items": [{"kind": "Status", "message": "Unauthorized"}]}', id="one in a list"),
+        pytest.param(LOGIN, PLUGIN + b" failed with exit code 1", id="a login that has run out"),
+        pytest.param("; run `gcloud components install gke-gcloud", PLUGIN + b" not found", id="no plugin"),
+        pytest.param("; name the cluster with `gcloud container clusters get", NO_SERVER, id="no kubeconfig"),
+        pytest.param("; ask for rights to list it (roles/container.viewer)",
+                     b"Error from server (Forbidden): pods is forbidden", id="no rights"),
+        pytest.param("; ask for rights to list it (roles/container.viewer)",
+                     b'{"kind": "Status", "message": "nodes is forbidden", "code": 403}', id="the API's no"),
+    ],
+)  # fmt: skip
+def test_the_remedy_of_a_refused_dump_is_not_another_dump(tmp_path: Path, expected: str, content: bytes) -> None:
+    why = refusal(tmp_path / "dump.json", content)
+
+    assert expected in why
+    assert why.endswith(", then print it again.")
+    assert "kubectl get" not in why
+
+
+LOTS = {"allocatable": {"cpu": "lots"}}
+UNBORN = {"kind": "Node", "metadata": {"name": "n2"}}
+POD = "items[1] (Pod default/web-1)"
+
+
+@pytest.mark.parametrize(
+    ("expected", "item"),
+    [
+        pytest.param(f"{POD}: spec.tolerations: Expected `array", a_pod(tolerations="all"), id="a wrong type"),
+        pytest.param(f"{POD}: 'much' is not a quantity", a_pod(overhead={"cpu": "much"}), id="a pod's quantity"),
+        pytest.param("items[1] (Node n9): 'lots' is not a quantity", a_node("n9", status=LOTS), id="a node's quantity"),
+        pytest.param(f"{POD}: Invalid RFC3339", a_pod(meta={"creationTimestamp": "yesterday"}), id="a time"),
+        pytest.param("items[1]: Expected `object`, got `int`", 5, id="a number"),
+        pytest.param("items[1]: this Pod has no metadata.name", {"kind": "Pod"}, id="no name"),
+        pytest.param("items[1] (Node n2): node 'n2' has no metadata.creationTimestamp", UNBORN, id="no birth"),
+    ],
+)
+def test_a_malformed_item_is_named(tmp_path: Path, expected: str, item: Any) -> None:
+    why = refusal(path := tmp_path / "dump.json", text(listed(a_node(), item)))
+
+    assert why.startswith(f"{path}: {expected}")
+    assert "run: ebb dump" in why
+
+
+@pytest.mark.parametrize("missing", ["nowhere.json", "empty-folder"])
+def test_a_path_without_a_dump_is_one_sentence(tmp_path: Path, missing: str) -> None:
+    (tmp_path / "empty-folder").mkdir()
+
+    with pytest.raises(BadDump, match=missing):
+        read_dump([tmp_path / missing])
+
+
+FIELDS = ["metadata", "spec", "status", "name", "kind", "items", "labels", "affinity", "conditions", "volumes"]
+INNER = ["containers", "resources", "requests", "cpu", "taints", "tolerations", "creationTimestamp", "type"]
+VALUES = ["2026-03-04T10:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "1", "100m", "Ready", "Pod"]
+words = st.sampled_from([*FIELDS, *INNER, *VALUES])
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | words | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def spoilt(item: dict[str, Any], path: list[int], value: Any) -> Any:
+    """Put a value into some place of an object."""
+    if not path or not isinstance(item, dict | list) or not item:
+        return value
+    keys = list(item) if isinstance(item, dict) else list(range(len(item)))
+    key = keys[path[0] % len(keys)]
+    copy: Any = dict(item) if isinstance(item, dict) else list(item)
+    copy[key] = spoilt(copy[key], path[1:], value)
+    return copy
+
+
+FULL_POD = a_pod(
+    volumes=[{"name": "v", "emptyDir": {}}],
+    affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "k"}]}},
+    tolerations=[{"operator": "Exists"}],
+    topologySpreadConstraints=[{"topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule"}],
+    overhead={"cpu": "1"},
+    status={"containerStatuses": [{"name": "app", "allocatedResources": {"cpu": "2"}}]},
+)
+places = st.lists(st.integers(0, 9), min_size=1, max_size=7)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(item=st.sampled_from([a_node(), FULL_POD, BUDGET, NAMESPACE]), place=places, value=anything)
+def test_no_spoilt_item_ends_in_anything_but_a_sentence(
+    tmp_path: Path, item: dict[str, Any], place: list[int], value: Any
+) -> None:
+    _reads_or_says_why(write(tmp_path / "dump.json", listed(a_node("whole"), spoilt(item, place, value))))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(content=st.binary(max_size=60) | anything.map(lambda value: json.dumps(value).encode()))
+@example(content=b'{"metadata":{},"kind":null}')
+def test_no_content_ends_in_anything_but_a_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+
+    _reads_or_says_why(path)
+
+
+def _reads_or_says_why(path: Path) -> None:
+    try:
+        said = ""
+        read_dump([path])
+    except BadDump as fault:
+        said = str(fault)
+
+    assert not said or said.startswith(f"{path}: ")
