@@ -1,17 +1,18 @@
 """Prints at the end of a run what tests have measured, and what was skipped: one line for each thing that is missing.
 
 Figures are told, not judged by a clock. A test records a line with `record_property(MEASURED, line)`, which reaches the
-main process of pytest-xdist too. Two measures stand here, too: the busiest stretch of time, and this machine's speed.
+main process of pytest-xdist too. Measures that tests and benches share stand here.
 """
 
 import json
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import process_time
-from typing import Final
+from typing import Final, TypeVar
 
 import pytest
 
+T = TypeVar("T")
 MEASURED = "told"
 
 
@@ -63,3 +64,15 @@ def busiest(times: Iterable[float], seconds: float) -> int:
 def sustained(times: Iterable[float], seconds: float) -> float:
     """Return the busiest stretch's events per second."""
     return busiest(times, seconds) / seconds
+
+
+def say(what: str, found: str, goal: str) -> None:
+    """Print what a bench found, in one line: always against a peer or a bound of the same run."""
+    print(f"  {what:62} {found:>28}   goal {goal}", flush=True)  # noqa: T201 - this is what the command is for
+
+
+def timed(function: Callable[[], T]) -> tuple[float, T]:
+    """Return the CPU seconds of a call, and its result."""
+    began = process_time()
+    result = function()
+    return process_time() - began, result

@@ -11,7 +11,7 @@ from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, scripted, status
-from tests.local.virtual_cluster import wait_until
+from tests.real.waiting import until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 PODS = "/api/v1/pods"
@@ -78,7 +78,7 @@ def test_a_server_that_does_not_answer_in_time_is_an_outage(api: Script) -> None
     with pytest.raises(Retryable, match="no answer"):
         client(api, read_seconds=0.1).ask(GET)
 
-    wait_until("the server has read the one request", lambda: len(api.asked) == 1)
+    until("the server has read the one request", lambda: len(api.asked) == 1)
 
 
 def test_a_server_that_is_not_there_is_an_outage() -> None:
@@ -99,7 +99,7 @@ def test_each_call_is_counted_with_the_bytes_of_its_answer(api: Script) -> None:
         asking.ask(GET)
 
     assert asking.meter.read() == Traffic(calls=3, bytes=answered + refused)
-    wait_until("the server has read the last request", lambda: len(api.asked) == 3)
+    until("the server has read the last request", lambda: len(api.asked) == 3)
 
 
 def test_credentials_that_are_refused_twice_are_an_outage(api: Script) -> None:

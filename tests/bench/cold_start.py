@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench.reporting import say
+from tests.measured_figures import say
 
 _NOWHERE = "127.0.0.1:9"
 _PROGRAM = """

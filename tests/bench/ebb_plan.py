@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from tests.bench.reporting import say
 from tests.cli import dumps
+from tests.measured_figures import say
 
 SIZES: Final = ((60, 15), (500, 20), (1_000, 30), (5_000, 30))
 """Nodes, and pods a node."""

@@ -31,9 +31,9 @@ from shared.ports import Ports
 from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.bench import pages
-from tests.bench.reporting import say
 from tests.builders import CLUSTER
 from tests.fakes import FakeCommitments, FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
+from tests.measured_figures import say
 
 ORDERS: Final = 20
 MOST_ADDED: Final = 150

@@ -19,8 +19,8 @@ from shared.core.rules.situation import Situation
 from shared.port_types import ClusterReading, PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench import pages, reading
-from tests.bench.reporting import say, timed
 from tests.builders import CLUSTER, NOW, policy
+from tests.measured_figures import say, timed
 
 A_DAY: Final = timedelta(days=1)
 

@@ -7,8 +7,8 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now
-from tests.bench.reporting import say, timed
 from tests.builders import NOW
+from tests.measured_figures import say, timed
 
 POOLS, BUDGETS = 200, 50
 _ZONES = ("UTC", "Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe")

@@ -15,8 +15,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.bound_of import bound_of
-from tests.bench.reporting import say, timed
 from tests.builders import cluster, node, pod, pod_class, policy
+from tests.measured_figures import say, timed
 from tests.placement_checker import faults
 
 GPU = "nvidia.com/gpu"

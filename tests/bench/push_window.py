@@ -10,7 +10,7 @@ from typing import Final
 
 from infra.local.broker import Broker, Push, Subscription
 from infra.local.clocks import ManualClock
-from tests.bench.reporting import say
+from tests.measured_figures import say
 
 ORDERS: Final = 40
 CLAIM_SECONDS: Final = 2.0

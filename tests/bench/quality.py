@@ -26,8 +26,8 @@ from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.workloads import Mix
-from tests.bench.reporting import say, timed
 from tests.builders import policy
+from tests.measured_figures import say, timed
 
 GOALS: Final = {Mix.PLAIN: "95%", Mix.RICH: "80%", Mix.MIXED: "(told, not bounded)"}
 _ROBUST_UP_TO: Final = 1000

@@ -13,7 +13,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster.pod import Pod
 from tests.bench.pages import pod_pages
-from tests.bench.reporting import say
+from tests.measured_figures import say
 
 _TIMES: Final = 3
 """How often each side is measured; the median counts, for one run varies by a third."""

@@ -1,20 +1,32 @@
 """The command as a person runs it: in this process, or in one of its own for what only a process can show."""
 
+import json
 import os
 import subprocess
 import sys
 from contextlib import chdir
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Final
+from typing import Any, Final
 
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SECONDS: Final = 300
 """Ample for a start of the command on a busy machine."""
+
+
+def ebb(*args: str | Path) -> Result:
+    """Run the command in this process, where it is and with its environment."""
+    return CliRunner().invoke(app, [str(word) for word in args])
+
+
+def read_json(*args: str | Path) -> dict[str, Any]:
+    """Return what the command prints as JSON."""
+    found: dict[str, Any] = json.loads(ebb(*args, "-o", "json").stdout)
+    return found
 
 
 def run_ebb(*args: str | Path, stdin: str = "", cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:

@@ -16,7 +16,7 @@ from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
 from tests.builders import cluster, node, pod, storage
 from tests.cli import dumps
-from tests.cli.test_main import ebb
+from tests.cli.running import ebb, read_json
 
 Items = list[dict[str, Any]]
 NODES = 12
@@ -81,7 +81,7 @@ def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, na
     dump = written(tmp_path, only_pods_of(namespace))
 
     shown = ebb("plan", "--dump", dump, "--potential").output.splitlines()
-    document = json.loads(ebb("plan", "--dump", dump, "--potential", "-o", "json").stdout)
+    document = read_json("plan", "--dump", dump, "--potential")
 
     assert shown[0].startswith(f"warning: {expected}")
     assert shown[0].endswith("every figure is partial, and there is no potential; print it again with -A.")

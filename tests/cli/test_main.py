@@ -22,7 +22,7 @@ from functions.cli.output.format import use_currency
 from functions.cli.plan.compute import BEYOND
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
-from tests.cli.running import ROOT, SECONDS, run_ebb, start_ebb
+from tests.cli.running import ROOT, SECONDS, ebb, run_ebb, start_ebb
 from tests.measured_figures import slowness
 
 LAST_VERSION = (
@@ -35,11 +35,6 @@ LAST_VERSION = (
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return dumps.write(tmp_path_factory.mktemp("dump") / "night.json")
-
-
-def ebb(*args: str | Path) -> Result:
-    """Run the command in this process."""
-    return CliRunner().invoke(app, [str(word) for word in args])
 
 
 @cache

@@ -6,7 +6,7 @@ import pytest
 
 from functions.cli.input.readers import BY_A_DUMP
 from tests.cli import dumps
-from tests.cli.test_main import ebb
+from tests.cli.running import ebb
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from infra.local.scenario import DEMO, Autoscaling, MachinePool, load, parse
 from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import World, build, world_of
 from infra.local.world.pods import is_ready, node_of
-from tests.local.virtual_cluster import wait_until
+from tests.real.waiting import until
 
 CLUSTER = "projects/p/locations/l/clusters/c"
 
@@ -101,11 +101,11 @@ def test_its_servers_run_a_scenario_until_they_are_stopped() -> None:
     running.start()
     try:
         (left, _) = running.cloud.node_names["main"]
-        wait_until("the empty node is gone", lambda: len(running.list_all("nodes")) == 1)
+        until("the empty node is gone", lambda: len(running.list_all("nodes")) == 1)
         assert running.list_all("nodes")[0]["metadata"]["name"] == left
         path = "/apis/apps/v1/namespaces/default/deployments/web"
         assert running.send("person", "PATCH", path, {"spec": {"replicas": 2}}).status == 200
-        wait_until("a node was added", lambda: len(running.list_all("nodes")) == 2)
+        until("a node was added", lambda: len(running.list_all("nodes")) == 2)
         assert {entry["type"] for entry in running.entries(0)} == {"request", "change"}
         assert running.alive()
     finally:

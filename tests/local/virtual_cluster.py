@@ -1,7 +1,6 @@
 """Builders for the simulated GKE: a world in virtual time with short defaults, with an autoscaler or without."""
 
 import json
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -157,16 +156,3 @@ class AutoscaledCluster(VirtualCluster):
 
     def events(self) -> list[str]:
         return [item["reason"] for item in self.store.all("events")]
-
-
-STEP = 0.05
-
-
-def wait_until(what: str, holds: Callable[[], object], seconds: float = 60.0) -> None:
-    """Poll until it holds; AssertionError names what did not happen in time."""
-    pause = threading.Event()
-    for _ in range(int(seconds / STEP)):
-        if holds():
-            return
-        pause.wait(STEP)
-    raise AssertionError(f"{what}: not within {seconds} s")

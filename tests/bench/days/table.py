@@ -33,7 +33,7 @@ from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.days.population import DAYS, MIXES, PROFILES, Budgets, Case, case
-from tests.bench.reporting import say
+from tests.measured_figures import say
 
 CASES: Final = 72
 THROWS: Final = 3

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.clusters.workloads import Mix
-from tests.bench.reporting import say
 from tests.bench.scale.whole_pass import WholePass, measured
+from tests.measured_figures import say
 
 FOLDER: Final = Path("build/bench")
 SIZES: Final = ((60, 14.0), (1_000, 30.0), (5_000, 30.0), (15_000, 206 / 15))

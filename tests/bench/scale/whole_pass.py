@@ -21,8 +21,8 @@ from tests.bench.clusters.api import ClusterApi, read
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.workloads import Mix
-from tests.bench.reporting import timed
 from tests.builders import policy
+from tests.measured_figures import timed
 
 _PEAK = re.compile(r"VmHWM:\s*([0-9]+) kB")
 

@@ -18,9 +18,9 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.planning.bill import Bill
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.bench.reporting import say, timed
 from tests.bench.shapes.drawn_clusters import FILLS, KINDS, PRICES, drawn
 from tests.bench.shapes.lower_bound import Problem, lower_bound
+from tests.measured_figures import say, timed
 
 MOST_SECONDS: Final = 15.0
 LEAST: Final = 0.6

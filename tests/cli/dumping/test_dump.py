@@ -13,8 +13,7 @@ from functions.cli.dumps.contents import OPTIONAL, RESOURCES, DumpContents
 from functions.cli.main import app
 from tests.cli import dumps
 from tests.cli.dumps.rich_dump import OWN, rich_dump
-from tests.cli.running import ROOT, run_ebb
-from tests.cli.test_main import ebb
+from tests.cli.running import ROOT, ebb, read_json, run_ebb
 
 ODD = {"kind": "Namespace", "metadata": {"name": "a", "ownerReferences": 7}}
 KUBECTL = """#!/bin/sh
@@ -130,10 +129,7 @@ def test_an_anonymous_dump_comes_from_a_dump(typed: str, tmp_path: Path) -> None
         text = CliRunner().invoke(app, ["dump", "--anonymize", "--dump", "-"], input=dump.read_bytes()).stdout
     (tmp_path / "anonymous.json").write_text(text)
     assert "gke-prod" not in text
-    sums = [
-        json.loads(ebb("plan", "--dump", path, "--potential", "-o", "json").stdout)
-        for path in (dump, tmp_path / "anonymous.json")
-    ]
+    sums = [read_json("plan", "--dump", path, "--potential") for path in (dump, tmp_path / "anonymous.json")]
     assert sums[0]["totals"] == sums[1]["totals"]
     assert sums[0]["potential"]["saving_per_hour"] == sums[1]["potential"]["saving_per_hour"]
 

@@ -16,7 +16,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
 from shared.store.compare_and_set import change_cluster
 from tests.cli import dumps
-from tests.cli.test_main import ebb as ebb  # noqa: PLC0414 - one way to run it
+from tests.cli.running import ebb as ebb  # noqa: PLC0414 - one way to run it
 
 POLICY = "dryRun: {dry_run}\nnodePools: {{default-pool: {{enabled: true}}, web-pool: {{enabled: true}}}}\n"
 CUT_OFF = '{"apiVersion": "v1", "kind": "List", "items": ['

@@ -19,6 +19,7 @@ from functions.cli.plan.scenarios import BOUND
 from shared.adapters.process import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
+from tests.cli.running import read_json
 
 HOUR = timedelta(hours=1)
 
@@ -53,8 +54,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shown(*args: str | Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ebb("fleet", *args, "-o", "json").stdout)
-    return found
+    return read_json("fleet", *args)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def row(found: dict[str, Any], name: str) -> dict[str, Any]:
 @pytest.mark.workers
 def test_each_cluster_has_the_figures_that_it_has_alone(folder: Path, found: dict[str, Any]) -> None:
     for name, file in (("prod", "a.json"), ("stage", "b.json")):
-        alone = json.loads(ebb("plan", "--dump", folder / file, "-o", "json").stdout)
+        alone = read_json("plan", "--dump", folder / file)
         one = row(found, name)
         for key in ("ladder", "totals", "pools", "holds", "prices", "taken_at", "dry_run", "partial"):
             assert one[key] == alone[key], key
@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_a_row_with_its_sentence_and_the_others_are_read(
 
 
 def test_the_sum_is_that_of_the_rows_and_of_the_same_dumps_in_a_plan(folder: Path, found: dict[str, Any]) -> None:
-    plan = json.loads(ebb("plan", "--dump", folder / "a.json", folder / "b.json", "-o", "json").stdout)
+    plan = read_json("plan", "--dump", folder / "a.json", folder / "b.json")
     assert found["ladder"] == plan["ladder"]
     assert {name: found["totals"][name] for name in plan["totals"]} == plan["totals"]
     assert (found["totals"]["clusters"], found["totals"]["not_read"]) == (2, 1)
@@ -176,7 +176,7 @@ def test_clusters_that_share_uids_of_nodes_are_as_many_as_in_a_plan(tmp_path: Pa
     """Two copies of one dump, in which only the UID of kube-system differs."""
     one, other = (dump(tmp_path / f"{name}.json", "prod") for name in ("one", "other"))
     other.write_text(other.read_text().replace('"uid": "prod"', '"uid": "stage"'))
-    plans = json.loads(ebb("plan", "--dump", one, "--dump", other, "-o", "json").stdout)["clusters"]
+    plans = read_json("plan", "--dump", one, "--dump", other)["clusters"]
     view = view_of(planned(one, other), ())
     assert (len(view.rows), len(plans)) == (2, 2)
 

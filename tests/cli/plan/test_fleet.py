@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.cli import dumps
-from tests.cli.test_main import ebb
+from tests.cli.running import ebb, read_json
 
 
 def cluster(path: Path, name: str, nodes: int, uid: str) -> Path:
@@ -28,8 +28,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def plan(*args: str | Path) -> dict[str, Any]:
-    shown: dict[str, Any] = json.loads(ebb("plan", *args, "-o", "json").stdout)
-    return shown
+    return read_json("plan", *args)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`ebb policy calendar`: every hour's answer is the core's own, and what a person sees of it."""
 
-import json
 import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, PoolP
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now, window_open
 from tests.cli import dumps
+from tests.cli.running import read_json
 
 AMSTERDAM = ZoneInfo("Europe/Amsterdam")
 MONDAY = date(2026, 11, 23)
@@ -211,7 +211,7 @@ def test_a_day_is_a_line_of_its_runs_of_equal_hours(expected: str, at: str, file
 
 
 def test_json_has_the_same_calendar(file: Path) -> None:
-    found = json.loads(ebb(file, *AT, "--pool", "day", "--days", "1", "-o", "json").stdout)
+    found = read_json("policy", "calendar", file, *AT, "--pool", "day", "--days", "1")
     (pools,) = found.pop("pools")
     (day,) = pools["days"]
     assert [note.split(" (")[0] for note in found.pop("notes")] == ["The cluster's own limits"]

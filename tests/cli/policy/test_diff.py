@@ -31,7 +31,7 @@ from shared.core.policy.parsing import parse
 from tests.builders import NOW, cluster, node
 from tests.cli import dumps
 from tests.cli.plan.plans import busy, decision, ordered, plan
-from tests.cli.test_main import ebb
+from tests.cli.running import ebb
 
 ON, OFF = PoolPolicy(enabled=True), PoolPolicy()
 OLD = """

@@ -16,7 +16,7 @@ from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.plan.plans import some_scenarios
-from tests.cli.test_main import ebb
+from tests.cli.running import ebb
 from tests.cli.test_markdown_text import Page
 
 OLD: Final = """

@@ -30,7 +30,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node
 from tests.cli import dumps
-from tests.cli.test_main import ebb
+from tests.cli.running import ebb
 
 EVENING = datetime(2026, 3, 5, 17, tzinfo=UTC)
 """Six o'clock in Amsterdam, when the night of the policy begins."""

@@ -21,9 +21,9 @@ from infra.local.demo.installation import DemoInstallation
 from infra.local.demo.screen import Screen
 from shared.errors import Terminal
 from shared.settings import read_settings
-from tests.local.virtual_cluster import wait_until
 from tests.monitoring.alarm import Entry, metrics, of_folder
 from tests.monitoring.log_filters import faults, series
+from tests.real.waiting import until
 
 COMMAND = [sys.executable, "-m", "functions.cli.main", "demo"]
 ROOT = Path(__file__).parents[3]
@@ -117,11 +117,11 @@ def _lines_are_declared_and_feed_the_metrics(lines: list[Entry]) -> None:
 )
 def test_nothing_outlives_the_demo(code: int, number: int, tmp_path: Path) -> None:
     with started(tmp_path) as demo:
-        wait_until("the demo is under way", lambda: "The marks are old enough" in (tmp_path / "story").read_text(), 60)
+        until("the demo is under way", lambda: "The marks are old enough" in (tmp_path / "story").read_text(), 60)
         assert len(children(tmp_path)) > 3
         demo.send_signal(number)
         assert demo.wait(30) == code
-    wait_until("every child is gone", lambda: children(tmp_path) == [])
+    until("every child is gone", lambda: children(tmp_path) == [])
     assert "Traceback" not in (tmp_path / "story").read_text()
 
 
