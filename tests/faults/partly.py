@@ -16,7 +16,7 @@ from tests.faults.history import Act, History
 from tests.faults.installation import Installation
 from tests.faults.outages import ABOUT_A_NODE, Ending, Outage
 from tests.faults.people import Act as PersonsAct
-from tests.faults.people import ask
+from tests.faults.provider import ask
 from tests.faults.worlds import Limits, setting, workload
 
 PARTLY: Final = "partly"
