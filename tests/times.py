@@ -49,7 +49,7 @@ def _is_first(config: pytest.Config) -> bool:
     return bool(getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0")
 
 
-def _cpu() -> float:
+def cpu_seconds() -> float:
     """Seconds of this process and of its children that have ended."""
     children = os.times()
     return time.process_time() + children.children_user + children.children_system
@@ -69,9 +69,9 @@ class _Writer:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         os.environ.pop("EBB_PART", None)  # what a test starts is no part
-        self._outcome, cpu, wall = _RANK[0], _cpu(), time.monotonic()
+        self._outcome, cpu, wall = _RANK[0], cpu_seconds(), time.monotonic()
         done = yield
-        self._write(self._outcome, _cpu() - cpu, time.monotonic() - wall, item.nodeid)
+        self._write(self._outcome, cpu_seconds() - cpu, time.monotonic() - wall, item.nodeid)
         return done
 
     def pytest_sessionfinish(self) -> None:

@@ -4,7 +4,6 @@ apt keeps its lists in a folder of its own here. Debian's archive holds the newe
 the names of the packages and the release of Debian.
 """
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -12,10 +11,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from tests.real.waiting import locked
 
 _TOOLS: Final = ("apt-get", "dpkg-deb")
 _SECONDS: Final = 600
@@ -46,7 +47,7 @@ def unpack(folder: Path, packages: Sequence[str], proof: Path, *, alone: bool = 
         DebianError: they cannot be had.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.parent / f"{folder.name}.lock"):
+    with locked(folder.parent / f"{folder.name}.lock"):
         if not (folder / proof).is_file():
             _fetch(folder, packages, proof, alone=alone)
 
@@ -91,10 +92,3 @@ def _run(folder: Path, *command: str) -> None:
         raise DebianError(f"{command[0]} took more than {_SECONDS} s") from slow
     if done.returncode:
         raise DebianError(f"{command[0]} failed:\n{(done.stderr or done.stdout).strip()[-2000:]}")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -15,7 +15,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Origin
 from shared.errors import Retryable
 from tests.builders import announced_taint, node, order, pod, pod_class, taint
-from tests.functions.drainer.one_drain import released
+from tests.functions.drainer.one_drain import evicted, released
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -111,10 +111,6 @@ def clear_as_after_a_failure(ebb: FakeEbb) -> None:
     kept = tuple(one for one in standing.taints if one.key != names.AUTOSCALER_DELETING_TAINT)
     ebb.cluster.put(replace(standing, taints=kept, unschedulable=False))
     ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
-
-
-def evicted(ebb: FakeEbb) -> list[object]:
-    return [call[1] for call in ebb.effects() if call[0] == "evict"]
 
 
 def test_a_node_that_the_autoscaler_begins_to_delete_mid_drain_is_left_to_it_and_settled() -> None:

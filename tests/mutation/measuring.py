@@ -3,8 +3,6 @@
 The tests run in processes like those of the mutants, forked after the collection.
 """
 
-import os
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,6 +15,7 @@ from tests.mutation.sites import PRODUCT, ROOT
 from tests.mutation.suite import Suite, file_of
 from tests.mutation.swapping import Live
 from tests.mutation.trying import clear, ended, forked
+from tests.times import cpu_seconds
 
 
 def measure(suite: Suite, live: Live, files: Sequence[str], folder: Path, jobs: int) -> None:
@@ -56,17 +55,11 @@ def _measured(suite: Suite, live: Live, file: str, coverage: Coverage) -> Measur
         coverage.switch_context(test)
 
     row = Measured(file, version_of(file), {}, [])
-    begun = _cpu()
+    begun = cpu_seconds()
     for test, passes in suite.run([test for test in suite.items if file_of(test) == file], begin):
-        spent, begun = _cpu() - begun, _cpu()
+        spent, begun = cpu_seconds() - begun, cpu_seconds()
         if passes:
             row.seconds[test] = spent
         else:
             row.failed.append(test)
     return row
-
-
-def _cpu() -> float:
-    """Return the processor seconds of this process and of those it has ended: a busy machine says nothing of them."""
-    children = os.times()
-    return time.process_time() + children.children_user + children.children_system

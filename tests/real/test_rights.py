@@ -18,13 +18,13 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.records.drain_record import EvictionAnswer
-from shared.errors import Stale, Terminal
+from shared.errors import Terminal
 from shared.port_types import ClusterReading, Eviction
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import TARGETS, user
-from tests.real.waiting import until
+from tests.real.waiting import until, without_conflict
 from tests.rights.rbac import Right, filled, granted
 
 pytestmark = pytest.mark.control_plane
@@ -78,18 +78,6 @@ def _pods(admin: KubernetesCluster, corner: Corner, app: str) -> list[Pod]:
     raw = corner.pods(app)
     names = {pod["metadata"]["name"] for pod in raw}
     return [pod for each in raw for pod in admin.pods_on(each["spec"]["nodeName"]) if pod.name in names]
-
-
-def without_conflict(write: Callable[[], Node]) -> Node:
-    """Write again while the simulated kubelet writes the node too."""
-
-    def attempt() -> Node | None:
-        try:
-            return write()
-        except Stale:
-            return None
-
-    return until("a write without a conflict", attempt)
 
 
 CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {

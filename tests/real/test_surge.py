@@ -14,7 +14,7 @@ from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import filled_fields, user, with_option
-from tests.real.waiting import until
+from tests.real.waiting import until, without_conflict
 
 pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
@@ -284,19 +284,6 @@ def stamp(corner: Corner, value: str, earlier: str | None = None) -> None:
 
 def name_of(corner: Corner) -> str:
     return f"{corner.namespace}/Deployment/web"
-
-
-def without_conflict(write: Callable[[], object]) -> None:
-    """Write again while the controller writes the status."""
-
-    def attempt() -> bool:
-        try:
-            write()
-        except Stale:
-            return False
-        return True
-
-    until("a write without a conflict", attempt)
 
 
 def restart(corner: Corner, cluster: KubernetesCluster, value: str) -> None:

@@ -1,8 +1,16 @@
-"""Waiting for real processes: as short as the thing takes, and never without end."""
+"""Waiting for real processes: as short as the thing takes, and never without end.
 
+Others may write an object meanwhile, or hold the lock of a file.
+"""
+
+import fcntl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
+
+from shared.errors import Stale
 
 T = TypeVar("T")
 PATIENCE = 240.0
@@ -23,3 +31,24 @@ def until(what: str, look: Callable[[], T | None], seconds: float = PATIENCE) ->
         assert waited < seconds, f"not within {seconds:.0f} s: {what}"
         time.sleep(min(_LEAST_PAUSE + waited * _SHARE, _MOST_PAUSE))
     return seen
+
+
+def without_conflict(write: Callable[[], T]) -> T:
+    """Write again as long as others, such as a kubelet or a controller, write the object too."""
+
+    def attempt() -> tuple[T] | None:
+        try:
+            return (write(),)
+        except Stale:
+            return None
+
+    (made,) = until("a write without a conflict", attempt)
+    return made
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait until no other process holds the lock of the file, and hold it."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

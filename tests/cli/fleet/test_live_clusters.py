@@ -1,31 +1,14 @@
 """Contexts and installations over HTTP: the simulated GKE, with the clients that production uses."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from infra.local.scenario import parse
-from infra.local.servers import SimulatedGkeServers
 from tests.cli.fleet.fleets import POLICY, ebb
-
-SCENARIO = """
-autoscaler: {enabled: false}
-pools: [{name: main, count: 3}]
-workloads:
-  - {name: web, replicas: 2, requests: {cpu: 500m}, nodes: [main/0-1], shutdown: 0}
-"""
-
-
-@pytest.fixture(scope="module")
-def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    running = SimulatedGkeServers(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
-    running.start()
-    yield running.addresses(tmp_path_factory.mktemp("kubeconfig"))
-    running.stop()
+from tests.cli.test_from_cluster import addresses as addresses  # noqa: PLC0414 - a fixture
 
 
 @pytest.fixture

@@ -16,13 +16,10 @@ from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.plan.plans import some_scenarios
+from tests.cli.policy.test_diff import OLD
 from tests.cli.running import ebb
 from tests.cli.test_markdown_text import Page
 
-OLD: Final = """
-cluster: {timeSinceLastAddition: 1m}
-nodePools: {default-pool: {enabled: true, excessNodesThreshold: 0}, web-pool: {enabled: true}}
-"""
 HOSTILE: Final = "a|</code><img src=x>@octocat [x](https://e.x)"
 
 

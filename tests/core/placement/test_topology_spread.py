@@ -13,7 +13,6 @@ from shared.core.cluster.names import HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Taint, Toleration
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import ConstraintInput
@@ -21,6 +20,7 @@ from shared.core.placement.constraints.topology_spread import TopologySpread, To
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, taint
+from tests.core.placement.test_host_ports import taken
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 SOON = announced_taint()
@@ -41,11 +41,6 @@ def feasible(nodes: list[Node], pods: list[Pod], **spec: Any) -> list[str]:
     arrays = ClusterArrays(cluster(nodes, [*pods, asking]))
     taking = Packing(arrays, PACKED).taking(arrays.kind_of[asking.spec])
     return [any_node.name for any_node, takes in zip(arrays.nodes, taking, strict=True) if takes]
-
-
-def taken(snapshot: Snapshot, *order: str) -> list[str]:
-    simulation = Simulation.of(snapshot)
-    return [name for name in order if simulation.try_remove(name) is None]
 
 
 ALL = ["a1", "b1", "c1"]

@@ -12,6 +12,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.errors import EbbError, Forbidden, Retryable, Stale
 from tests.builders import order, policy
 from tests.fakes import failing
+from tests.functions.drainer.one_drain import evicted
 from tests.functions.drainer.rollouts import NAME, Rollouts, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
@@ -26,10 +27,6 @@ def to_the_end(ebb: FakeEbb) -> None:
 def restarts(ebb: FakeEbb) -> list[str]:
     """Return the stamps that were written, in order."""
     return [str(call[2]) for call in ebb.cluster.calls if call[0] == "restart" and not call[3]]
-
-
-def evicted(ebb: FakeEbb) -> list[object]:
-    return [call[1] for call in ebb.effects() if call[0] == "evict"]
 
 
 def answers(ebb: FakeEbb) -> list[object]:

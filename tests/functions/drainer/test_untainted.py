@@ -8,15 +8,12 @@ from functions.drainer.main import PushReply
 from shared.core.cluster import names
 from tests.builders import NOW, node, order, pod
 from tests.functions.drainer.one_drain import fake_ebb, released
+from tests.functions.drainer.test_taken_back_orphans import untaint
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun, healed
 from tests.functions.planner.half_empty_nodes import fake_ebb as planner_ebb
 
 SAID = "Our taint was removed and the cordon was not; our annotation names its order."
-
-
-def untaint(ebb: FakeEbb) -> None:
-    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=()))
 
 
 def is_free(ebb: FakeEbb) -> bool:

@@ -4,7 +4,6 @@ Nothing is downloaded but modules: the Go module beside this file (`binaries/go.
 proves what was fetched.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -12,10 +11,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.real.waiting import locked
 
 MODULE = Path(__file__).parent / "binaries"
 KUBERNETES = "v1.36.3"
@@ -72,7 +72,7 @@ class GoPrograms:
         if self.complete(home):
             return home
         home.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(home.parent / f"{home.name}.lock"):
+        with locked(home.parent / f"{home.name}.lock"):
             if not self.complete(home):
                 self._build(home)
         return home
@@ -107,13 +107,6 @@ def _go_version() -> tuple[int, int]:
     )
     found = re.search(r"go(\d+)\.(\d+)", answer.stdout)
     return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _go_build(out: Path, packages: Sequence[str]) -> None:
