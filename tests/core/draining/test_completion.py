@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -62,162 +63,71 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
     return Observation(**given)
 
 
+def scene(expected: Any, title: str, *unbound: Pod, drain: Mapping[str, Any] | None = None, **seen: Any) -> Any:
+    """A row of a table: the step of a drain that has moved a pod, and sees those pods without a node."""
+    return pytest.param(expected, record(**(drain or {})), observed(*unbound, **seen), id=title)
+
+
+THREE = {"before": Replicas(bound=3, available=3)}
+
+
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        pytest.param(DRAINED, record(), observed(), id="as many have a node as before"),
-        pytest.param(
-            DRAINED, record(), observed(workloads=web(available=3)), id="the node waits for no replica that only starts"
-        ),
-        pytest.param(Await(), record(), observed(workloads=web(3)), id="the replacement is not created yet"),
-        pytest.param(Await(), record(), observed(waits()), id="the scheduler has not looked at it yet"),
-        pytest.param(Await(), record(), observed(waits(20)), id="no place for twenty seconds"),
-        pytest.param(PENDING, record(), observed(waits(21)), id="no place for longer"),
-        pytest.param(
-            DRAINED, record(), observed(workloads=web(3, wanted=3)), id="it asks for fewer by now and is owed none"
-        ),
-        pytest.param(
-            DRAINED,
-            record(before=Replicas(bound=3, available=3)),
-            observed(workloads=web(3)),
-            id="one was never created before, either",
-        ),
-        pytest.param(
-            DRAINED,
-            record(before=Replicas(bound=3, available=3)),
-            observed(waits(3600)),
-            id="a pod waited before the drain, and waits on",
-        ),
-        pytest.param(
-            DRAINED,
-            record(before=Replicas(bound=3, available=3)),
-            observed(waits(40)),
-            id="a pod that waited before took the place, and the replacement waits in its stead",
-        ),
-        pytest.param(
-            Await(),
-            record(),
-            observed(waits(3600)),
-            id="one that waited before is no replacement to fail on",
-        ),
-        pytest.param(
-            PENDING,
-            record(),
-            observed(waits(21), waits(21, "new-2"), waits(21, "new-3"), workloads=web(6, wanted=6)),
-            id="it grew meanwhile, and has a node fewer than before",
-        ),
-        pytest.param(
-            DRAINED,
-            record(),
-            observed(waits(21), waits(21, "new-2"), workloads=web(6, wanted=6)),
-            id="it grew meanwhile, and as many as before have a node",
-        ),
-        pytest.param(
-            PENDING,
-            record(),
-            observed(
-                waits(21, owner="ReplicaSet/web-new"), workloads={**web(), OTHER_SET: Workload(WEB, 4, 3, created=4)}
-            ),
-            id="the replacement is of another ReplicaSet of the same Deployment",
-        ),
-        pytest.param(
-            PENDING,
-            record(before=FOUR_OF_WEB),
-            observed(waits(21, owner="ReplicaSet/web-new"), workloads=next_set()),
-            id="and the ReplicaSet that was moved is deleted by now",
-        ),
-        pytest.param(
-            Await(),
-            record(before=FOUR_OF_WEB),
-            observed(workloads=next_set(created=3)),
-            id="which is no reason not to count its Deployment",
-        ),
-        pytest.param(
-            DRAINED, record(), observed(waits(21, owner="ReplicaSet/web-new"), workloads=next_set()),
-            id="unless a record of an older version does not name it",
-        ),
-        pytest.param(
-            Await(),
-            record(before={SET: FOUR_OF_WEB, f"{SET}-older": FOUR_OF_WEB}),
-            observed(workloads=web(3)),
-            id="of two that were moved one is deleted",
-        ),
-        pytest.param(
-            DRAINED, record(), observed(waits(60, owner="ReplicaSet/other")), id="a stranger's pod waits"
-        ),
-        pytest.param(
-            DRAINED, record(), observed(waits(60, deleting=LATER)), id="a waiting pod that is being deleted is none"
-        ),
-        pytest.param(DRAINED, record(before=None), observed(workloads={}), id="nobody counts it, none waits"),
-        pytest.param(Await(), record(before=None), observed(waits(5), workloads={}), id="nobody counts it, one waits"),
-        pytest.param(PENDING, record(before=None), observed(waits(21), workloads={}), id="and finds none"),
-        pytest.param(
-            DRAINED,
-            record(before=None),
-            observed(waits(3600), workloads={}),
-            id="nobody counts it, and the waiting one is older than the cordon",
-        ),
-        pytest.param(
-            DRAINED, record(), observed(workloads={}), id="the workload was deleted meanwhile and is owed none"
-        ),
-        pytest.param(
-            Await(),
-            record(),
-            observed(emptied_at=LATER - timedelta(seconds=4)),
-            id="the counts may not show the last pod's end yet",
-        ),
-        pytest.param(
-            Await(),
-            record(),
-            observed(workloads_at=LATER - timedelta(seconds=6)),
-            id="the counts were read before they could",
-        ),
-        pytest.param(
-            DRAINED, DrainRecord(order=order(), phase=DrainPhase.CORDONED, node_uid="uid-n1", cordoned_at=NOW),
-            observed(emptied_at=LATER), id="a node from which nothing was moved is drained at once",
-        ),
-        pytest.param(
-            PENDING,
-            record(),
-            observed(waits(21), pods=(pod("last", on="n1", deleting=LATER + timedelta(minutes=5)),)),
-            id="nobody waits for the last pod's long end",
-        ),
-        pytest.param(
-            ReturnNode(ReturnReason.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
-            record(deadline=LATER),
-            observed(workloads=web(3)),
-            id="what is never created holds the node until the deadline, by name",
-        ),
-        pytest.param(
-            Await(), record(), observed(workloads=web(3), node=DELETED), id="the autoscaler deletes the node already"
-        ),
-        pytest.param(
-            DRAINED, record(deadline=LATER - timedelta(minutes=1)), observed(), id="no deadline makes it a failure"
-        ),
-        pytest.param(
-            Await(),
-            record(deadline=LATER - timedelta(seconds=14)),
-            observed(workloads_at=LATER - timedelta(seconds=6)),
-            id="an empty node that owes nothing has a quarter of a minute more for its counts to be read",
-        ),
-        pytest.param(
-            ReturnNode(ReturnReason.DEADLINE, "the replicas of what was moved could not be counted"),
-            record(deadline=LATER - timedelta(seconds=15)),
-            observed(workloads_at=LATER - timedelta(seconds=6)),
-            id="and no longer",
-        ),
-        pytest.param(
-            Await(),
-            record(deadline=LATER - WATCHDOG + timedelta(seconds=1)),
-            observed(pods=(pod("last", on="n1"),), node=DELETED),
-            id="what the autoscaler deletes is no failure at its deadline",
-        ),
-        pytest.param(
-            ReturnNode(ReturnReason.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
-            record(deadline=LATER - WATCHDOG),
-            observed(workloads=web(3), node=DELETED),
-            id="unless it does not come to an end",
-        ),
+        scene(DRAINED, "as many have a node as before"),
+        scene(DRAINED, "the node waits for no replica that only starts", workloads=web(available=3)),
+        scene(Await(), "the replacement is not created yet", workloads=web(3)),
+        scene(Await(), "the scheduler has not looked at it yet", waits()),
+        scene(Await(), "no place for twenty seconds", waits(20)),
+        scene(PENDING, "no place for longer", waits(21)),
+        scene(DRAINED, "it asks for fewer by now and is owed none", workloads=web(3, wanted=3)),
+        scene(DRAINED, "one was never created before, either", drain=THREE, workloads=web(3)),
+        scene(DRAINED, "a pod waited before the drain, and waits on", waits(3600), drain=THREE),
+        scene(DRAINED, "a pod that waited before took the place, and the replacement waits in its stead", waits(40),
+              drain=THREE),
+        scene(Await(), "one that waited before is no replacement to fail on", waits(3600)),
+        scene(PENDING, "it grew meanwhile, and has a node fewer than before", waits(21), waits(21, "new-2"),
+              waits(21, "new-3"), workloads=web(6, wanted=6)),
+        scene(DRAINED, "it grew meanwhile, and as many as before have a node", waits(21), waits(21, "new-2"),
+              workloads=web(6, wanted=6)),
+        scene(PENDING, "the replacement is of another ReplicaSet of the same Deployment",
+              waits(21, owner="ReplicaSet/web-new"), workloads={**web(), OTHER_SET: Workload(WEB, 4, 3, created=4)}),
+        scene(PENDING, "and the ReplicaSet that was moved is deleted by now", waits(21, owner="ReplicaSet/web-new"),
+              drain={"before": FOUR_OF_WEB}, workloads=next_set()),
+        scene(Await(), "which is no reason not to count its Deployment", drain={"before": FOUR_OF_WEB},
+              workloads=next_set(created=3)),
+        scene(DRAINED, "unless a record of an older version does not name it", waits(21, owner="ReplicaSet/web-new"),
+              workloads=next_set()),
+        scene(Await(), "of two that were moved one is deleted",
+              drain={"before": {SET: FOUR_OF_WEB, f"{SET}-older": FOUR_OF_WEB}}, workloads=web(3)),
+        scene(DRAINED, "a stranger's pod waits", waits(60, owner="ReplicaSet/other")),
+        scene(DRAINED, "a waiting pod that is being deleted is none", waits(60, deleting=LATER)),
+        scene(DRAINED, "nobody counts it, none waits", drain={"before": None}, workloads={}),
+        scene(Await(), "nobody counts it, one waits", waits(5), drain={"before": None}, workloads={}),
+        scene(PENDING, "and finds none", waits(21), drain={"before": None}, workloads={}),
+        scene(DRAINED, "nobody counts it, and the waiting one is older than the cordon", waits(3600),
+              drain={"before": None}, workloads={}),
+        scene(DRAINED, "the workload was deleted meanwhile and is owed none", workloads={}),
+        scene(Await(), "the counts may not show the last pod's end yet", emptied_at=LATER - timedelta(seconds=4)),
+        scene(Await(), "the counts were read before they could", workloads_at=LATER - timedelta(seconds=6)),
+        pytest.param(DRAINED, DrainRecord(order=order(), phase=DrainPhase.CORDONED, node_uid="uid-n1", cordoned_at=NOW),
+                     observed(emptied_at=LATER), id="a node from which nothing was moved is drained at once"),
+        scene(PENDING, "nobody waits for the last pod's long end", waits(21),
+              pods=(pod("last", on="n1", deleting=LATER + timedelta(minutes=5)),)),
+        scene(ReturnNode(ReturnReason.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
+              "what is never created holds the node until the deadline, by name", drain={"deadline": LATER},
+              workloads=web(3)),
+        scene(Await(), "the autoscaler deletes the node already", workloads=web(3), node=DELETED),
+        scene(DRAINED, "no deadline makes it a failure", drain={"deadline": LATER - timedelta(minutes=1)}),
+        scene(Await(), "an empty node that owes nothing has a quarter of a minute more for its counts to be read",
+              drain={"deadline": LATER - timedelta(seconds=14)}, workloads_at=LATER - timedelta(seconds=6)),
+        scene(ReturnNode(ReturnReason.DEADLINE, "the replicas of what was moved could not be counted"), "and no longer",
+              drain={"deadline": LATER - timedelta(seconds=15)}, workloads_at=LATER - timedelta(seconds=6)),
+        scene(Await(), "what the autoscaler deletes is no failure at its deadline",
+              drain={"deadline": LATER - WATCHDOG + timedelta(seconds=1)}, pods=(pod("last", on="n1"),), node=DELETED),
+        scene(ReturnNode(ReturnReason.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
+              "unless it does not come to an end", drain={"deadline": LATER - WATCHDOG}, workloads=web(3),
+              node=DELETED),
     ],
 )  # fmt: skip
 def test_a_node_is_drained_once_its_pods_have_a_node_again(
@@ -236,31 +146,21 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
         pytest.param(LEAVE, drained(), observed(), id="all run as before"),
         pytest.param(WATCH, drained(29), observed(), id="a controller may be late to show that one is missing"),
         pytest.param(WATCH, drained(), observed(workloads=web(available=3)), id="one is starting"),
-        pytest.param(
-            WATCH,
-            drained(before=FOUR_OF_WEB),
-            observed(workloads=next_set(available=3)),
-            id="one is starting, and the ReplicaSet that was moved is deleted",
-        ),
-        pytest.param(
-            LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3)), id="as many run as before"
-        ),
-        pytest.param(
-            LEAVE, drained(), observed(workloads=web(3, wanted=3, available=3)), id="it asks for fewer by now"
-        ),
+        pytest.param(WATCH, drained(before=FOUR_OF_WEB), observed(workloads=next_set(available=3)),
+                     id="one is starting, and the ReplicaSet that was moved is deleted"),
+        pytest.param(LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3)),
+                     id="as many run as before"),
+        pytest.param(LEAVE, drained(), observed(workloads=web(3, wanted=3, available=3)),
+                     id="it asks for fewer by now"),
         pytest.param(WATCH, drained(), observed(waits(5), workloads=web(available=3)), id="one lost its node again"),
         pytest.param(PENDING, drained(), observed(waits(21), workloads=web(available=3)), id="and finds no other"),
-        pytest.param(
-            LEAVE, drained(deadline=LATER), observed(workloads=web(available=3)), id="the deadline ends the watch"
-        ),
+        pytest.param(LEAVE, drained(deadline=LATER), observed(workloads=web(available=3)),
+                     id="the deadline ends the watch"),
         pytest.param(WATCH, drained(29, before=None), observed(workloads={}), id="nobody counts it, half a minute"),
         pytest.param(LEAVE, drained(30, before=None), observed(workloads={}), id="and no longer"),
-        pytest.param(
-            PENDING, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"
-        ),
-        pytest.param(
-            ReturnNode(ReturnReason.OVERRULED), drained(), observed(node=node("n1")), id="a person takes the node back"
-        ),
+        pytest.param(PENDING, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"),
+        pytest.param(ReturnNode(ReturnReason.OVERRULED), drained(), observed(node=node("n1")),
+                     id="a person takes the node back"),
     ],
 )  # fmt: skip
 def test_a_drained_node_is_looked_at_until_its_pods_run_as_before(
@@ -319,14 +219,10 @@ def test_a_disk_that_never_comes_ends_the_watch_at_the_deadline_and_not_as_a_fai
         pytest.param(False, drained(), observed(policy=None), id="the policy cannot be read"),
         pytest.param(False, drained(before=None), observed(policy=REPLACED, workloads={}), id="nobody ever counted it"),
         pytest.param(False, drained(), observed(policy=REPLACED, workloads={}), id="nobody counts it any more"),
-        pytest.param(
-            False,
-            drained(deadline=LATER),
-            observed(policy=REPLACED, workloads=web(available=3)),
-            id="the deadline ends the watch, not the disruption",
-        ),
+        pytest.param(False, drained(deadline=LATER), observed(policy=REPLACED, workloads=web(available=3)),
+                     id="the deadline ends the watch, not the disruption"),
     ],
-)
+)  # fmt: skip
 def test_a_budget_ends_once_what_was_moved_runs_again(expected: bool, drain: DrainRecord, seen: Observation) -> None:
     assert next_step(drain, seen, LATER) == LeaveToAutoscaler(replaced=expected)
 
