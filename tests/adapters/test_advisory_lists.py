@@ -203,40 +203,19 @@ def read_all(api: Script, *answers: Say) -> VerticalAutoscalers:
 @pytest.mark.parametrize(
     ("expected", "answers", "asked"),
     [
-        pytest.param(
-            VerticalAutoscalers(),
-            [NOT_FOUND],
-            [
-                "",
-            ],
-            id="a cluster without the group",
-        ),
-        pytest.param(
-            VerticalAutoscalers(), [VERSIONS, NO_KINDS, NOT_FOUND], ["", "/v1", "/v1beta2"], id="without the kind"
-        ),
-        pytest.param(
-            VerticalAutoscalers((WEB,)),
-            [VERSIONS, KINDS, Say(body={"items": [autoscaler()]})],
-            ["", "/v1", "/v1/verticalpodautoscalers"],
-            id="those that are there",
-        ),
-        pytest.param(
-            VerticalAutoscalers((WEB,)),
-            [VERSIONS, NO_KINDS, KINDS, Say(body={"items": [autoscaler()]})],
-            ["", "/v1", "/v1beta2", "/v1beta2/verticalpodautoscalers"],
-            id="of an older version alone",
-        ),
-        pytest.param(
-            VerticalAutoscalers(unread=("verticalpodautoscalers",)),
-            [VERSIONS, KINDS, FORBIDDEN],
-            ["", "/v1", "/v1/verticalpodautoscalers"],
-            id="there, and not ours to read",
-        ),
-        pytest.param(
-            VerticalAutoscalers(unread=("verticalpodautoscalers",)), [FORBIDDEN], [""], id="not ours to ask for"
-        ),
+        pytest.param(VerticalAutoscalers(), [NOT_FOUND], [""], id="a cluster without the group"),
+        pytest.param(VerticalAutoscalers(), [VERSIONS, NO_KINDS, NOT_FOUND], ["", "/v1", "/v1beta2"],
+                     id="without the kind"),
+        pytest.param(VerticalAutoscalers((WEB,)), [VERSIONS, KINDS, Say(body={"items": [autoscaler()]})],
+                     ["", "/v1", "/v1/verticalpodautoscalers"], id="those that are there"),
+        pytest.param(VerticalAutoscalers((WEB,)), [VERSIONS, NO_KINDS, KINDS, Say(body={"items": [autoscaler()]})],
+                     ["", "/v1", "/v1beta2", "/v1beta2/verticalpodautoscalers"], id="of an older version alone"),
+        pytest.param(VerticalAutoscalers(unread=("verticalpodautoscalers",)), [VERSIONS, KINDS, FORBIDDEN],
+                     ["", "/v1", "/v1/verticalpodautoscalers"], id="there, and not ours to read"),
+        pytest.param(VerticalAutoscalers(unread=("verticalpodautoscalers",)), [FORBIDDEN], [""],
+                     id="not ours to ask for"),
     ],
-)
+)  # fmt: skip
 def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     expected: VerticalAutoscalers, answers: list[Say], asked: list[str], api: Script
 ) -> None:

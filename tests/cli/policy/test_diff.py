@@ -45,39 +45,22 @@ NEW = OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}")
     ("expected", "old", "new"),
     [
         pytest.param((), Policy(hash="a"), Policy(hash="b"), id="nothing but the hash"),
-        pytest.param(
-            (PolicyChange("cluster", "dryRun", "true", "false"),), Policy(), Policy(dry_run=False), id="the cluster's"
-        ),
-        pytest.param(
-            (PolicyChange("pool a", "enabled", "true", "false"),),
-            Policy(pools={"a": ON}),
-            Policy(),
-            id="a pool left out",
-        ),
-        pytest.param(
-            (PolicyChange("pool a", "enabled", "false", "true"),), Policy(), Policy(pools={"a": ON}), id="a new pool"
-        ),
+        pytest.param((PolicyChange("cluster", "dryRun", "true", "false"),), Policy(), Policy(dry_run=False),
+                     id="the cluster's"),
+        pytest.param((PolicyChange("pool a", "enabled", "true", "false"),), Policy(pools={"a": ON}), Policy(),
+                     id="a pool left out"),
+        pytest.param((PolicyChange("pool a", "enabled", "false", "true"),), Policy(), Policy(pools={"a": ON}),
+                     id="a new pool"),
         pytest.param((), Policy(pools={"a": OFF}), Policy(), id="a disabled pool left out"),
-        pytest.param(
-            (PolicyChange("pool a", "disruption.consolidateAfter", "5m", "10m"),),
-            Policy(pools={"a": ON}),
-            Policy(pools={"a": replace(ON, consolidate_after=timedelta(minutes=10))}),
-            id="a timer",
-        ),
-        pytest.param(
-            (PolicyChange("pool a", "excessNodesThreshold", "2 until demand has fallen", "2"),),
-            Policy(pools={"a": ON}),
-            Policy(pools={"a": replace(ON, written=frozenset({"excess_threshold"}))}),
-            id="a default that is written, and binds at any time",
-        ),
-        pytest.param(
-            (PolicyChange("every other pool", "headroom", "5%", "8%"),),
-            Policy(),
-            Policy(other_pools=PoolPolicy(headroom_percent=8)),
-            id="what holds for pools that are not named",
-        ),
+        pytest.param((PolicyChange("pool a", "disruption.consolidateAfter", "5m", "10m"),), Policy(pools={"a": ON}),
+                     Policy(pools={"a": replace(ON, consolidate_after=timedelta(minutes=10))}), id="a timer"),
+        pytest.param((PolicyChange("pool a", "excessNodesThreshold", "2 until demand has fallen", "2"),),
+                     Policy(pools={"a": ON}), Policy(pools={"a": replace(ON, written=frozenset({"excess_threshold"}))}),
+                     id="a default that is written, and binds at any time"),
+        pytest.param((PolicyChange("every other pool", "headroom", "5%", "8%"),), Policy(),
+                     Policy(other_pools=PoolPolicy(headroom_percent=8)), id="what holds for pools that are not named"),
     ],
-)
+)  # fmt: skip
 def test_the_settings_that_differ_are_named(expected: tuple[PolicyChange, ...], old: Policy, new: Policy) -> None:
     assert settings(old, new) == expected
 

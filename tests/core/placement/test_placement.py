@@ -57,31 +57,20 @@ def test_memory_counts_as_cpu_does() -> None:
         pytest.param([], node("n2", ready=False), {}, id="not to one that is not ready"),
         pytest.param([], node("n2", unschedulable=True), {}, id="not to one that somebody cordoned"),
         pytest.param([], node("n2", taints=(our_taint(),)), {}, id="not to one with our taint"),
-        pytest.param(
-            [],
-            node("n2", taints=(announced_taint(),)),
-            {},
-            id="not to one going",
-        ),
+        pytest.param([], node("n2", taints=(announced_taint(),)), {}, id="not to one going"),
         pytest.param([], node("n2", taints=(taint("gpu"),)), {}, id="not past a taint"),
-        pytest.param(
-            ["n1"], node("n2", taints=(taint("gpu"),)), {"tolerations": (Toleration("gpu", "Exists"),)}, id="tolerated"
-        ),
+        pytest.param(["n1"], node("n2", taints=(taint("gpu"),)), {"tolerations": (Toleration("gpu", "Exists"),)},
+                     id="tolerated"),
         pytest.param([], node("n2"), {"node_selector": {"disk": "ssd"}}, id="not where the selector does not match"),
         pytest.param(["n1"], node("n2", labels={"disk": "ssd"}), {"node_selector": {"disk": "ssd"}}, id="selected"),
-        pytest.param(
-            [], node("n2"), {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}, id="not against affinity"
-        ),
+        pytest.param([], node("n2"), {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)},
+                     id="not against affinity"),
         pytest.param([], node("n2", pods=0), {}, id="not where the number of pods is reached"),
         pytest.param([], node("n2"), {"requests": resources(1, gpu=1)}, id="not without the extended resource"),
-        pytest.param(
-            ["n1"],
-            node("n2", allocatable=resources(4, 16, pods=110, gpu=1)),
-            {"requests": resources(1, gpu=1)},
-            id="an extended resource that is there",
-        ),
+        pytest.param(["n1"], node("n2", allocatable=resources(4, 16, pods=110, gpu=1)),
+                     {"requests": resources(1, gpu=1)}, id="an extended resource that is there"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.acceptance(41, 43)
 def test_a_pod_goes_only_where_the_scheduler_would_let_it(
     expected: list[str], other: Node, spec: dict[str, Any]

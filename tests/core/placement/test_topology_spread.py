@@ -154,35 +154,22 @@ PAIR = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("
     [
         pytest.param(["a1"], PAIR, webs("a1", "b1", hard_spread=spread()), id="to the other node of the zone"),
         pytest.param([], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread()), id="the zone's only node"),
-        pytest.param(
-            ["a1"],
-            [PAIR[0], *PAIR[2:]],
-            webs("a1", "b1", hard_spread=spread(honours_taints=True)),
-            id="the zone's only node, which is no domain once it is tainted",
-        ),
+        pytest.param(["a1"], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread(honours_taints=True)),
+                     id="the zone's only node, which is no domain once it is tainted"),
         pytest.param(
             [],
             [PAIR[0], *PAIR[2:]],
             webs("a1", "b1", hard_spread=spread(honours_taints=True), tolerations=(Toleration(OUR_TAINT, "Exists"),)),
             id="but stays one for those that tolerate our taint",
         ),
-        pytest.param(
-            [],
-            [PAIR[0], *PAIR[2:]],
-            webs("a1", "b1", hard_spread=spread(honours_taints=True, min_domains=2)),
-            id="but then there are too few domains",
-        ),
-        pytest.param(
-            ["a1"], PAIR, webs("a1", "a1", "b1", "b1", hard_spread=spread()), id="two leave one after another"
-        ),
-        pytest.param(
-            ["a1"],
-            [PAIR[0], *PAIR[2:]],
-            webs("a1", "b1", hard_spread=spread(max_skew=2)),
-            id="a skew that has the empty domain",
-        ),
+        pytest.param([], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread(honours_taints=True, min_domains=2)),
+                     id="but then there are too few domains"),
+        pytest.param(["a1"], PAIR, webs("a1", "a1", "b1", "b1", hard_spread=spread()),
+                     id="two leave one after another"),
+        pytest.param(["a1"], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread(max_skew=2)),
+                     id="a skew that has the empty domain"),
     ],
-)
+)  # fmt: skip
 def test_a_node_goes_if_its_pods_may_go_elsewhere_while_it_stands_and_when_it_is_gone(
     expected: list[str], nodes: list[Node], pods: list[Pod]
 ) -> None:

@@ -110,13 +110,11 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         # the mark: one, and one age it needs
         pytest.param("waiting", World(marked=299), {}, {}, id="without a disruption block a mark needs 300 s"),
         pytest.param("order", World(marked=300), {}, {}, id="and no more"),
-        pytest.param(
-            "waiting", World(marked=299), {"disruption": {}}, {}, id="a block that shows nothing changes nothing"
-        ),
+        pytest.param("waiting", World(marked=299), {"disruption": {}}, {},
+                     id="a block that shows nothing changes nothing"),
         pytest.param("order", World(marked=300), {"disruption": {}}, {}, id="neither way"),
-        pytest.param(
-            "order", World(marked=120), budgets(consolidateAfter="2m"), {}, id="a shorter one that is written"
-        ),
+        pytest.param("order", World(marked=120), budgets(consolidateAfter="2m"), {},
+                     id="a shorter one that is written"),
         pytest.param("waiting", World(), budgets(consolidateAfter="11m"), {}, id="a longer one that is written"),
         pytest.param("consolidation_off", World(), budgets(consolidateAfter="Never"), {}, id="Never is never"),
         # expired nodes skip the mark, the ratios, the counts; nothing else
@@ -124,16 +122,10 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         pytest.param("order", EXPIRED, budgets(ALWAYS_TEN, **EXPIRY), {}, id="an expired one goes, full and unmarked"),
         pytest.param("cpu_above_limit", EXPIRED, {}, {}, id="without the block nothing expires"),
         pytest.param("cpu_above_limit", EXPIRED, TEN, {}, id="nor with a block that does not write it"),
-        pytest.param(
-            "order", EXPIRED, budgets(ALWAYS_TEN, consolidateAfter="Never", **EXPIRY), {}, id="expired over Never"
-        ),
-        pytest.param(
-            "order",
-            EXPIRED,
-            budgets(ALWAYS_TEN, consolidationPolicy="WhenEmpty", **EXPIRY),
-            {},
-            id="expired over WhenEmpty",
-        ),
+        pytest.param("order", EXPIRED, budgets(ALWAYS_TEN, consolidateAfter="Never", **EXPIRY), {},
+                     id="expired over Never"),
+        pytest.param("order", EXPIRED, budgets(ALWAYS_TEN, consolidationPolicy="WhenEmpty", **EXPIRY), {},
+                     id="expired over WhenEmpty"),
         pytest.param(
             "order",
             EXPIRED,
@@ -142,127 +134,72 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
             id="expired over required count and excess",
         ),
         pytest.param("budget", EXPIRED, budgets({"nodes": 0}, **EXPIRY), {}, id="a budget over expired"),
-        pytest.param(
-            "outside_windows", EXPIRED, budgets(ALWAYS_TEN, windows=[DAY], **EXPIRY), {}, id="a window over expired"
-        ),
-        pytest.param(
-            "minimum_nodes", EXPIRED, budgets(ALWAYS_TEN, **EXPIRY), {"minimumNodes": 5}, id="a minimum over expired"
-        ),
+        pytest.param("outside_windows", EXPIRED, budgets(ALWAYS_TEN, windows=[DAY], **EXPIRY), {},
+                     id="a window over expired"),
+        pytest.param("minimum_nodes", EXPIRED, budgets(ALWAYS_TEN, **EXPIRY), {"minimumNodes": 5},
+                     id="a minimum over expired"),
         # node-refiner's counts with estafette's and Karpenter's
-        pytest.param(
-            "too_few_underutilized",
-            World(claims=("n5",)),
-            {**TEN, "scaleDownRequiredUnderutilizedNodeCount": 4},
-            {},
-            id="four of four and one in flight are too few, though the budget has room",
-        ),
-        pytest.param(
-            "order",
-            World(claims=("n5",)),
-            {**TEN, "scaleDownRequiredUnderutilizedNodeCount": 3},
-            {},
-            id="three and one in flight are enough, and the budget has room",
-        ),
-        pytest.param(
-            "budget",
-            World(claims=("n5",)),
-            {**budgets({"nodes": 1}), "scaleDownRequiredUnderutilizedNodeCount": 3},
-            {},
-            id="enough are underutilized, but the one in flight fills the budget",
-        ),
-        pytest.param(
-            "no_excess",
-            World(),
-            {**TEN, "excessNodesThreshold": 4, "scaleDownRequiredUnderutilizedNodeCount": 1},
-            {},
-            id="enough are underutilized, but 3.9 nodes of room are too little",
-        ),
-        pytest.param(
-            "too_few_underutilized",
-            World(),
-            {**TEN, "excessNodesThreshold": 3, "scaleDownRequiredUnderutilizedNodeCount": 6},
-            {},
-            id="there is room enough, but too few are underutilized",
-        ),
+        pytest.param("too_few_underutilized", World(claims=("n5",)),
+                     {**TEN, "scaleDownRequiredUnderutilizedNodeCount": 4}, {},
+                     id="four of four and one in flight are too few, though the budget has room"),
+        pytest.param("order", World(claims=("n5",)), {**TEN, "scaleDownRequiredUnderutilizedNodeCount": 3}, {},
+                     id="three and one in flight are enough, and the budget has room"),
+        pytest.param("budget", World(claims=("n5",)),
+                     {**budgets({"nodes": 1}), "scaleDownRequiredUnderutilizedNodeCount": 3}, {},
+                     id="enough are underutilized, but the one in flight fills the budget"),
+        pytest.param("no_excess", World(),
+                     {**TEN, "excessNodesThreshold": 4, "scaleDownRequiredUnderutilizedNodeCount": 1}, {},
+                     id="enough are underutilized, but 3.9 nodes of room are too little"),
+        pytest.param("too_few_underutilized", World(),
+                     {**TEN, "excessNodesThreshold": 3, "scaleDownRequiredUnderutilizedNodeCount": 6}, {},
+                     id="there is room enough, but too few are underutilized"),
         # speed with concurrency
         pytest.param("time_gap", World(last_drain=599), TEN, {"timeGap": "10m"}, id="the gap over a budget with room"),
         pytest.param("budget", World(last_drain=600), NONE, {"timeGap": "10m"}, id="a budget of 0 after the gap"),
         pytest.param("order", World(last_drain=600), TEN, {"timeGap": "10m"}, id="both let it go"),
         pytest.param("rate", World(), TEN, {"rate": {"nodes": 0, "per": "1h"}}, id="the rate over a budget with room"),
         pytest.param("nodes_per_pass", BUSIER, TEN, {}, id="one a pass over a budget of ten"),
-        pytest.param(
-            "budget", BUSIER, {**budgets({"nodes": 1}), "maxNodesPerPass": 5}, {}, id="a budget of one over five a pass"
-        ),
-        pytest.param(
-            "namespace_rate",
-            BUSIER,
-            {**TEN, "maxNodesPerPass": 5},
-            {"evictionsPerNamespace": {"pods": 1, "per": "1h"}},
-            id="a namespace's rate over five a pass",
-        ),
-        pytest.param(
-            "recent_addition",
-            World(added=1800),
-            {},
-            {"timeSinceLastAddition": "60m"},
-            id="an addition half an hour ago",
-        ),
-        pytest.param(
-            "order",
-            World(added=1800),
-            {"timeSinceLastAddition": "20m"},
-            {"timeSinceLastAddition": "60m"},
-            id="the pool's own time takes the place of the cluster's",
-        ),
+        pytest.param("budget", BUSIER, {**budgets({"nodes": 1}), "maxNodesPerPass": 5}, {},
+                     id="a budget of one over five a pass"),
+        pytest.param("namespace_rate", BUSIER, {**TEN, "maxNodesPerPass": 5},
+                     {"evictionsPerNamespace": {"pods": 1, "per": "1h"}}, id="a namespace's rate over five a pass"),
+        pytest.param("recent_addition", World(added=1800), {}, {"timeSinceLastAddition": "60m"},
+                     id="an addition half an hour ago"),
+        pytest.param("order", World(added=1800), {"timeSinceLastAddition": "20m"}, {"timeSinceLastAddition": "60m"},
+                     id="the pool's own time takes the place of the cluster's"),
         # windows, budgets and their schedules
-        pytest.param(
-            "outside_windows", World(), budgets(ALWAYS_TEN, windows=[DAY]), {}, id="a shut window over a budget"
-        ),
-        pytest.param(
-            "budget", World(), budgets({"nodes": 0, **NIGHT}, windows=[NIGHT]), {}, id="a budget over an open window"
-        ),
+        pytest.param("outside_windows", World(), budgets(ALWAYS_TEN, windows=[DAY]), {},
+                     id="a shut window over a budget"),
+        pytest.param("budget", World(), budgets({"nodes": 0, **NIGHT}, windows=[NIGHT]), {},
+                     id="a budget over an open window"),
         pytest.param("order", World(), budgets(ALWAYS_TEN, windows=[DAY, NIGHT]), {}, id="one open window is enough"),
         pytest.param("budget", World(), budgets({"nodes": 0, **NIGHT}, ALWAYS_TEN), {}, id="0 now over 10 always"),
         pytest.param("order", World(), budgets({"nodes": 0, **DAY}, ALWAYS_TEN), {}, id="0 by day, 10 always: 10 now"),
         # pool with cluster
         pytest.param("cluster_budget", World(), TEN, {"disruption": {"budgets": [{"nodes": 0}]}}, id="the ceiling"),
         pytest.param("budget", World(), NONE, {}, id="a pool's budget under a ceiling of ten"),
-        pytest.param(
-            "pool_at_minimum", World(limits=NodePool("a", min_total=5)), TEN, {}, id="GKE's minimum over a budget"
-        ),
+        pytest.param("pool_at_minimum", World(limits=NodePool("a", min_total=5)), TEN, {},
+                     id="GKE's minimum over a budget"),
         pytest.param("budget", World(limits=NodePool("a", min_total=4)), NONE, {}, id="a budget above GKE's minimum"),
-        pytest.param(
-            "minimum_nodes", World(limits=NodePool("a", min_total=1)), TEN, {"minimumNodes": 5}, id="ours above GKE's"
-        ),
+        pytest.param("minimum_nodes", World(limits=NodePool("a", min_total=1)), TEN, {"minimumNodes": 5},
+                     id="ours above GKE's"),
         # people over everything
         pytest.param("frozen", World(), TEN, FREEZE, id="a freeze over open gates"),
-        pytest.param(
-            "frozen", EXPIRED, budgets(ALWAYS_TEN, windows=[NIGHT], **EXPIRY), FREEZE, id="a freeze over expired"
-        ),
-        pytest.param(
-            "frozen", World(claims=("n5",)), NONE, {**FREEZE, "minimumNodes": 5}, id="a freeze is named first"
-        ),
+        pytest.param("frozen", EXPIRED, budgets(ALWAYS_TEN, windows=[NIGHT], **EXPIRY), FREEZE,
+                     id="a freeze over expired"),
+        pytest.param("frozen", World(claims=("n5",)), NONE, {**FREEZE, "minimumNodes": 5},
+                     id="a freeze is named first"),
         pytest.param("paused", World(paused=True), TEN, {}, id="the pause flag over open gates"),
         pytest.param("paused", World(paused=True), NONE, {**FREEZE, "minimumNodes": 5}, id="a pause is named first"),
-        pytest.param(
-            "paused",
-            World(paused=True, n1={"created": NOW - OLD}),
-            budgets(ALWAYS_TEN, **EXPIRY),
-            {},
-            id="a pause over expired",
-        ),
+        pytest.param("paused", World(paused=True, n1={"created": NOW - OLD}), budgets(ALWAYS_TEN, **EXPIRY), {},
+                     id="a pause over expired"),
         pytest.param("waiting", World(paused=True, marked=60), {}, {}, id="but a pause stops no mark"),
-        pytest.param(
-            "pool_disabled",
-            EXPIRED,
-            {**budgets(ALWAYS_TEN, **EXPIRY), "enabled": False},
-            {},
-            id="a disabled pool over everything",
-        ),
+        pytest.param("pool_disabled", EXPIRED, {**budgets(ALWAYS_TEN, **EXPIRY), "enabled": False}, {},
+                     id="a disabled pool over everything"),
         # the proof of placement has the last word
         pytest.param("no_place_for_pods", World(), {**TEN, "headroom": "100%"}, {}, id="no room next to the headroom"),
     ],
-)
+)  # fmt: skip
 def test_the_most_restrictive_wins(
     expected: str, world: World, pool: Mapping[str, Any], cluster_wide: Mapping[str, Any]
 ) -> None:

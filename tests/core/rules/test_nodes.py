@@ -102,16 +102,12 @@ def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int
         pytest.param([], node("n1", unschedulable=True, taints=(our_taint(),)), id="cordoned by us is the planner's"),
         pytest.param([Unremovable.NOT_READY], node("n1", ready=False), id="not ready"),
         pytest.param([Unremovable.NOT_READY], node("n1", ready=False, once_ready=False), id="it never was ready"),
-        pytest.param(
-            [],
-            node("n1", taints=(announced_taint(),)),
-            id="a candidate of the autoscaler, which has done nothing yet",
-        ),
-        pytest.param(
-            [Unremovable.GOING_AWAY], node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), id="being deleted"
-        ),
+        pytest.param([], node("n1", taints=(announced_taint(),)),
+                     id="a candidate of the autoscaler, which has done nothing yet"),
+        pytest.param([Unremovable.GOING_AWAY], node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)),
+                     id="being deleted"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.acceptance(41, 43)
 def test_a_node_in_another_state_shows_it(expected: list[str], subject: Node) -> None:
     assert reasons(subject) == expected
@@ -157,12 +153,11 @@ def test_a_node_backs_off_until_its_time() -> None:
 @pytest.mark.parametrize(
     ("expected", "note"),
     [
-        pytest.param(
-            [Unremovable.BACKING_OFF], '{"order_id":"o","since":"2026-03-04T22:00:00Z"}', id="somebody undid it"
-        ),
+        pytest.param([Unremovable.BACKING_OFF], '{"order_id":"o","since":"2026-03-04T22:00:00Z"}',
+                     id="somebody undid it"),
         pytest.param([], "not json", id="nonsense proves nothing"),
     ],
-)
+)  # fmt: skip
 def test_what_is_left_of_our_annotation_keeps_the_node_until_it_is_cleared(
     expected: list[Unremovable], note: str
 ) -> None:
@@ -228,22 +223,19 @@ SUSPENDED = {
     [
         pytest.param([Unremovable.STANDBY_NODE], SUSPENDED, id="suspended: cordoned, not Ready, tainted by GKE"),
         pytest.param([Unremovable.STANDBY_NODE], {"labels": {names.STANDBY_NODE: "true"}}, id="waiting, by its label"),
-        pytest.param(
-            [Unremovable.STANDBY_NODE], {"taints": (taint(names.STANDBY_NODE, "PreferNoSchedule"),)}, id="by its taint"
-        ),
+        pytest.param([Unremovable.STANDBY_NODE], {"taints": (taint(names.STANDBY_NODE, "PreferNoSchedule"),)},
+                     id="by its taint"),
         pytest.param([], {"labels": {f"{names.STANDBY_NODE}-buffer": "shop/b"}}, id="used up: the label is gone"),
-        pytest.param(
-            [Unremovable.MANAGED_NODE],
-            {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
-            id="managed by Google",
-        ),
+        pytest.param([Unremovable.MANAGED_NODE],
+                     {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
+                     id="managed by Google"),
         pytest.param([Unremovable.MANAGED_NODE], {"labels": {"type": "virtual-kubelet"}}, id="a virtual kubelet"),
         *(
             pytest.param([Unremovable.BEING_MAINTAINED], {"conditions": frozenset({name})}, id=name)
             for name in names.LIFECYCLE_CONDITIONS
         ),
     ],
-)
+)  # fmt: skip
 def test_nodes_that_are_not_there_to_be_consolidated_show_it_alone(
     expected: list[str], changes: dict[str, Any]
 ) -> None:

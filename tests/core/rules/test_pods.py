@@ -41,30 +41,20 @@ def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[P
     [
         pytest.param("moves", pod("p"), id="a pod of a ReplicaSet is evicted"),
         pytest.param("stays", pod("p", owner="DaemonSet/agent"), id="a DaemonSet's pod stays"),
-        pytest.param(
-            "stays",
-            pod("p", owner=None, annotations={names.DAEMON_SET_POD: "true"}),
-            id="a pod declared a daemon stays",
-        ),
+        pytest.param("stays", pod("p", owner=None, annotations={names.DAEMON_SET_POD: "true"}),
+                     id="a pod declared a daemon stays"),
         pytest.param("stays", pod("p", owner="Node/n1", annotations={names.MIRROR: "x"}), id="a mirror pod stays"),
         pytest.param("stays", pod("p", owner=None, phase=Phase.SUCCEEDED), id="a finished bare pod stays"),
         pytest.param("stays", pod("p", owner=None, phase=Phase.FAILED), id="a failed pod stays"),
-        pytest.param(
-            "stays",
-            pod("p", deleting=NOW - timedelta(seconds=61)),
-            id="a pod dying for grace + 30 s + 1 s is left",
-        ),
-        pytest.param(
-            "moves", pod("p", deleting=NOW - timedelta(seconds=60)), id="one that has just begun to die is not"
-        ),
-        pytest.param(
-            "waits",
-            pod("p", annotations={names.SAFE_TO_EVICT: "on-completion"}),
-            id="on-completion keeps its node",
-        ),
+        pytest.param("stays", pod("p", deleting=NOW - timedelta(seconds=61)),
+                     id="a pod dying for grace + 30 s + 1 s is left"),
+        pytest.param("moves", pod("p", deleting=NOW - timedelta(seconds=60)),
+                     id="one that has just begun to die is not"),
+        pytest.param("waits", pod("p", annotations={names.SAFE_TO_EVICT: "on-completion"}),
+                     id="on-completion keeps its node"),
         pytest.param("blocks", pod("p", owner=None), id="a bare pod keeps its node"),
     ],
-)
+)  # fmt: skip
 def test_a_pod_moves_stays_is_waited_for_or_blocks(expected: str, subject: Pod) -> None:
     assert class_of(subject) == expected
 
@@ -108,16 +98,13 @@ def test_safe_to_evict_false_blocks_every_pod_that_would_have_to_move(
         pytest.param([], pod("p", volumes=(Volume("v", "hostPath"),), annotations=SAFE), id="hostPath, safe to evict"),
         pytest.param([], pod("p", volumes=(Volume("v", "emptyDir", "Memory"),)), id="memory is no local storage"),
         pytest.param([], pod("p", volumes=SCRATCH, namespace="kube-system"), id="kube-system's scratch space"),
-        pytest.param(
-            [], pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache,scratch"}), id="listed as safe"
-        ),
-        pytest.param(
-            [PodBlock.LOCAL_STORAGE],
-            pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache, scratch"}),
-            id="a list with blanks does not count, as for the autoscaler",
-        ),
+        pytest.param([], pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache,scratch"}),
+                     id="listed as safe"),
+        pytest.param([PodBlock.LOCAL_STORAGE],
+                     pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache, scratch"}),
+                     id="a list with blanks does not count, as for the autoscaler"),
     ],
-)
+)  # fmt: skip
 def test_local_storage_blocks_unless_declared_safe(expected: list[PodBlock], subject: Pod) -> None:
     assert blocks(subject) == expected
 
@@ -149,17 +136,12 @@ def test_only_replicated_pods_move(expected: list[PodBlock], owner: str | None, 
     [
         pytest.param([PodBlock.KUBE_SYSTEM], KubeSystemPods.LEAVE, pod("p", namespace="kube-system"), id="left"),
         pytest.param([], KubeSystemPods.EVICT, pod("p", namespace="kube-system"), id="evicted"),
-        pytest.param(
-            [], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", annotations=SAFE), id="left, but safe to evict"
-        ),
-        pytest.param(
-            [],
-            KubeSystemPods.LEAVE,
-            pod("p", namespace="kube-system", owner="DaemonSet/x"),
-            id="DaemonSets are skipped",
-        ),
+        pytest.param([], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", annotations=SAFE),
+                     id="left, but safe to evict"),
+        pytest.param([], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", owner="DaemonSet/x"),
+                     id="DaemonSets are skipped"),
     ],
-)
+)  # fmt: skip
 def test_kube_system_pods_follow_the_option(expected: list[PodBlock], option: KubeSystemPods, subject: Pod) -> None:
     assert blocks(subject, kube_system_pods=option) == expected
 
@@ -200,11 +182,9 @@ def test_an_exhausted_pdb_blocks_before_the_cordon(
     ("expected", "spec"),
     [
         pytest.param(PodBlock.TOLERATES_DRAIN_TAINT, {"tolerations": (Toleration("", "Exists"),)}, id="tolerates all"),
-        pytest.param(
-            PodBlock.TOLERATES_DRAIN_TAINT,
-            {"tolerations": (Toleration(names.OUR_TAINT, "Exists", effect="NoSchedule"),)},
-            id="tolerates our taint",
-        ),
+        pytest.param(PodBlock.TOLERATES_DRAIN_TAINT,
+                     {"tolerations": (Toleration(names.OUR_TAINT, "Exists", effect="NoSchedule"),)},
+                     id="tolerates our taint"),
         pytest.param(PodBlock.NAMES_ITS_NODE, {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, id="selects its host"),
         pytest.param(PodBlock.NAMES_ITS_NODE, {"node_terms": (ON_N1,)}, id="asks for its node by name"),
         pytest.param(PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}, id="a scheduler not modelled"),
@@ -212,7 +192,7 @@ def test_an_exhausted_pdb_blocks_before_the_cordon(
         pytest.param(PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}, id="scheduling gates"),
         pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "flexVolume"),)}, id="a volume of a kind not known"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_modelled_blocks_by_name(expected: PodBlock, spec: dict[str, Any]) -> None:
     assert blocks(pod("p", **spec)) == [expected]
 
@@ -313,12 +293,11 @@ def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
     ("expected", "ready", "always"),
     [
         pytest.param([PodBlock.PDB_EXHAUSTED], True, True, id="a Ready pod"),
-        pytest.param(
-            [PodBlock.PDB_EXHAUSTED], False, False, id="one that is not Ready, as long as nothing else is shown"
-        ),
+        pytest.param([PodBlock.PDB_EXHAUSTED], False, False,
+                     id="one that is not Ready, as long as nothing else is shown"),
         pytest.param([], False, True, id="one that is not Ready and may always go (unhealthyPodEvictionPolicy)"),
     ],
-)
+)  # fmt: skip
 def test_an_exhausted_budget_blocks_what_it_counts(expected: list[PodBlock], ready: bool, always: bool) -> None:
     budget = pdb("all", allowed=0)
     given = replace(budget, always_evict_unhealthy=True) if always else budget
