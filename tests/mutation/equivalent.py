@@ -118,8 +118,8 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
         _SELECTION,
         "Selection._ask_or_keep",
-        "any((blocker.reason in _GATES for blocker in found))",
-        "all((blocker.reason in _GATES for blocker in found))",
+        "any((blocker.reason in _LATER for blocker in found))",
+        "all((blocker.reason in _LATER for blocker in found))",
     ): "a rule returns gates alone, or one reason that is none",
     (
         _BILL,
