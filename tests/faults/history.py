@@ -66,7 +66,9 @@ def _is_over(ebb: Installation) -> bool:
 
 def _rests(ebb: Installation, quiet: float) -> bool:
     """Whether a whole pass has found nothing to do since the last disturbance, and nothing is left of any drain."""
-    if quiet < ebb.setting.limits.interval or ebb.is_busy() or ebb.is_lively() or ebb.remembered().claims:
+    # A pass leaves a node alone while an order for it may still arrive, though the message was lost.
+    state = ebb.remembered()
+    if quiet < ebb.setting.limits.interval or ebb.is_busy() or ebb.is_lively() or state.claims or state.published:
         return False
     nodes = ebb.cloud.world.store.all("nodes")
     taints = [taint for node in nodes for taint in node["spec"].get("taints") or []]

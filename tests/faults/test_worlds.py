@@ -11,7 +11,7 @@ from shared.core.placement import demand, simulation
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
 from tests.faults import steering, waved_worlds
-from tests.faults.call_faults import CallFault
+from tests.faults.call_faults import CallFault, MessageFaults
 from tests.faults.families import FAMILIES
 from tests.faults.history import Act, History, run
 from tests.faults.installation import Installation
@@ -154,6 +154,15 @@ def test_a_scale_in_takes_the_pods_that_are_marked() -> None:
     ]
     assert len(given_up) == 2
     assert all(change.get("mark") for change in given_up)
+
+
+def test_a_history_goes_on_while_an_order_that_was_lost_may_still_arrive() -> None:
+    """The first pass reads for 140 s, in which the autoscaler fills the node whose order the second pass loses."""
+    slow, lost = {16: CallFault(before=70.0, after=70.0)}, MessageFaults(lost=frozenset({3}))
+
+    end = run(History(steered_settings()[1], faults=slow, message_faults=lost))
+
+    assert (end.lost_orders != set(), end.remembered().published, breaches(end)) == (True, {}, [])
 
 
 def test_equal_seeds_make_equal_histories() -> None:
