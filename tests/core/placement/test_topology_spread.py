@@ -310,6 +310,16 @@ def test_a_place_is_lost_by_a_pod_that_is_not_evicted_after_all() -> None:
     assert state.find_misplaced() == 1
 
 
+@pytest.mark.parametrize("honours", [True, False], ids=["taints are honoured", "taints are ignored"])
+def test_pods_that_leave_a_tainted_node_are_in_the_way_of_their_like_unless_taints_are_honoured(honours: bool) -> None:
+    state = state_of([PAIR[0], PAIR[1], PAIR[2]], honours_taints=honours)
+    state.add(1, 0, 2)
+    state.close(0)
+    state.leave(1, 0, 2)
+
+    assert state.allows(1, 1) is honours
+
+
 @pytest.mark.parametrize("taints", [(), (SOON,)], ids=["not announced", "announced"])
 def test_pods_that_leave_are_counted_alike_before_their_node_is_closed_and_after(taints: tuple[Taint, ...]) -> None:
     state = state_of([node("a1", zone="a", taints=taints), *ZONES[1:]], honours_taints=True)

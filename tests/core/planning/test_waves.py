@@ -36,7 +36,7 @@ from tests.core.planning.passes import MINUTE, between_passes, decision, half_fu
 from tests.depth import examples
 from tests.properties.clusters import clusters
 
-WAVE = WaveLimits(Limit(percent=50), 90 * MINUTE)
+WAVE = WaveLimits(Limit(percent=50), 30 * MINUTE)
 TWO = WaveLimits(Limit(count=2), 90 * MINUTE)
 LATELY = between_passes(last_scale_down=NOW - MINUTE)
 """A drain began a minute ago, so that timeGap is closed."""
@@ -192,6 +192,7 @@ N1, N2 = node("n1"), node("n2")
         pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, hash="other")}, id="another policy"),
         pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, dry_run=True)}, id="dry run"),
         pytest.param(WaveEnd.PAUSED, {"state": ClusterState(paused=True)}, id="ebb pause"),
+        pytest.param(WaveEnd.PAUSED, {"policy": replace(OPEN, paused=True)}, id="the policy pauses"),
         pytest.param(WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))},
                      id="a freeze has begun"),
         pytest.param(WaveEnd.WINDOW_CLOSED, {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})},
@@ -212,6 +213,14 @@ def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
     wave = living(N1, **{key: given[key] for key in ("deadline",) if key in given})
     assert ending(wave, situation) is expected
     assert remaining_nodes(wave, situation) == (None if expected else ("n1",))
+
+
+def test_a_wave_of_two_pools_ends_when_the_window_of_one_closes() -> None:
+    other = node("m1", pool="b")
+    rules = replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})
+    situation = Situation(cluster([N1, other]), ClusterState(), rules)
+
+    assert ending(living(N1, other), situation) is WaveEnd.WINDOW_CLOSED
 
 
 def test_every_end_has_its_sentence() -> None:
@@ -235,9 +244,9 @@ def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> 
 def test_a_wave_that_begins_holds_what_the_plan_holds_until_the_policys_deadline() -> None:
     found = wave_after("new", decided("n3", "n1"), OPEN, None, None)
 
-    assert found == structs.replace(living(node("n3"), node("n1"), began=NOW, deadline=NOW + 90 * MINUTE), id="new")
-    later = replace(OPEN, wave=None)
-    assert wave_after("new", decided("n3", "n1"), later, None, None) == found, "as it does where no wave is asked for"
+    assert found == structs.replace(living(node("n3"), node("n1"), began=NOW, deadline=NOW + 30 * MINUTE), id="new")
+    unbounded = wave_after("new", decided("n3", "n1"), replace(OPEN, wave=None), None, None)
+    assert unbounded == structs.replace(found, deadline=NOW + 90 * MINUTE)
 
 
 @pytest.mark.parametrize(
