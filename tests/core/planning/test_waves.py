@@ -181,6 +181,7 @@ def living(*nodes: Node, **changes: Any) -> Wave:
 
 OPEN = Policy(hash="h", dry_run=False, wave=WAVE)
 SHUT = Schedule("0 1 * * *", timedelta(hours=1))
+B_SHUT = replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})
 N1, N2 = node("n1"), node("n2")
 
 
@@ -197,8 +198,9 @@ N1, N2 = node("n1"), node("n2")
                      id="a freeze has begun"),
         pytest.param(WaveEnd.WINDOW_CLOSED, {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})},
                      id="the pool's window is closed"),
-        pytest.param(None, {"policy": replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})},
-                     id="another pool's is closed"),
+        pytest.param(None, {"policy": B_SHUT}, id="another pool's is closed"),
+        pytest.param(WaveEnd.WINDOW_CLOSED, {"policy": B_SHUT, "of": (N1, node("n2", pool="b"))},
+                     id="that of one of its two pools is closed"),
         pytest.param(WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})},
                      id="its breaker"),
         pytest.param(None, {"state": ClusterState(breakers={"a": Breaker(NOW, "x")})}, id="a breaker that has closed"),
@@ -207,20 +209,12 @@ N1, N2 = node("n1"), node("n2")
     ],
 )  # fmt: skip
 def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
-    there = given.get("nodes", (N1, N2))
+    there = given.get("of") or given.get("nodes", (N1, N2))
     situation = Situation(cluster(there), given.get("state", ClusterState()), given.get("policy", OPEN))
 
-    wave = living(N1, **{key: given[key] for key in ("deadline",) if key in given})
+    wave = living(*given.get("of", (N1,)), **{key: given[key] for key in ("deadline",) if key in given})
     assert ending(wave, situation) is expected
     assert remaining_nodes(wave, situation) == (None if expected else ("n1",))
-
-
-def test_a_wave_of_two_pools_ends_when_the_window_of_one_closes() -> None:
-    other = node("m1", pool="b")
-    rules = replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})
-    situation = Situation(cluster([N1, other]), ClusterState(), rules)
-
-    assert ending(living(N1, other), situation) is WaveEnd.WINDOW_CLOSED
 
 
 def test_every_end_has_its_sentence() -> None:
@@ -351,12 +345,8 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
         pytest.param("a", "ad", {"k": 3, "l": 1}, id="two fit in the other order alone: the less worthy leaves"),
         pytest.param("fe", "fecg", {"k": 3, "l": 3, "m": 2},
                      id="small ones leave before large ones that are worth more"),
-        pytest.param(
-            "efja",
-            "defjabcghix",
-            {**dict.fromkeys("klmn", 3), **dict.fromkeys("opqrstu", 1)},
-            id="less worthy ones leave four times for more worthy ones, half as many as do not fit; then these leave",
-        ),
+        pytest.param("efja", "defjabcghix", {**dict.fromkeys("klmn", 3), **dict.fromkeys("opqrstu", 1)},
+                     id="less worthy ones leave four times, half as many as do not fit; then the worthier ones leave"),
         pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
         pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
     ],
