@@ -1,20 +1,13 @@
-"""The README is short, every link between pages leads somewhere, and what pages and code name is there.
-
-The demo's recording is a film that the README shows, and the saving of its sample is the one that pages name.
-"""
+"""Every link between pages leads somewhere, and what pages and code name is there."""
 
 import re
-import sys
 from pathlib import Path
-from typing import Final
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from shared.settings import Settings, variable
-from tests.docs.recording import LINES, RECORDING, recorded, svg
 from tests.docs.written import written
-from tests.pages import DOCS, README, ROOT, RUN, pages, prose, rows
+from tests.pages import DOCS, ROOT, RUN, pages, prose, rows
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NAMED = re.compile(r"`((?:functions|infra|shared|terraform|tests|docs)(?:/[\w./*-]+)?|main\.py|[A-Z_]+\.md)`")
@@ -59,23 +52,9 @@ def test_every_page_under_docs_can_be_reached_from_the_readme() -> None:
     assert set(DOCS.rglob("*.md")) - seen == set()
 
 
-TEXT = README.read_text(encoding="utf-8")
-MOST_LINES = 200
-
-
-def test_it_is_short() -> None:
-    assert len(TEXT.splitlines()) <= MOST_LINES
-
-
 def test_what_is_written_from_the_code_is_that_of_the_code() -> None:
     for page, text in written().items():
         assert page.read_text(encoding="utf-8") == text, f"{page.name}: run `make pages`"
-
-
-def test_it_leads_to_every_page() -> None:
-    linked = set(re.findall(r"\]\(docs/([\w/.-]+?)(?:#[\w-]+)?\)", TEXT))
-
-    assert {path.name for path in DOCS.glob("*.md")} <= linked
 
 
 def test_every_variable_of_the_environment_is_explained_and_no_other_is_named() -> None:
@@ -127,40 +106,3 @@ def test_no_code_cites_what_the_repository_does_not_hold() -> None:
     own = str(Path(__file__).relative_to(ROOT))
 
     assert [name for name, text in texts().items() if name != own and FOREIGN.search(text)] == []
-
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def test_a_command_is_recorded_and_becomes_a_film_with_each_row_drawn_once() -> None:
-    code = "import time; print('first <&>'); time.sleep(0.2); print('second')"
-
-    film = ET.fromstring(svg(recorded((sys.executable, "-c", code)), "A film"))  # noqa: S314 - our own
-
-    drawn = [row.text for row in film.iter(f"{SVG}text")]
-    assert sorted(filter(None, drawn)) == ["first <&>", "second"]
-    assert len(list(film.iter(f"{SVG}use"))) == 3
-
-
-def test_a_command_that_fails_is_not_recorded() -> None:
-    with pytest.raises(RuntimeError, match="broken"):
-        recorded((sys.executable, "-c", "print('broken'); raise SystemExit(1)"))
-
-
-def test_the_recording_is_shown_in_the_readme_and_is_small() -> None:
-    film = ET.parse(RECORDING).getroot()  # noqa: S314 - our own
-
-    assert f"docs/pictures/{RECORDING.name}" in TEXT
-    assert len(list(film.iter(f"{SVG}use"))) > LINES
-    assert RECORDING.stat().st_size < 300_000
-
-
-PILOT: Final = (DOCS / "pilot.md").read_text(encoding="utf-8")
-
-
-def test_the_saving_of_the_sample_is_the_one_that_pages_name() -> None:
-    sample = TEXT.partition("<!-- sample -->")[2].partition("<!-- /sample -->")[0]
-    named = re.findall(r"\[(\d+) % in the sample", TEXT) + re.findall(r"\[The sample\].* saves (\d+) %", PILOT)
-
-    assert len(named) == 2
-    assert [percent for percent in named if f"{percent}%" not in sample.split()] == []
