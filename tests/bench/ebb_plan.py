@@ -17,7 +17,7 @@ from tests.measured_figures import say
 
 SIZES: Final = ((60, 15), (500, 20), (1_000, 30), (5_000, 30))
 """Nodes, and pods a node."""
-WHOLE: Final = 3.5
+WHOLE: Final = 3
 """Most plans that a plan with its forecast costs."""
 WHY_NOT: Final = 8
 """Most plans that why-not costs."""
