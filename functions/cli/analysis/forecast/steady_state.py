@@ -245,7 +245,7 @@ class PolicyAtRest:
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
         """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""
-        return Onward(self, policy, snapshot).follow(rounds or self.effort.onward)
+        return FollowedChange(self, policy, snapshot).follow(rounds or self.effort.onward)
 
     def from_now(self, policy: Policy) -> Rest:
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
@@ -253,7 +253,7 @@ class PolicyAtRest:
         return under_policy(self.start, passes, pace_of(changed), self.effort)
 
 
-class Onward:
+class FollowedChange:
     """What follows from a steady state under a changed policy or in a changed cluster, as far as it was followed."""
 
     def __init__(self, base: PolicyAtRest, policy: Policy, snapshot: Snapshot) -> None:

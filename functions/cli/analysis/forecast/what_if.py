@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Onward, PolicyAtRest, Rest
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, FollowedChange, PolicyAtRest, Rest
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -213,7 +213,7 @@ class Freed:
         return self.held.relaxation
 
 
-_Tried = tuple[Freed, Onward]
+_Tried = tuple[Freed, FollowedChange]
 """What a relaxation frees in its first round, and what goes on from there."""
 
 
@@ -283,13 +283,13 @@ def try_relaxations(
     whole = rounds // max(base.rest.rounds, 1)
     for number, held in enumerate(tried, start=1):
         changed = held.relaxation.apply(base.standing)
-        onward = Onward(base, changed.policy, changed.snapshot)
-        freed = _freed_by(base, held, onward.follow(1))
+        change = FollowedChange(base, changed.policy, changed.snapshot)
+        freed = _freed_by(base, held, change.follow(1))
         if held.from_now and whole:
             whole -= 1
             again = base.from_now(held.relaxation.apply(base.situation).policy)
             freed = max(freed, _freed_by(base, held, again), key=attrgetter("saving"))
-        first.append((freed, onward))
+        first.append((freed, change))
         progress(number, len(tried))
     followed = _follow(base, first, rounds, progress)
     return WhyNot(base, tuple(sorted(followed, key=_rank)), tuple(hopeless), tuple(rest), found.passing)
@@ -298,11 +298,11 @@ def try_relaxations(
 def _follow(base: PolicyAtRest, first: Sequence[_Tried], rounds: int, progress: DoneOf) -> Iterator[Freed]:
     """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
     most, done = len(first) + sum(not freed.is_rest for freed, _ in first), len(first)
-    for freed, onward in sorted(first, key=lambda tried: tried[0].saving, reverse=True):
+    for freed, change in sorted(first, key=lambda tried: tried[0].saving, reverse=True):
         if freed.is_rest or rounds <= freed.rounds:
             yield freed
             continue
-        again = _freed_by(base, freed.held, onward.follow(min(rounds, MOST_ROUNDS)))
+        again = _freed_by(base, freed.held, change.follow(min(rounds, MOST_ROUNDS)))
         rounds, done = rounds - again.rounds, done + 1
         progress(done, most)
         yield max(again, freed, key=attrgetter("saving"))
