@@ -20,7 +20,7 @@ from shared.adapters.process import no_search_for_cycles
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.bill import unpriced_families
 from shared.core.planning.candidates import NO_MARKS, changed_pools
-from shared.core.planning.make_plan import make_plan, plan_without_policy
+from shared.core.planning.make_plan import PassOptions, make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.policy_advice import is_advice_due, unknown_pools
 from shared.core.planning.prices import Prices
@@ -126,7 +126,7 @@ def _plan(
         return plan_without_policy(inputs.snapshot, inputs.planned, marks, prices)
     with no_search_for_cycles():
         situation = Situation(inputs.snapshot, inputs.planned, inputs.policy)
-        return make_plan(situation, marks, prices, interval, brake, wave.left)
+        return make_plan(situation, marks, prices, interval, wave.left, PassOptions(brake))
 
 
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:

@@ -5,6 +5,7 @@ input gives an equal plan.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import is_
 from typing import Final
@@ -39,22 +40,29 @@ from shared.core.rules.situation import Situation
 NO_POLICY: Final = Policy()
 
 
+@dataclass(frozen=True, slots=True)
+class PassOptions:
+    brake: Callable[[], bool] = never
+    """Ends the search for the steady state early when it answers yes; the plan notes that."""
+    arrays_of: ArraysOf | None = None
+    """Knows arrays of snapshots from before; None: the pass makes each of its own once."""
+    paced: bool = True
+    """False lets nodes go together whose pods Ebb moves one drain at a time."""
+
+
 def make_plan(
     situation: Situation,
     marks: Mapping[str, PoolMarks] | None,
     prices: Prices,
     interval: timedelta = INTERVAL,
-    brake: Callable[[], bool] = never,
     wave: Sequence[str] | None = None,
-    arrays_of: ArraysOf | None = None,
+    options: PassOptions = PassOptions(),
 ) -> Plan:
     """Return one pass's plan.
 
     `marks` are None where nobody knows any (a dump): of a node that waits for its mark alone, the rest is judged, too.
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
     `wave` are the nodes that are left of a wave that lives; None where none does: then one may begin.
-    `brake` ends the search for the steady state early when it answers yes; the plan notes that.
-    `arrays_of` knows arrays of snapshots from before; None: the pass makes each of its own once.
     """
     situation = with_demand(situation)
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
@@ -64,8 +72,8 @@ def make_plan(
     candidates = [assessed for assessed in rows if assessed.is_candidate]
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
-    searcher = Searcher(savings, brake, arrays_of or SnapshotMemo(ClusterArrays, is_))
-    selection = Selection(situation, counts, rows, searcher, wave)
+    searcher = Searcher(savings, options.brake, options.arrays_of or SnapshotMemo(ClusterArrays, is_))
+    selection = Selection(situation, counts, rows, searcher, wave, paced=options.paced)
     selection.consider(due)
     if marks is None:
         selection.judge_waiting(assessed for assessed in candidates if not is_due(assessed, updated, policy, now))

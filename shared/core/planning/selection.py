@@ -50,6 +50,8 @@ class Selection:
         rows: Sequence[AssessedNode],
         searcher: Searcher,
         wave: Sequence[str] | None = None,
+        *,
+        paced: bool = True,
     ) -> None:
         """`wave` are the nodes of a wave that lives, in its order; None where none does."""
         self._situation = situation
@@ -58,6 +60,7 @@ class Selection:
         self._order = RemovalOrder(situation, searcher.savings)
         self._counts = counts
         self._moving_pods = all_moving_pods(situation.state.claims.values())
+        self._paced = paced
         self._simulation: Simulation | None = None
         self._in_turns = _in_turns(situation) if situation.state.claims else Counter()
         self.savings = searcher.savings  # What nodes save given what was taken.
@@ -232,6 +235,8 @@ class Selection:
         return () if is_only_paced(*asked) else blockers(*asked)
 
     def _workload_limit(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        if not self._paced:
+            return ()
         shared = conflict(workload_moves_of(assessed.node, self._situation), self._moving_pods)
         return (shared,) if shared else ()
 

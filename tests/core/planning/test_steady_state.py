@@ -11,7 +11,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import never
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import Plan
 from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
 from shared.core.records.state import Backoff
@@ -183,7 +183,7 @@ def test_the_plan_in_steady_state_leaves_what_the_autoscaler_keeps(cpu: float, m
 
 def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:
     situation = Situation(one_or_two(), between_passes(), rules())
-    plans = [make_plan(situation, {}, load(), brake=brake) for brake in (never, lambda: True)]
+    plans = [make_plan(situation, {}, load(), options=PassOptions(brake)) for brake in (never, lambda: True)]
     assert [row.at_rest is not None and row.at_rest.braked for row in plans] == [False, True]
 
 

@@ -13,7 +13,7 @@ from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.planning.steering import (
     MOST_STEERED,
@@ -281,7 +281,7 @@ def test_the_plan_that_the_pass_follows_is_not_searched_again() -> None:
     def asked(rules: Policy) -> int:
         """Return how often the search looks whether it must end."""
         looks = count()
-        make_plan(Situation(half_empty(), STATE, rules), {}, load(), brake=lambda: next(looks) < 0)
+        make_plan(Situation(half_empty(), STATE, rules), {}, load(), options=PassOptions(lambda: next(looks) < 0))
         return next(looks)
 
     assert asked(steers()) == asked(policy()) > 0

@@ -13,7 +13,7 @@ from shared.core.cluster.node import SOFT_TAINT, Node
 from shared.core.cluster.selectors import NO_SCHEDULE
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.waves import (
     WaveEnd,
@@ -165,13 +165,25 @@ def test_a_node_that_cannot_go_any_more_leaves_the_wave(expected: tuple[str, ...
     assert made.wave == expected
 
 
-def test_a_node_of_the_wave_whose_workload_is_moving_elsewhere_stays_in_it_for_later() -> None:
+def twins() -> Snapshot:
+    """Two nodes with a pod each of one workload without PDB, and room for them."""
     rest = half_full("n3", "n4", cpu=1)
-    twins = [pod(f"p-{name}", on=name, cpu=1, owner="ReplicaSet/two") for name in ("n1", "n2")]
+    pods = [pod(f"p-{name}", on=name, cpu=1, owner="ReplicaSet/two") for name in ("n1", "n2")]
+    return cluster([node("n1"), node("n2"), *rest.nodes], [*pods, *rest.pods])
 
-    made = planned(cluster([node("n1"), node("n2"), *rest.nodes], [*twins, *rest.pods]), ("n1", "n2"))
+
+def test_a_node_of_the_wave_whose_workload_is_moving_elsewhere_stays_in_it_for_later() -> None:
+    made = planned(twins(), ("n1", "n2"))
 
     assert (made.wave, ordered(made), verdicts(made)["n2"]) == (("n1", "n2"), ["n1"], ("keep", "workload_moving"))
+
+
+def test_without_pace_it_goes_in_the_same_pass() -> None:
+    situation = Situation(twins(), LATELY, policy(cluster_wide={"wave": WAVE}))
+
+    made = make_plan(situation, {}, load(), wave=("n1", "n2"), options=PassOptions(paced=False))
+
+    assert ordered(made) == ["n1", "n2"]
 
 
 def living(*nodes: Node, **changes: Any) -> Wave:

@@ -17,7 +17,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import KEPT, ClusterArrays, SnapshotMemo
 from shared.core.planning.autoscaler import DELETION
 from shared.core.planning.autoscaler_look import nodes_unneeded
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
 from shared.core.policy import BudgetUntil, Policy, PoolPolicy
@@ -111,8 +111,9 @@ class UnpacedPass:
             for pool, nodes in snapshot.nodes_by_pool.items()
         }
         state = ClusterState(last_pass=self._now, backoffs=kept)
-        situation, arrays_of = self._workings.situation(snapshot, state, self._open), self._workings.arrays_of
-        return make_plan(situation, marks, self._prices, brake=lambda: True, wave=wave, arrays_of=arrays_of)
+        situation = self._workings.situation(snapshot, state, self._open)
+        options = PassOptions(brake=lambda: True, arrays_of=self._workings.arrays_of, paced=False)
+        return make_plan(situation, marks, self._prices, wave=wave, options=options)
 
     def keep(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
