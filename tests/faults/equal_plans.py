@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from functions.planner import plan_pass
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
 from shared.core.records.state import PoolMarks
@@ -48,14 +48,14 @@ class EqualPlans:
         marks: Mapping[str, PoolMarks],
         prices: Prices,
         interval: timedelta,
-        brake: Callable[[], bool],
         wave: Sequence[str] | None,
+        options: PassOptions,
     ) -> Plan:
-        key = _key(situation, marks, interval, brake(), wave)
+        key = _key(situation, marks, interval, wave, options.brake())
         made = kept = self._plans.pop(key, None)
         self._known += kept is not None
         if made is None or self._known % self._check == 0:
-            made = self._make(situation, marks, prices, interval, brake, wave)
+            made = self._make(situation, marks, prices, interval, wave, options)
         assert kept in (None, made), "two passes that have read the same have different plans"
         self._keep(key, made)
         return made

@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import Plan
 from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
 from shared.core.rules.situation import Situation
@@ -35,7 +35,9 @@ def passed(
     """Plan a pass over half-full nodes."""
     seen = half_full(*NODES) if snapshot is None else snapshot
     situation = Situation(seen, ClusterState(last_pass=NOW - INTERVAL), policy(**settings))
-    return make(situation, marked(*NODES) if marks is None else marks, PRICES, INTERVAL, lambda: late, wave)
+    return make(
+        situation, marked(*NODES) if marks is None else marks, PRICES, INTERVAL, wave, PassOptions(lambda: late)
+    )
 
 
 @pytest.mark.parametrize(
