@@ -202,7 +202,7 @@ class _Search:
             choice.let_stand()
             best = choice if best is None or choice.tally.merit > best.tally.merit else best
             yield choice, choice.steps
-        if best is not None:
+        if best is not None and len(self._candidates) > 1:  # a single one can be exchanged for nothing
             yield from self._exchanges(best, brake)
 
     def prove(self, choice: Choice) -> SearchResult:

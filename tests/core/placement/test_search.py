@@ -6,7 +6,7 @@ import pytest
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.placement.rearrangement import Rearrangement
-from shared.core.placement.search import Choice
+from shared.core.placement.search import ROUND, Choice
 from shared.core.placement.tally import Tally
 from tests.builders import cluster, node, pod
 
@@ -141,6 +141,14 @@ def test_each_order_finds_what_no_other_finds(expected: set[str], rows: list[tup
 
     found = search(board(cluster(nodes, pods)), candidates, brake=brake_after(4))
     assert set(found.nodes) == expected
+
+
+def test_a_single_candidate_without_place_is_exchanged_for_no_other() -> None:
+    nodes = [node("n1"), node("rest", cpu=1)]
+    found = search(board(cluster(nodes, [pod("large", on="n1", cpu=2)])), [Candidate("n1", 10)])
+
+    assert found.nodes == ()
+    assert found.steps < ROUND
 
 
 def test_no_more_is_taken_of_a_supply_than_it_has() -> None:
