@@ -4,12 +4,11 @@ import pytest
 
 from infra.local.scenario import Scenario, parse
 from shared.settings import Settings
-from tests.bench.beside.runs import Rest, Waiting, autoscaler_alone, with_ebb
+from tests.bench.beside.runs import Rest, Waiting, autoscaler_alone, reaped, with_ebb
 from tests.bench.push_window import ORDERS, Steps, run_window
 
 TOGETHER = """
 profile: {profile}
-autoscaler: {autoscaler}
 pools:
   - {{name: a, count: 1, zones: [z], autoscaling: {{minNodeCount: 1}}}}
   - {{name: b, count: 1, zones: [z], autoscaling: {{minNodeCount: 1}}}}
@@ -34,10 +33,10 @@ The autoscaler tries pods in the order in which they are listed, each once: `cac
 """
 
 
-def together(profile: str, autoscaler: str = "{}", others: str = "[c/0]") -> Scenario:
+def together(profile: str, others: str = "[c/0]") -> Scenario:
     """Return it; `others` are the nodes of those beside which the one must lie."""
     count = len(others.split(","))
-    return parse(TOGETHER.format(profile=profile, autoscaler=autoscaler, others=others, count=count))
+    return parse(TOGETHER.format(profile=profile, others=others, count=count))
 
 
 def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
@@ -67,8 +66,7 @@ def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_
 )
 def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_next_to(expected: int, others: str) -> None:
     """The autoscaler takes empty nodes alone here, so that whatever is evicted Ebb evicts."""
-    reaper = "{threshold: 0.0, unneededTime: 60}"
-    beside_reaper = with_ebb(together("OPTIMIZE_UTILIZATION", autoscaler=reaper, others=others))
+    beside_reaper = with_ebb(reaped(together("OPTIMIZE_UTILIZATION", others=others)))
     assert evictions_and_waiting(beside_reaper) == (expected, Waiting(0, 0))
 
 

@@ -50,7 +50,8 @@ def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
         what = f"the autoscaler only deletes empty nodes, {delay}; {_CHECK}"
     else:
         used = f"used up to {gate} without DaemonSets, {delay}"
-        what = f"the autoscaler also empties nodes that are {used}, and competes with Ebb; {_HOW}"
+        beside = "Ebb leaves them to it" if rule.packs else "competes with Ebb"
+        what = f"the autoscaler also empties nodes that are {used}, and {beside}; {_HOW}"
     if rule.unneeded > LONG:
         where = (
             "consolidationDelayMinutes"

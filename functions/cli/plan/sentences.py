@@ -255,10 +255,12 @@ def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
     unknown = {name: rule for name, rule in rules.items() if not rule.class_known}
     if only_empty:
         yield f"The autoscaler only deletes empty nodes{pools(only_empty)} ({_PAGE})."
-    if others:
-        used = f"used up to {percent(max(rule.gate for rule in others.values()))} without DaemonSets"
-        how = f"competes with Ebb; {_PAGE} shows how to let it delete only empty ones"
-        yield f"The autoscaler itself empties nodes{pools(others)} that are {used}, and {how}."
+    packing = {name: rule for name, rule in others.items() if rule.packs}
+    for own, beside in ((others.keys() - packing.keys(), "competes with Ebb"), (packing, "Ebb leaves them to it")):
+        if found := {name: others[name] for name in own}:
+            used = f"used up to {percent(max(rule.gate for rule in found.values()))} without DaemonSets"
+            how = f"{_PAGE} shows how to let it delete only empty ones"
+            yield f"The autoscaler itself empties nodes{pools(found)} that are {used}, and {beside}; {how}."
     if unknown:
         classes = some(sorted({rule.compute_class for rule in unknown.values()}))
         remedy = "add computeclasses to the dump" if in_dump else "let this account list computeclasses"

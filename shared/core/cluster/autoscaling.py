@@ -38,6 +38,10 @@ PROFILES: Final[Mapping[str, Profile]] = {
 """The values of GKE's two profiles as far as they are public (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
 
 
+PACKED: Final = Fraction(3, 4)
+"""An autoscaler that takes nodes up to so full leaves Ebb nothing to gain (docs/decisions/money-over-days.md)."""
+
+
 class SaidBy(StrEnum):
     PROFILE = "profile"
     NODE_POOL = "node_pool"
@@ -81,6 +85,11 @@ class ScaleDownRule:
     def only_empty(self) -> bool:
         """Whether only nodes go on which no pod but a DaemonSet's requests anything."""
         return self.gate == 0
+
+    @property
+    def packs(self) -> bool:
+        """Whether it takes nodes so full that it packs as far as Ebb by default would (optimize-utilization)."""
+        return self.class_known and self.gate >= PACKED
 
     @property
     def delay(self) -> timedelta | None:

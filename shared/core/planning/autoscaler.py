@@ -24,6 +24,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import REPLICATED
 from shared.core.rules.situation import Situation
+from shared.core.rules.surges import surges_of
 from shared.core.rules.utilization import Usage, usage
 
 DELETION: Final = timedelta(seconds=90)
@@ -95,6 +96,17 @@ def _utilization(used: Usage) -> Fraction:
     rows = ((used.movable_cpu, used.cpu), (used.movable_memory, used.memory))
     offers = ((moving, 1 - (whole - moving)) for moving, whole in rows)
     return max(moving / offered if offered > 0 else Fraction(moving > 0) for moving, offered in offers)
+
+
+def packs_by_itself(node: Node, situation: Situation, context: DrainContext) -> bool:
+    """Whether the autoscaler packs as far as Ebb would where the node stands, and may empty this one itself."""
+    # What moves without a gap is not left to it: it makes one.
+    snapshot = situation.snapshot
+    rule, moving = snapshot.scale_down(node), situation.moving(node.name)
+    surging, _ = situation.about_moving(node, surges_of)
+    if not rule.packs or surging or not is_eligible(node, snapshot.pods_by_node[node.name], rule.gate):
+        return False
+    return may_be_moved(moving, context)
 
 
 SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)

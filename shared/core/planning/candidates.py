@@ -14,6 +14,7 @@ from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.planning.autoscaler import context_of, packs_by_itself
 from shared.core.planning.bill import Savings
 from shared.core.planning.prices import per_month
 from shared.core.policy import Policy, PoolPolicy
@@ -142,6 +143,19 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
 def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
     judged = ((row, saves_too_little(row, situation, savings)) for row in rows)
     return tuple(replace(row, blockers=(*row.blockers, *found)) if found else row for row, found in judged)
+
+
+def with_autoscaler(rows: Iterable[AssessedNode], situation: Situation) -> tuple[AssessedNode, ...]:
+    """Keep each node that an autoscaler which packs as far as Ebb would may empty itself; empty and expired ones go."""
+    # There drains only throw its dice again: over days the bill rises as often as it falls, whatever a pass foresees.
+    # Only a pass asks this: an order of a person stands.
+    kept, context = (Blocker(Unremovable.AUTOSCALER_PACKS),), context_of(situation.snapshot)
+
+    def is_left(row: AssessedNode) -> bool:
+        chosen = row.is_candidate and row.reason is DrainReason.UNDERUTILIZED
+        return chosen and packs_by_itself(row.node, situation, context)
+
+    return tuple(replace(row, blockers=kept) if is_left(row) else row for row in rows)
 
 
 def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savings) -> tuple[Blocker, ...]:

@@ -23,6 +23,7 @@ from shared.core.planning.candidates import (
     mark_of,
     removable_at,
     update_marks,
+    with_autoscaler,
     with_demand,
     with_savings,
 )
@@ -67,7 +68,7 @@ def make_plan(
     situation = with_demand(situation)
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     savings = savings_of(situation, prices)
-    rows = with_savings(assess_nodes(situation), situation, savings)
+    rows = with_autoscaler(with_savings(assess_nodes(situation), situation, savings), situation)
     updated = update_marks(marks or {}, could_go(rows), now, situation.state.last_pass, interval)
     candidates = [assessed for assessed in rows if assessed.is_candidate]
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]

@@ -20,7 +20,8 @@ from tests.fakes import FakeCluster, FakePools
 
 ZERO, MINUTE = Fraction(0), timedelta(minutes=1)
 REAPER = AutoscalingPolicy(threshold=ZERO, delay=MINUTE)
-HOW = "and competes with Ebb; docs/empty-nodes.md shows how to let it delete only empty ones."
+EMPTY_ONLY = "docs/empty-nodes.md shows how to let it delete only empty ones."
+HOW = f"and competes with Ebb; {EMPTY_ONLY}"
 CHECK = "not yet seen on a real GKE, so check it once: docs/empty-nodes.md, five minutes."
 
 
@@ -47,9 +48,8 @@ def found(
         pytest.param("the autoscaler also empties nodes that are used up to 50% (profile BALANCED) without "
                      f"DaemonSets, after 10m (profile BALANCED), {HOW}", {}, id="it competes by its profile"),
         pytest.param("the autoscaler also empties nodes that are used up to 85% (profile OPTIMIZE_UTILIZATION) without "
-                     "DaemonSets, after "
-                     f"1m (profile OPTIMIZE_UTILIZATION), {HOW}", {"profile": "OPTIMIZE_UTILIZATION"},
-                     id="by the other"),
+                     f"DaemonSets, after 1m (profile OPTIMIZE_UTILIZATION), and Ebb leaves them to it; {EMPTY_ONLY}",
+                     {"profile": "OPTIMIZE_UTILIZATION"}, id="it packs by itself"),
         pytest.param("the autoscaler also empties nodes that are used up to 20% (ComputeClass web) without "
                      f"DaemonSets, after 5m (the pool), {HOW}", {"said": AutoscalingPolicy(threshold=Fraction(1, 5)),
                                 "pool": NodePool("a", consolidation_delay=5 * MINUTE)}, id="by its class and its pool"),

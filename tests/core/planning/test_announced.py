@@ -1,17 +1,20 @@
 """Nodes that the autoscaler has announced: their room is kept, and they are left to it."""
 
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.selection import SOON
 from shared.core.policy import SingleReplicas
-from tests.builders import announced_taint, cluster, node, pod, policy
+from tests.builders import NOW, announced_taint, cluster, node, pod, policy
 from tests.core.planning.passes import marked, plan, verdicts
 
 
@@ -53,6 +56,11 @@ def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[
     assert made["n1"] == expected
 
 
+SINGLE = Workload(
+    "web", 1, 1, created=1, deployment=Deployment(name="web", wanted=1, created=1, updated=1, available=1)
+)
+
+
 def announced(count: int) -> Snapshot:
     """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
     mark = announced_taint("1")
@@ -88,8 +96,47 @@ def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expec
 def test_no_single_replica_that_must_have_no_gap_is_left_to_the_autoscaler(
     expected: str, setting: SingleReplicas
 ) -> None:
-    rest = Deployment(name="web", wanted=1, created=1, updated=1, available=1)
-    owner = Workload("web", 1, 1, created=1, deployment=rest)
-    seen = replace(announced(1), workloads={"default/ReplicaSet/m00": owner})
+    seen = replace(announced(1), workloads={"default/ReplicaSet/m00": SINGLE})
 
     assert verdicts(plan(seen, policy(single_replicas=setting)))["m00"][1] == expected
+
+
+PACKS = "OPTIMIZE_UTILIZATION"
+YOUNG = {"namespace": "kube-system", "created": NOW}
+CLASSES = {"web": AutoscalingPolicy(threshold=Fraction(4, 5)), "idle": AutoscalingPolicy(threshold=Fraction(0))}
+
+
+@pytest.mark.parametrize(
+    ("expected", "profile", "of_class", "pods"),
+    [
+        pytest.param("autoscaler_packs", PACKS, "", {"cpu": 3}, id="by its profile"),
+        pytest.param("autoscaler_packs", "BALANCED", "web", {"cpu": 3}, id="by a ComputeClass"),
+        pytest.param("underutilized", "BALANCED", "", {"cpu": 3}, id="but for one that does not pack"),
+        pytest.param("underutilized", PACKS, "idle", {"cpu": 3}, id="but where it deletes empty nodes alone"),
+        pytest.param("underutilized", PACKS, "unread", {"cpu": 3}, id="but where nobody knows what its class sets"),
+        pytest.param("underutilized", PACKS, "", {"cpu": 3.6}, id="but for a node that is too full for it"),
+        pytest.param("underutilized", PACKS, "", {"cpu": 3, **YOUNG}, id="but for a pod that it keeps"),
+        pytest.param("underutilized", PACKS, "", {"cpu": 3, "owner": "ReplicaSet/m00"}, id="but for a pod that surges"),
+    ],
+)
+def test_an_autoscaler_that_packs_is_left_each_node_that_it_may_empty_itself(
+    expected: str, profile: str, of_class: str, pods: dict[str, Any]
+) -> None:
+    nodes = [node("n1", labels={COMPUTE_CLASS_LABEL: of_class} if of_class else {}), node("home", cpu=8, pool="b")]
+    classes, pools = ComputeClasses(CLASSES), {"a": NodePool("a"), "b": NodePool("b", autoscaled=False)}
+    picture = cluster(nodes, [pod("p", on="n1", **pods)], profile=profile, compute_classes=classes, pools=pools)
+    rules = policy(cpu_limit=Fraction(1), single_replicas=SingleReplicas.SURGE)
+    made = verdicts(plan(replace(picture, workloads={"default/ReplicaSet/m00": SINGLE}), rules))
+
+    assert made["n1"][1] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu"), [pytest.param("empty", 0, id="an empty one"), pytest.param("expired", 3, id="an expired one")]
+)
+def test_it_is_left_no_node_that_goes_whatever_it_saves(expected: str, cpu: float) -> None:
+    nodes = [node("n1", created=NOW - timedelta(days=9)), node("home", cpu=8, pool="b")]
+    pods = [pod("p", on="n1", cpu=cpu)] if cpu else []
+    made = plan(cluster(nodes, pods, profile=PACKS), policy(expire_after=timedelta(days=8)))
+
+    assert verdicts(made)["n1"] == ("order", expected)

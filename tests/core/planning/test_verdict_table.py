@@ -66,6 +66,7 @@ class Case:
     pools: Mapping[str, NodePool] | None = None
     minimum: Resources = NOTHING
     buffers: Buffers = NO_BUFFERS
+    profile: str = "BALANCED"
     now: datetime = NOW
     marks: Mapping[str, PoolMarks] = field(default_factory=dict)
     is_alone: bool = True
@@ -79,7 +80,7 @@ class Case:
             pod("p2", on="n2", cpu=1, owner="ReplicaSet/two"),
             *self.more,
         ]
-        besides: dict[str, Any] = {"minimum": self.minimum, "buffers": self.buffers}
+        besides: dict[str, Any] = {"minimum": self.minimum, "buffers": self.buffers, "profile": self.profile}
         found = cluster(nodes, pods, now=self.now, disruption_budgets=(pdb("slow", app="slow"),), **besides)
         seen = only_empty(found) if self.is_alone else found
         return seen if self.pools is None else replace(seen, pools=self.pools)
@@ -160,6 +161,7 @@ TABLE: Mapping[Unremovable, Case] = {
     Unremovable.AUTOSCALER_DOES_BETTER: Case(
         first={"machine": "e2-standard-2"}, load={"cpu": 2.4}, is_alone=False,
         more=(pod("job", on="n2", cpu=0.1, owner="Job/j"), pod("big", on="n3", cpu=3.5))),
+    Unremovable.AUTOSCALER_PACKS: Case(profile="OPTIMIZE_UTILIZATION", is_alone=False),
     Unremovable.SAVING_TOO_SMALL: Case(rules=policy(minimum_saving=1000)),
     Unremovable.COVERED_BY_COMMITMENT: Case(rules=wide(commitments=committed("e2", vcpu=12, gib=48))),
 }  # fmt: skip
