@@ -178,6 +178,9 @@ def _sentence(steady: PolicyAtRest) -> str:
 
 WAVE: Final = {"nodes": "30%", "deadline": "90m"}
 BUDGET: Final = "10%"
+PACKS: Final = "The autoscaler empties such nodes itself, and Ebb leaves them to it (docs/empty-nodes.md)."
+FULL: Final = 0.85
+"""Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md)."""
 GUESSED: Final = (
     "So what is requested below may be too little, and maxNodesPerPass is a guess: write it again from a whole dump."
 )
@@ -209,6 +212,7 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
 def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
     named = visible(snapshot.cluster) or "this cluster"
     short = (f"Not known when this was written: {visible(partial)}", GUESSED) if partial else ()
+    packs = all(snapshot.scale_down(node).packs for node in snapshot.nodes)
     lines = (
         f"A first policy for {named} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
         *short,
@@ -216,6 +220,7 @@ def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
         "  ebb policy check policy.yaml      shows the settings of each pool",
         "  ebb policy calendar policy.yaml   shows how many nodes may go, and when",
         "  ebb plan --policy policy.yaml     shows what it saves, and by when",
+        *((PACKS,) if packs else ()),
         *(("Budgets guard the pace. The forecast for this cluster:", f"  {pace.forecast}") if pace.forecast else ()),
     )
     return "\n# ".join(lines)
@@ -238,8 +243,12 @@ def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, A
         "enabled": Noted(value=True, because=because),
         "scaleDownRequiredUnderutilizedNodeCount": Noted(1, "the proof of placement decides alone"),
         "excessNodesThreshold": Noted(0, "the same: the autoscaler keeps no spare nodes"),
+        "scaleDownCPURequestRatioLimit": Noted(FULL, "fuller nodes than by default, too: over days the bill is lower"),
+        "scaleDownMemoryRequestRatioLimit": Noted(FULL, "the same"),
         "localStorage": Noted("evict", "as the autoscaler does: what a pod keeps in an emptyDir is lost when it moves"),
-        "minimumPodAge": Noted("4h", "what was moved this evening is not moved once more while demand still falls"),
+        "minimumPodAge": Noted(
+            "6h", "what was moved or rolled out this evening is not moved once more while demand still falls"
+        ),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "a node must be underutilized for this long"),

@@ -17,7 +17,7 @@ from functions.cli.analysis.forecast.steady_state import Rest
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.diff import most_in_an_hour
-from functions.cli.policy.init import GUESSED, ZONES, careful_pace, moves_more, time_zone
+from functions.cli.policy.init import GUESSED, PACKS, ZONES, careful_pace, moves_more, time_zone
 from functions.cli.policy.init import starter as written_policy
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -70,6 +70,21 @@ def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
 def test_it_moves_what_the_autoscaler_moves_anyway_and_leaves_jobs_their_work(tmp_path: Path) -> None:
     policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
     assert {(pool.local_storage, pool.jobs) for pool in policy.pools.values()} == {(LocalStorage.EVICT, Jobs.WAIT)}
+
+
+@pytest.mark.parametrize(("expected", "profile"), [(True, "OPTIMIZE_UTILIZATION"), (False, "BALANCED")])
+def test_it_names_an_autoscaler_that_leaves_it_little(expected: bool, profile: str) -> None:
+    picture = cluster([node("n1")], profile=profile)
+    plan = make_plan(Situation(picture, ClusterState(), Policy()), {}, load())
+
+    assert (PACKS in written_policy(picture, plan, None, careful_pace(picture))) is expected
+
+
+def test_it_takes_fuller_nodes_than_the_defaults(tmp_path: Path) -> None:
+    policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
+    limits = {limit for pool in policy.pools.values() for limit in (pool.cpu_limit, pool.memory_limit)}
+
+    assert min(limits) > PoolPolicy().cpu_limit
 
 
 def test_each_pool_shows_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
