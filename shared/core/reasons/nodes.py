@@ -133,8 +133,8 @@ class Unremovable(Reason):
         "Nothing to do: Ebb tries it again in each pass.", ROOM)
     AUTOSCALER_PACKS = Row("autoscaler_packs",
         "The cluster autoscaler empties nodes as full as this one itself, so Ebb would save nothing over days.",
-        "Nothing to do; for Ebb's pace let the autoscaler delete only empty nodes (docs/empty-nodes.md).", ROOM,
-        keeps_mark=True)
+        "Nothing to do; if Ebb should drain it, let the autoscaler delete only empty nodes (docs/empty-nodes.md).",
+        ROOM, keeps_mark=True)
     SAVING_TOO_SMALL = Row("saving_too_small", "It saves less per evicted pod than minimumSavingPerEviction requires.",
         "Lower minimumSavingPerEviction of the pool if the node should go anyway.", LIMITS, keeps_mark=True)
     COVERED_BY_COMMITMENT = Row("covered_by_commitment",
