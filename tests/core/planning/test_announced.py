@@ -140,3 +140,9 @@ def test_it_is_left_no_node_that_goes_whatever_it_saves(expected: str, cpu: floa
     made = plan(cluster(nodes, pods, profile=PACKS), policy(expire_after=timedelta(days=8)))
 
     assert verdicts(made)["n1"] == ("order", expected)
+
+
+def test_what_else_keeps_a_node_of_such_an_autoscaler_names_it() -> None:
+    picture = cluster([node("n1"), node("home", pool="b")], [pod("p", on="n1", cpu=1)], profile=PACKS)
+
+    assert verdicts(plan(picture, policy(enabled=False)))["n1"] == ("keep", "pool_disabled")
