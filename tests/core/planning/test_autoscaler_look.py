@@ -245,3 +245,26 @@ def test_expendable_pods_make_no_node_too_full_to_be_asked(expected: bool, prior
     own = NodePods([pod("big", on="n0", cpu=3, priority=priority), pod("p", on="n0", cpu=0.5)])
 
     assert is_eligible(node("n0"), own, Fraction(1, 2)) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu", "memory"),
+    [
+        pytest.param(True, 2, 8, id="half of both"),
+        pytest.param(False, 2.1, 8, id="more of its CPU"),
+        pytest.param(False, 2, 8.1, id="more of its memory"),
+    ],
+)
+def test_a_node_is_looked_at_whose_cpu_and_memory_are_at_most_at_the_threshold(
+    expected: bool, cpu: float, memory: float
+) -> None:
+    here = node("n1", cpu=4, memory=16)
+    own = cluster([here], [pod("p", on="n1", cpu=cpu, memory=memory)]).pods_by_node["n1"]
+
+    assert is_eligible(here, own, Fraction(1, 2)) is expected
+
+
+def test_a_pod_of_kube_system_of_which_nobody_knows_the_age_is_old() -> None:
+    pods = [pod("dns", on="n1", cpu=0.1, namespace="kube-system", created=None)]
+
+    assert scan_nodes(homed([node("n1")], pods)).unneeded == ("n1",)
