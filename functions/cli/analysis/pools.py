@@ -13,12 +13,20 @@ from shared.core.cluster.resources import CPU, MEMORY, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import NodeDecision, Verdict
 
+EMPTY_ONLY: Final = "docs/empty-nodes.md"
+
 
 def pool_rules(snapshot: Snapshot) -> dict[str, ScaleDownRule]:
     """Return the rule of each pool that the autoscaler takes nodes of, by its name."""
     autoscaled = [name for name, pool in snapshot.pools.items() if name and pool.autoscaled]
     rows = {name: [node for node in snapshot.nodes_by_pool.get(name, ()) if not node.outside] for name in autoscaled}
     return {name: _strictest(snapshot, rows[name]) for name in sorted(rows) if rows[name]}
+
+
+def next_to_ebb(rule: ScaleDownRule) -> str:
+    """Return what becomes of nodes that the autoscaler empties itself, and how to have it otherwise."""
+    what = "Ebb leaves them to it" if rule.packs else "competes with Ebb"
+    return f"{what}; {EMPTY_ONLY} shows how to let it delete only empty ones"
 
 
 def _strictest(snapshot: Snapshot, nodes: Iterable[Node]) -> ScaleDownRule:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from functions.cli.analysis.pools import pool_rules
+from functions.cli.analysis.pools import next_to_ebb, pool_rules
 from functions.cli.doctor.installation import CheckResult, InstallationParts, ok, warn
 from functions.cli.output.format import percent, some, span
 from shared.core.cluster.autoscaling import BALANCED, ComputeClasses, SaidBy, ScaleDownRule
@@ -17,7 +17,6 @@ NAME: Final = "autoscaler"
 LONG: Final = BALANCED.unneeded
 """Above GKE's own longest default, an empty node costs money for nothing."""
 _CHECK: Final = "not yet seen on a real GKE, so check it once: docs/empty-nodes.md, five minutes"
-_HOW: Final = "docs/empty-nodes.md shows how to let it delete only empty ones"
 
 
 def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -50,8 +49,7 @@ def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
         what = f"the autoscaler only deletes empty nodes, {delay}; {_CHECK}"
     else:
         used = f"used up to {gate} without DaemonSets, {delay}"
-        beside = "Ebb leaves them to it" if rule.packs else "competes with Ebb"
-        what = f"the autoscaler also empties nodes that are {used}, and {beside}; {_HOW}"
+        what = f"the autoscaler also empties nodes that are {used}, and {next_to_ebb(rule)}"
     if rule.unneeded > LONG:
         where = (
             "consolidationDelayMinutes"

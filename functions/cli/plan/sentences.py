@@ -9,7 +9,7 @@ from typing import Final
 
 from rich.console import Console
 
-from functions.cli.analysis.pools import pool_rules
+from functions.cli.analysis.pools import EMPTY_ONLY, next_to_ebb, pool_rules
 from functions.cli.input.inputs import WARNING
 from functions.cli.output.format import clock, count, monthly, percent, rounded_percent, some, span
 from shared.core.cluster.autoscaling import ScaleDownRule
@@ -239,9 +239,6 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
         console.print()
 
 
-_PAGE: Final = "docs/empty-nodes.md"
-
-
 def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
     """Yield what the autoscaler does next to Ebb, with the pools if it does not do it everywhere."""
     rules = pool_rules(snapshot)
@@ -251,16 +248,15 @@ def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
 
     known = {name: rule for name, rule in rules.items() if rule.class_known}
     only_empty = {name: rule for name, rule in known.items() if rule.only_empty}
-    others = {name: rule for name, rule in known.items() if not rule.only_empty}
     unknown = {name: rule for name, rule in rules.items() if not rule.class_known}
     if only_empty:
-        yield f"The autoscaler only deletes empty nodes{pools(only_empty)} ({_PAGE})."
-    packing = {name: rule for name, rule in others.items() if rule.packs}
-    for own, beside in ((others.keys() - packing.keys(), "competes with Ebb"), (packing, "Ebb leaves them to it")):
-        if found := {name: others[name] for name in own}:
-            used = f"used up to {percent(max(rule.gate for rule in found.values()))} without DaemonSets"
-            how = f"{_PAGE} shows how to let it delete only empty ones"
-            yield f"The autoscaler itself empties nodes{pools(found)} that are {used}, and {beside}; {how}."
+        yield f"The autoscaler only deletes empty nodes{pools(only_empty)} ({EMPTY_ONLY})."
+    for packs in (False, True):
+        own = {name: rule for name, rule in known.items() if rule.packs is packs and not rule.only_empty}
+        if own:
+            fullest = max(own.values(), key=lambda rule: rule.gate)
+            used = f"used up to {percent(fullest.gate)} without DaemonSets"
+            yield f"The autoscaler itself empties nodes{pools(own)} that are {used}, and {next_to_ebb(fullest)}."
     if unknown:
         classes = some(sorted({rule.compute_class for rule in unknown.values()}))
         remedy = "add computeclasses to the dump" if in_dump else "let this account list computeclasses"

@@ -98,15 +98,14 @@ def _utilization(used: Usage) -> Fraction:
     return max(moving / offered if offered > 0 else Fraction(moving > 0) for moving, offered in offers)
 
 
-def packs_by_itself(node: Node, situation: Situation, context: DrainContext) -> bool:
+def packs_by_itself(node: Node, situation: Situation) -> bool:
     """Whether the autoscaler packs as far as Ebb would where the node stands, and may empty this one itself."""
-    # What moves without a gap is not left to it: it makes one.
     snapshot = situation.snapshot
-    rule, moving = snapshot.scale_down(node), situation.moving(node.name)
-    surging, _ = situation.about_moving(node, surges_of)
-    if not rule.packs or surging or not is_eligible(node, snapshot.pods_by_node[node.name], rule.gate):
+    rule = snapshot.scale_down(node)
+    if not rule.packs or not is_eligible(node, snapshot.pods_by_node[node.name], rule.gate):
         return False
-    return may_be_moved(moving, context)
+    surging, _ = situation.about_moving(node, surges_of)  # what moves without a gap is not left to it: it makes one
+    return not surging and situation.about_moving(node, may_be_moved)
 
 
 SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)

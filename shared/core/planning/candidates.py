@@ -14,7 +14,7 @@ from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.planning.autoscaler import context_of, packs_by_itself
+from shared.core.planning.autoscaler import packs_by_itself
 from shared.core.planning.bill import Savings
 from shared.core.planning.prices import per_month
 from shared.core.policy import Policy, PoolPolicy
@@ -140,27 +140,21 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     return excess(free, first) or Fraction(0)
 
 
-def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
-    judged = ((row, saves_too_little(row, situation, savings)) for row in rows)
+def with_pass_rules(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
+    """Return the nodes, kept as well by what only a pass asks: the drainer judges safety, a person's order stands."""
+    judged = ((row, saves_too_little(row, situation, savings) or _left_to_autoscaler(row, situation)) for row in rows)
     return tuple(replace(row, blockers=(*row.blockers, *found)) if found else row for row, found in judged)
 
 
-def with_autoscaler(rows: Iterable[AssessedNode], situation: Situation) -> tuple[AssessedNode, ...]:
-    """Keep each node that an autoscaler which packs as far as Ebb would may empty itself; empty and expired ones go."""
+def _left_to_autoscaler(assessed: AssessedNode, situation: Situation) -> tuple[Blocker, ...]:
+    """Keep a node that an autoscaler which packs as far as Ebb would may empty itself; empty and expired ones go."""
     # There drains only throw its dice again: over days the bill rises as often as it falls, whatever a pass foresees.
-    # Only a pass asks this: an order of a person stands.
-    kept, context = (Blocker(Unremovable.AUTOSCALER_PACKS),), context_of(situation.snapshot)
-
-    def is_left(row: AssessedNode) -> bool:
-        chosen = row.is_candidate and row.reason is DrainReason.UNDERUTILIZED
-        return chosen and packs_by_itself(row.node, situation, context)
-
-    return tuple(replace(row, blockers=kept) if is_left(row) else row for row in rows)
+    chosen = assessed.is_candidate and assessed.reason is DrainReason.UNDERUTILIZED
+    return (Blocker(Unremovable.AUTOSCALER_PACKS),) if chosen and packs_by_itself(assessed.node, situation) else ()
 
 
 def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savings) -> tuple[Blocker, ...]:
     """Return what keeps a node that saves nothing, or too little, given what remains; empty and expired nodes go."""
-    # Only a pass asks this: the drainer judges safety, and an order of a person stands whatever it saves.
     node = assessed.node
     if assessed.reason is not DrainReason.UNDERUTILIZED:
         return ()

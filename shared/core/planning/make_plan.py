@@ -23,9 +23,8 @@ from shared.core.planning.candidates import (
     mark_of,
     removable_at,
     update_marks,
-    with_autoscaler,
     with_demand,
-    with_savings,
+    with_pass_rules,
 )
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.planning.prices import Prices
@@ -68,7 +67,7 @@ def make_plan(
     situation = with_demand(situation)
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     savings = savings_of(situation, prices)
-    rows = with_autoscaler(with_savings(assess_nodes(situation), situation, savings), situation)
+    rows = with_pass_rules(assess_nodes(situation), situation, savings)
     updated = update_marks(marks or {}, could_go(rows), now, situation.state.last_pass, interval)
     candidates = [assessed for assessed in rows if assessed.is_candidate]
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]

@@ -18,7 +18,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.placement import Simulation
 from shared.core.planning.bill import Savings
-from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
+from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_pass_rules
 from shared.core.planning.selection import planned_simulation, savings_of
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
@@ -94,7 +94,7 @@ def _kept_alone(situation: Situation, base: PolicyAtRest) -> tuple[_Kept, Saving
     workings = base.rest.workings
     timeless = workings.situation(situation.snapshot, situation.state, without_calendar(situation.policy))
     savings = savings_of(timeless, base.prices)
-    assessed = with_savings(assess_nodes(timeless), timeless, savings)
+    assessed = with_pass_rules(assess_nodes(timeless), timeless, savings)
     counts, _ = counts_and_excess(timeless, assessed)
     simulation = planned_simulation(timeless, arrays_of=workings.arrays_of)
     rows: dict[_Key, list[tuple[Relaxation, Node]]] = {}
