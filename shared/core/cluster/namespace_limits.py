@@ -8,11 +8,10 @@ Source: kubernetes, plugin/pkg/admission/limitranger; apiserver, pkg/admission/p
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from fractions import Fraction
 from functools import partial, reduce
 from itertools import product
-from typing import Final, TypeVar
+from typing import Final
 
 from shared.core.cluster.names import Namespaced
 from shared.core.cluster.requests import Container, ContainerRequests, pod_requests
@@ -44,8 +43,8 @@ class LimitRange(Namespaced):
         # `limits_of` names the containers whose limits are known.
         # Webhooks wrote `written`: they respect a LimitRange when they lower a request, and not when they raise it.
         for item in self.items:
-            for low, high in _measure_row(item, sent, written, limits_of):
-                yield from _find_breaches(item, low, high)
+            for low, high, known in _measure_row(item, sent, written, limits_of):
+                yield from _find_breaches(item, low, high, known=known)
 
 
 def _with_defaults(rows: Sequence[LimitItem], container: Container) -> Container:
@@ -56,46 +55,36 @@ def _with_defaults(rows: Sequence[LimitItem], container: Container) -> Container
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    name: str
-    requests: Resources
-    limits: Resources
-    known: bool  # Whether it has no other limits than these.
-
-
 def _measure_row(
     item: LimitItem, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
-) -> Iterator[tuple[_Measured, _Measured]]:
-    """Yield each thing that a row measures, with what it requests at least and at most."""
-    if item.of_pod:
-        if sent.containers and not sent.pod_level.amounts:
-            known = all(container.name in limits_of for container in sent.containers)
-            yield _whole(written, known=known), _whole(sent, known=known)
-        return
-    for low, high in zip(written.containers, sent.containers, strict=True):
-        about, known = f"container {low.name}", low.name in limits_of
-        yield _Measured(about, low.requests, low.limits, known), _Measured(about, high.requests, high.limits, known)
+) -> Iterator[tuple[Container, Container, bool]]:
+    """Yield what a row measures, as it requests least and most, and whether it has no other limits than these."""
+    if not item.of_pod:
+        for low, high in zip(written.containers, sent.containers, strict=True):
+            yield low, high, low.name in limits_of
+    elif sent.containers and not sent.pod_level.amounts:
+        yield _whole(written), _whole(sent), all(container.name in limits_of for container in sent.containers)
 
 
-def _whole(made: ContainerRequests, *, known: bool) -> _Measured:
+def _whole(made: ContainerRequests) -> Container:
     limits = pod_requests(replace(row, requests=row.limits) for row in made.containers)
-    return _Measured("the pod", pod_requests(made.containers), limits, known)
+    return Container("", pod_requests(made.containers), limits=limits)
 
 
-def _find_breaches(item: LimitItem, low: _Measured, high: _Measured) -> Iterator[str]:
+def _find_breaches(item: LimitItem, low: Container, high: Container, *, known: bool) -> Iterator[str]:
+    about = "the pod" if item.of_pod else f"container {low.name}"
     for name, least in item.least.amounts:
         if low.requests.get(name) < least or 0 < low.limits.get(name) < least:
-            yield f"{low.name} requests less {name} than the minimum"
+            yield f"{about} requests less {name} than the minimum"
     # A known limit of none is above every maximum and ratio.
     for name, most in item.most.amounts:
         limit = high.limits.get(name)
-        if max(high.requests.get(name), limit) > most or (high.known and not limit):
-            yield f"{low.name} requests more {name} than the maximum"
+        if max(high.requests.get(name), limit) > most or (known and not limit):
+            yield f"{about} requests more {name} than the maximum"
     for name, ratio in item.ratios.items():
         limit = high.limits.get(name)
-        if limit > high.requests.get(name) * ratio or (high.known and not limit):
-            yield f"{low.name} has a limit of {name} too far above its request"
+        if limit > high.requests.get(name) * ratio or (known and not limit):
+            yield f"{about} has a limit of {name} too far above its request"
 
 
 def _with_missing(given: Resources, defaults: Iterable[Resources]) -> Resources:
@@ -107,20 +96,9 @@ LIMITS: Final = "limits."
 _REQUIRED: Final = (CPU, MEMORY)  # What each container must request, if a quota counts it.
 
 
-class ScopeName(StrEnum):
-    """Which pods a quota counts (scopes and scopeSelector)."""
-
-    TERMINATING = "Terminating"
-    NOT_TERMINATING = "NotTerminating"
-    BEST_EFFORT = "BestEffort"
-    NOT_BEST_EFFORT = "NotBestEffort"
-    PRIORITY_CLASS = "PriorityClass"
-    CROSS_NAMESPACE_AFFINITY = "CrossNamespacePodAffinity"
-
-
 @dataclass(frozen=True, slots=True)
 class QuotaScope:
-    """One condition; all of a quota must hold. Operator and values are about priority classes."""
+    """One condition (scopes and scopeSelector); all of a quota must hold. Operator and values: of priority classes."""
 
     name: str
     operator: str = "Exists"
@@ -129,9 +107,9 @@ class QuotaScope:
     def holds(self, requested: Mapping[str, int], priority_class: str) -> bool:
         """Whether a pod may be in scope; what is not known counts as in scope."""
         empty = not any(name not in COUNTS and amount for name, amount in requested.items())
-        if self.name == ScopeName.PRIORITY_CLASS:
+        if self.name == "PriorityClass":
             return self._names(priority_class)
-        return {ScopeName.BEST_EFFORT.value: empty, ScopeName.NOT_BEST_EFFORT.value: not empty}.get(self.name, True)
+        return {"BestEffort": empty, "NotBestEffort": not empty}.get(self.name, True)
 
     def _names(self, priority_class: str) -> bool:
         if self.operator == "Exists":
@@ -178,7 +156,6 @@ def amounts_in_quota(requests: Resources, sent: ContainerRequests) -> Mapping[st
     return {**dict.fromkeys(COUNTS, 1), **dict(requests.amounts), **of_limits}
 
 
-Bounding = TypeVar("Bounding", LimitRange, ResourceQuota)
 LIMIT_RANGES: Final = "limitranges"
 QUOTAS: Final = "resourcequotas"
 
@@ -191,14 +168,24 @@ class Replacement:
     written: ContainerRequests
     needs: Resources
     takes: Resources  # What the replaced pod counts as until it is gone.
-    priority_class: str = ""
-    limits_of: frozenset[str] = frozenset()  # The containers whose limits are known: those of a template.
+    priority_class: str
+    limits_of: frozenset[str]  # The containers whose limits are known: those of a template.
+    raised_by: tuple[str, ...]  # What makes `needs` more than the running pod's own spec, in words.
 
 
 @dataclass(frozen=True)
-class LimitsOfNamespace:
+class NamespaceLimits:
+    """The limits of a cluster, or of one namespace. `unread` are the lists of them, or of templates, not readable."""
+
     ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def within(self, namespace: str) -> "NamespaceLimits":
+        return NamespaceLimits(
+            tuple(row for row in self.ranges if row.namespace == namespace),
+            tuple(row for row in self.quotas if row.namespace == namespace),
+        )
 
     def with_defaults_of_ranges(self, made: ContainerRequests) -> ContainerRequests:
         """Return what is sent, with the defaults of all ranges: of two that both have one, the API server takes any."""
@@ -222,33 +209,11 @@ class LimitsOfNamespace:
 
     def _amounts_of_quotas(
         self, given: Replacement
-    ) -> Iterator[tuple[ResourceQuota, Mapping[str, int], Mapping[str, int]]]:
+    ) -> Iterable[tuple[ResourceQuota, Mapping[str, int], Mapping[str, int]]]:
+        if not self.quotas:
+            return ()
         requested, freed = amounts_in_quota(given.needs, given.sent), amounts_in_quota(given.takes, given.sent)
         return ((quota, requested, freed) for quota in self.quotas if quota.counts(requested, given.priority_class))
 
 
-@dataclass(frozen=True)
-class NamespaceLimits:
-    """The limits of a whole cluster. `unread` are the lists of them that we may not read, or of templates."""
-
-    ranges: tuple[LimitRange, ...] = ()
-    quotas: tuple[ResourceQuota, ...] = ()
-    unread: tuple[str, ...] = ()
-
-    def by_namespace(self) -> Mapping[str, LimitsOfNamespace]:
-        ranges, quotas = _group_by_namespace(self.ranges), _group_by_namespace(self.quotas)
-        return {
-            name: LimitsOfNamespace(tuple(ranges.get(name, ())), tuple(quotas.get(name, ())))
-            for name in ranges.keys() | quotas.keys()
-        }
-
-
-def _group_by_namespace(rows: Iterable[Bounding]) -> dict[str, list[Bounding]]:
-    grouped: dict[str, list[Bounding]] = {}
-    for row in rows:
-        grouped.setdefault(row.namespace, []).append(row)
-    return grouped
-
-
 NO_LIMITS: Final = NamespaceLimits()
-UNLIMITED: Final = LimitsOfNamespace()

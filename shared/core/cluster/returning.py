@@ -8,12 +8,13 @@ Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
 from msgspec import structs
 
 from shared.core.cluster.names import Namespaced
-from shared.core.cluster.namespace_limits import NO_LIMITS, UNLIMITED, LimitsOfNamespace, NamespaceLimits, Replacement
+from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits, Replacement
 from shared.core.cluster.pod import Pod, PodClass, cron_job_of, is_daemon, is_mirror
 from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources
@@ -126,17 +127,6 @@ def as_they_return(
     return tuple(returning.pod(pod) if pod.node else pod for pod in given)
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A replacement: as its controller sends it, as it may be in the end, and what raises its requests."""
-
-    sent: ContainerRequests
-    written: ContainerRequests
-    requests: Resources
-    raised_by: tuple[str, ...]
-    limits_of: frozenset[str]  # The containers whose limits are known.
-
-
 class _Returning:
     """The replacements by class of pods; pods of one class stay of one class."""
 
@@ -149,7 +139,7 @@ class _Returning:
     ) -> None:
         self._pods = pods
         self._workloads = workloads
-        self._limits = limits.by_namespace()
+        self._limits = cache(limits.within)
         self._autoscalers: dict[str, list[VerticalAutoscaler]] = {}
         for autoscaler in autoscalers:
             self._autoscalers.setdefault(autoscaler.target, []).append(autoscaler)
@@ -167,17 +157,14 @@ class _Returning:
         if is_daemon(spec) or is_mirror(spec) or spec.owner is None:
             return spec
         workload = self._workloads.get(spec.workload, UNKNOWN)
-        limits, making = self._limits.get(spec.namespace, UNLIMITED), making_of(spec, workload)
-        ruled, made = as_made(spec, making, self._selected_by), self._make_requests(spec, workload, making, limits)
-        needs, raised_by = made.requests.largest(booked or NOTHING), made.raised_by
-        if needs != made.requests:
-            raised_by = (*raised_by, "a resize in place that its node has not ended")
-        takes, priority_class = booked or spec.requests, making.priority_class(spec)
-        refused_by, late = _admission(limits, made, needs, takes, priority_class)
-        late = late or workload.replaced_at_end
-        if needs == spec.requests and not late and not refused_by:
+        limits, making = self._limits(spec.namespace), making_of(spec, workload)
+        ruled, made = as_made(spec, making, self._selected_by), self._replacement(spec, booked, workload, making)
+        refused_by, late = tuple(limits.refuses(made)), workload.replaced_at_end or limits.delays(made)
+        if made.needs == spec.requests and not late and not refused_by:
             return ruled
-        return replace(ruled, requests=needs, raised_by=raised_by, replaced_at_end=late, refused_by=refused_by)
+        return replace(
+            ruled, requests=made.needs, raised_by=made.raised_by, replaced_at_end=late, refused_by=refused_by
+        )
 
     def _selected_by(self) -> frozenset[str]:
         if self._keys is None:
@@ -185,35 +172,27 @@ class _Returning:
             self._keys = label_keys((*{pod.spec for pod in self._pods}, *templates))
         return self._keys
 
-    def _make_requests(self, spec: PodClass, workload: Workload, making: Making, limits: LimitsOfNamespace) -> _Made:
-        own, asked = spec.asks or ContainerRequests(), making.asks
+    def _replacement(self, spec: PodClass, booked: Resources | None, workload: Workload, making: Making) -> Replacement:
+        own, asked, limits = spec.asks or ContainerRequests(), making.asks, self._limits(spec.namespace)
         template = asked or own
-        sent = limits.with_defaults_of_ranges(template.with_missing(own))
-        made, requests, raised_by = own.highest(template), spec.requests, list[str]()
+        sent = written = limits.with_defaults_of_ranges(template.with_missing(own))
+        made, needs, raised_by = own.highest(template), spec.requests, list[str]()
 
-        def book(rows: ContainerRequests, by: str) -> None:
-            nonlocal requests
-            if (more := requests.largest(rows.total)) != requests:
-                requests = more
+        def book(amount: Resources, by: str) -> None:
+            nonlocal needs
+            if (more := needs.largest(amount)) != needs:
+                needs = more
                 raised_by.append(by)
 
-        book(made, f"the template of {workload.name or spec.workload}")
+        book(made.total, f"the template of {workload.name or spec.workload}")
         if limits.ranges:
             made = made.highest(sent)
-            book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
-        written = sent
+            book(made.total, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
         mine = (autoscaler for target in targets_of(spec, workload) for autoscaler in self._autoscalers.get(target, ()))
         for autoscaler in mine:
             made, written = made.with_changed(autoscaler.written_into), written.with_changed(autoscaler.written_into)
-            book(made, f"VerticalPodAutoscaler {autoscaler.key}")
-        known = asked.containers if asked else ()
-        return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))
-
-
-def _admission(
-    limits: LimitsOfNamespace, made: _Made, needs: Resources, takes: Resources, priority_class: str
-) -> tuple[tuple[str, ...], bool]:
-    if limits is UNLIMITED:
-        return (), False
-    given = Replacement(made.sent, made.written, needs, takes, priority_class, made.limits_of)
-    return tuple(limits.refuses(given)), limits.delays(given)
+            book(made.total, f"VerticalPodAutoscaler {autoscaler.key}")
+        book(booked or NOTHING, "a resize in place that its node has not ended")
+        limits_of = frozenset(container.name for container in asked.containers) if asked else frozenset[str]()
+        takes, priority_class = booked or spec.requests, making.priority_class(spec)
+        return Replacement(sent, written, needs, takes, priority_class, limits_of, tuple(raised_by))
