@@ -23,7 +23,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining import admission, completion
 from shared.core.draining.admission import exceeded_limits
 from shared.core.draining.drain import Observation
-from shared.core.draining.replacements import MissingReplicas
+from shared.core.draining.replacements import MovedWorkload
 from shared.core.healing import repairs as healing
 from shared.core.healing.healing_input import HealingInput, Repair
 from shared.core.healing.repairs import find_repairs
@@ -185,13 +185,13 @@ def no_care_for_replacements() -> Iterator[None]:
 def drained_when_empty() -> Iterator[None]:
     """A drain is over when its node is empty, wherever the pods are."""
 
-    def nothing(record: DrainRecord, observed: Observation) -> tuple[MissingReplicas, ...]:
+    def nothing(record: DrainRecord, observed: Observation) -> tuple[MovedWorkload, ...]:
         del record, observed
         return ()
 
     with (
         swapped(completion, "missing_replicas", nothing),
-        swapped(completion, "short_of_replicas", nothing),
+        swapped(completion, "moved_workloads", nothing),
         swapped(completion, "MIN_WATCHDOG", timedelta(0)),
     ):
         yield

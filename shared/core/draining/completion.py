@@ -16,13 +16,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING
 from shared.core.draining.drain import Await, Compare, Drain, LeaveToAutoscaler, ReturnNode, Step, WritePhase
 from shared.core.draining.evicting import STATUS_LAG
-from shared.core.draining.replacements import (
-    are_counted,
-    given_way_for,
-    missing_replicas,
-    overdue_replacement,
-    short_of_replicas,
-)
+from shared.core.draining.replacements import given_way_for, is_late, missing_replicas, moved_workloads
 from shared.core.policy import BudgetUntil
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
@@ -52,8 +46,9 @@ def await_place(drain: Drain) -> Step | None:
 
 def _overdue(drain: Drain) -> Pod | None:
     claim = drain.observed.claim
-    missing = missing_replicas(drain.record, drain.observed)
-    return overdue_replacement(missing, claim.settings.pending_grace, drain.now) if claim else None
+    waiting = (pod for row in missing_replicas(drain.record, drain.observed) for pod in row.waiting)
+    late = (pod for pod in waiting if claim and is_late(pod, claim.settings.pending_grace, drain.now))
+    return min(late, key=lambda pod: pod.key, default=None)
 
 
 def all_pods_moved(drain: Drain) -> Step | None:
@@ -71,7 +66,7 @@ def replacements_start(drain: Drain) -> Step | None:
 def _runs_again(drain: Drain) -> bool:
     record, observed = drain.record, drain.observed
     young = record.drained_at is not None and drain.now - record.drained_at < MIN_WATCHDOG
-    lacking = missing_replicas(record, observed) or short_of_replicas(record, observed)
+    lacking = any(row.missing > 0 or row.is_short for row in moved_workloads(record, observed))
     return not (lacking or (young and record.before))
 
 
@@ -79,7 +74,8 @@ def leave(drain: Drain) -> Step | None:
     """The autoscaler's turn, and the planner's passes. What nobody counts is not known to run again."""
     policy = drain.observed.policy
     ends = policy is not None and policy.budget_until is BudgetUntil.REPLACED
-    return LeaveToAutoscaler(replaced=ends and _runs_again(drain) and are_counted(drain.record, drain.observed))
+    counted = all(row.unbound is not None for row in moved_workloads(drain.record, drain.observed))
+    return LeaveToAutoscaler(replaced=ends and counted and _runs_again(drain))
 
 
 def _is_counted(drain: Drain) -> bool:

@@ -18,9 +18,6 @@ from shared.core.records.state import Backoff, Claim
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import OtherClaims
 
-_NO_RULES: Final = PodRules()
-"""Of a drain whose record is of a version that did not keep them: nothing is held against it."""
-
 
 @dataclass(frozen=True)
 class Proof:
@@ -62,22 +59,19 @@ class Observation:
     workloads_at: datetime | None = None  # When they were read.
     other_claims: OtherClaims = field(default_factory=OtherClaims)
     """What the other claims move of workloads without a PodDisruptionBudget."""
-    working: int = 1
-    """How many drains move pods in the cluster, this one among them: they share the API server."""
+    working: int = 1  # How many drains move pods in the cluster, this one among them: they share the API server.
     unbound: tuple[Pod, ...] = ()
     """Read after the workloads: of pods that came in between it is better to know too many than too few."""
     deletion_begun_at: datetime | None = None
     """When the autoscaler last began to delete the node; read only where our cordon was cleared under our taint."""
-    policy: Policy | None = None
-    """None: missing or invalid; a running drain goes on with the settings of its claim."""
+    policy: Policy | None = None  # None: missing or invalid; a running drain goes on with the settings of its claim.
     paused: bool = False  # The pause flag of the state.
     emptied_at: datetime | None = None  # Since when no look of this drain has seen a pod that is to move.
     proof: Proof | None = None  # None: this step has made none.
     others: OtherDrains | None = None  # None: not read, for it is rarely needed.
     in_upgrade: bool = False
     """Whether an upgrade of its pool may be emptying the node; read only before it would be returned."""
-    buffers: Buffers = NO_BUFFERS
-    """The capacity buffers; read only where there were some before the first eviction."""
+    buffers: Buffers = NO_BUFFERS  # The capacity buffers; read only where there were some before the first eviction.
 
 
 @dataclass(frozen=True)
@@ -101,7 +95,8 @@ class Drain:
         """The planner's pod rules on what was seen, with the settings that the drain was begun with."""
         seen = self.observed
         settings = seen.claim.settings if seen.claim else DrainSettings()
-        return DrainContext(seen.disruption_budgets, self.record.rules or _NO_RULES, self.now, seen.workloads, settings)
+        rules = self.record.rules or PodRules()  # A record of a version that kept none holds nothing against a pod.
+        return DrainContext(seen.disruption_budgets, rules, self.now, seen.workloads, settings)
 
 
 LOOK_EVERY: Final = timedelta(seconds=1)

@@ -50,16 +50,6 @@ def waiting_for_a_place(pod: Pod, held: frozenset[str], held_at: datetime | None
 WHOLE_SECONDS: Final = timedelta(seconds=1)  # The API cuts its times to whole seconds.
 
 
-@dataclass(frozen=True, slots=True)
-class MissingReplicas:
-    workload: str
-    missing: int  # Replicas that have no node and had one before the first eviction.
-    waiting: tuple[Pod, ...]  # Its pods without a node that came after the cordon.
-
-    def __str__(self) -> str:
-        return f"{self.workload} (replicas without a node: {self.missing})"
-
-
 def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
@@ -73,24 +63,9 @@ def replicas_before(record: DrainRecord, observed: Observation, pods: Iterable[P
     return {"before": with_baselines(record, observed, pods), "buffers": buffers}
 
 
-def missing_replicas(record: DrainRecord, observed: Observation) -> tuple[MissingReplicas, ...]:
+def missing_replicas(record: DrainRecord, observed: Observation) -> tuple["MovedWorkload", ...]:
     """Return the workloads that were moved and lack replicas now, by name."""
-    rows = (_missing(record, observed, workload) for workload in _moved_workloads(record, observed))
-    return tuple(row for row in rows if row.missing > 0)
-
-
-def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
-    return tuple(workload.name for workload in _moved_workloads(record, observed) if workload.is_short)
-
-
-def are_counted(record: DrainRecord, observed: Observation) -> bool:
-    """Return whether the replicas of all that was moved were counted before it, and are now."""
-    return all(workload.unbound is not None for workload in _moved_workloads(record, observed))
-
-
-def overdue_replacement(missing: Iterable[MissingReplicas], grace: timedelta, now: datetime) -> Pod | None:
-    late = (pod for replicas in missing for pod in replicas.waiting if is_late(pod, grace, now))
-    return min(late, key=lambda pod: pod.key, default=None)
+    return tuple(row for row in moved_workloads(record, observed) if row.missing > 0)
 
 
 def is_late(pod: Pod, grace: timedelta, now: datetime) -> bool:
@@ -98,13 +73,22 @@ def is_late(pod: Pod, grace: timedelta, now: datetime) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _MovedWorkload:
+class MovedWorkload:
     """A workload that was moved: how it stood, how it stands, and how many replicas it asks for."""
 
     name: str
     before: Replicas | None
     now: Replicas | None
     wanted: int | None
+    waiting: tuple[Pod, ...]  # Its pods without a node that came after the cordon.
+
+    def __str__(self) -> str:
+        return f"{self.name} (replicas without a node: {self.missing})"
+
+    @property
+    def missing(self) -> int:
+        """How many replicas have lost their node; of what nobody counts, the pods that wait."""
+        return len(self.waiting) if self.unbound is None else self.unbound
 
     @property
     def unbound(self) -> int | None:
@@ -121,20 +105,17 @@ class _MovedWorkload:
         return replicas if self.wanted is None else min(replicas, self.wanted)
 
 
-def _moved_workloads(record: DrainRecord, observed: Observation) -> tuple[_MovedWorkload, ...]:
+def moved_workloads(record: DrainRecord, observed: Observation) -> tuple[MovedWorkload, ...]:
     """Return the workloads that were moved, by name; of the notes on a Deployment's ReplicaSets the highest counts."""
-    rows: dict[str, _MovedWorkload] = {}
+    rows: dict[str, MovedWorkload] = {}
     for controller, before in sorted(record.before.items()):
         name = moved_name(record, observed, controller)
         notes = [note for note in (before, rows[name].before if name in rows else None) if note is not None]
         most = max(notes, key=lambda note: (note.bound, note.available), default=None)
-        rows[name] = _MovedWorkload(name, most, _replicas(observed, name), _workload(observed, name).wanted)
+        wanted, pods = _workload(observed, name).wanted, waiting(observed, name)
+        ours = tuple(pod for pod in pods if came_after(record.cordoned_at, pod))
+        rows[name] = MovedWorkload(name, most, _replicas(observed, name), wanted, ours)
     return tuple(rows[name] for name in sorted(rows))
-
-
-def _missing(record: DrainRecord, observed: Observation, moved: _MovedWorkload) -> MissingReplicas:
-    ours = tuple(pod for pod in waiting(observed, moved.name) if came_after(record.cordoned_at, pod))
-    return MissingReplicas(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
 
 
 def _replicas(observed: Observation, name: str) -> Replicas | None:
@@ -204,7 +185,7 @@ def given_way_for(
     found = (
         (pod, chosen)
         for row in missing_replicas(record, observed)
-        for pod, chosen in _by_pod(row.workload, drains, observed, others, claim.settings.pending_grace, now)
+        for pod, chosen in _by_pod(row.name, drains, observed, others, claim.settings.pending_grace, now)
     )
     return tuple(pod.key for pod, chosen in found if chosen.record is record)
 
@@ -220,7 +201,7 @@ def _by_pod(
     lacking: dict[str, tuple[OtherDrain, int]] = {}
     for drain in drains:
         rows = missing_replicas(drain.record, observed)
-        lacking[drain.record.order.order_id] = drain, sum(row.missing for row in rows if row.workload == workload)
+        lacking[drain.record.order.order_id] = drain, sum(row.missing for row in rows if row.name == workload)
     left = [drain for drain, missing in lacking.values() if missing]
     late = [pod for pod in waiting(observed, workload) if is_late(pod, grace, now)]
     ours = [pod for pod in late if any(_may_give_way(drain, pod) for drain in left)]
