@@ -6,7 +6,6 @@ node twice and gives no room twice. A removed node counts as saved until a node 
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Final
 
 from msgspec import UNSET
@@ -24,7 +23,6 @@ OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (docs/decisions/healing.md)."""
 KEEP_EXPIRED: Final = timedelta(days=1)
 """How long a back-off that has passed is kept, so that a failure soon after doubles it."""
-NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 def claim_for(order: Order, node: Node, policy: Policy, scale_down: ScaleDownRule, now: datetime) -> Claim:
@@ -45,7 +43,7 @@ def claim_for(order: Order, node: Node, policy: Policy, scale_down: ScaleDownRul
 
 
 def grant(
-    state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] = NO_PODS
+    state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] | None = None
 ) -> ClusterState:
     """Return the document with the claim and without its order."""
     # `pods` are those that it moves, by namespace if counted.
@@ -56,7 +54,7 @@ def grant(
         claims={**state.claims, uid: claim},
         published={key: order for key, order in state.published.items() if key != uid},
         last_scale_down=claim.since,
-        starts=(*recent, Start(claim.since, claim.pool, dict(pods))),
+        starts=(*recent, Start(claim.since, claim.pool, dict(pods or {}))),
     )
 
 
@@ -84,8 +82,6 @@ def settle(
         return replace(ended, reclaimed=reclaimed, removed={**state.removed, claim.pool: total})
     if claim is None or why is None or why.row.after is After.NOTHING:
         return ended
-    if why.row.after is After.A_DAY:
-        return _left_to_person(ended, uid, claim.node, why, now)
     return back_off(ended, uid, claim.node, claim.settings, why, now, gave_way_for)
 
 
@@ -103,7 +99,7 @@ def left_to_person(state: ClusterState, uid: str, node: str, why: ReturnReason, 
     is_said = known is not None and known.why == why.value and now < known.until
     if why.row.after is not After.A_DAY or uid in state.claims or is_said:
         return None
-    return _left_to_person(state, uid, node, why, now)
+    return back_off(state, uid, node, DrainSettings(), why, now)
 
 
 def back_off(
@@ -116,11 +112,13 @@ def back_off(
     gave_way_for: Iterable[str] = (),
 ) -> ClusterState:
     """Return the document with the node left alone: half an hour at first, doubled by each failure in a row."""
-    before = state.backoffs.get(uid)
-    in_a_row = before is not None and now - before.until < settings.backoff_most
-    delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
+    before, delay = state.backoffs.get(uid), settings.backoff_first
+    if why.row.after is After.A_DAY:
+        delay = OVERRULED_FOR
+    elif before is not None and now - before.until < settings.backoff_most:
+        delay = min(before.delay * 2, settings.backoff_most)
     marks = tuple(mark(key) for key in gave_way_for)
-    return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value, marks))
+    return replace(state, backoffs={**state.backoffs, uid: Backoff(node, now + delay, delay, why.value, marks)})
 
 
 def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> ClusterState:
@@ -137,14 +135,6 @@ def with_breakers(state: ClusterState, opened: Mapping[str, Breaker], now: datet
 
 def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
     return {pool: breaker for pool, breaker in state.breakers.items() if now < breaker.until}
-
-
-def _left_to_person(state: ClusterState, uid: str, node: str, why: ReturnReason, now: datetime) -> ClusterState:
-    return _with_backoff(state, uid, Backoff(node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
-
-
-def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterState:
-    return replace(state, backoffs={**state.backoffs, uid: backoff})
 
 
 def longest_rate(policy: Policy) -> timedelta:

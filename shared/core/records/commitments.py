@@ -17,27 +17,14 @@ _MEMORY: Final = "MEMORY"
 _MIB_PER_GIB: Final = 1024
 _FAMILIES: Final[Mapping[str, str]] = {
     "GENERAL_PURPOSE": "n1",
-    "GENERAL_PURPOSE_C4": "c4",
-    "GENERAL_PURPOSE_C4A": "c4a",
-    "GENERAL_PURPOSE_C4D": "c4d",
-    "GENERAL_PURPOSE_E2": "e2",
-    "GENERAL_PURPOSE_N2": "n2",
-    "GENERAL_PURPOSE_N2D": "n2d",
-    "GENERAL_PURPOSE_N4": "n4",
-    "GENERAL_PURPOSE_T2D": "t2d",
     "COMPUTE_OPTIMIZED": "c2",
-    "COMPUTE_OPTIMIZED_C2D": "c2d",
-    "COMPUTE_OPTIMIZED_C3": "c3",
-    "COMPUTE_OPTIMIZED_C3D": "c3d",
-    "COMPUTE_OPTIMIZED_H3": "h3",
-    "COMPUTE_OPTIMIZED_H4D": "h4d",
-    "MEMORY_OPTIMIZED_M3": "m3",
-    "MEMORY_OPTIMIZED_M4": "m4",
-    "MEMORY_OPTIMIZED_X4": "x4",
-    "STORAGE_OPTIMIZED_Z3": "z3",
     "ACCELERATOR_OPTIMIZED": "a2",
-    "ACCELERATOR_OPTIMIZED_A3": "a3",
     "GRAPHICS_OPTIMIZED": "g2",
+    **{f"GENERAL_PURPOSE_{name.upper()}": name for name in ("c4", "c4a", "c4d", "e2", "n2", "n2d", "n4", "t2d")},
+    **{f"COMPUTE_OPTIMIZED_{name.upper()}": name for name in ("c2d", "c3", "c3d", "h3", "h4d")},
+    **{f"MEMORY_OPTIMIZED_{name.upper()}": name for name in ("m3", "m4", "x4")},
+    "STORAGE_OPTIMIZED_Z3": "z3",
+    "ACCELERATOR_OPTIMIZED_A3": "a3",
     "GRAPHICS_OPTIMIZED_G4": "g4",
 }
 """By type: the machine family (Compute API, Commitment.type). MEMORY_OPTIMIZED is not here: it covers M1 and M2."""
@@ -125,8 +112,7 @@ def _commitment(row: ListedCommitment) -> Commitment:
 
 READ_AGAIN: Final = timedelta(hours=1)  # How old a list is when the planner reads it again.
 RETRIED: Final = timedelta(minutes=15)  # How long after a failure it is read again.
-KEPT: Final = timedelta(hours=24)
-"""How old a list may be that plans still use; a commitment begins or ends on a day."""
+KEPT: Final = timedelta(hours=24)  # How old a list may be that plans still use; a commitment begins or ends on a day.
 
 
 class CommitmentBasis(StrEnum):
