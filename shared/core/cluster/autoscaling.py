@@ -125,8 +125,7 @@ def _delay(node: Node, pool: NodePool | None, by_class: timedelta | None) -> tup
     return max(((delay, by) for delay, by in rows if delay), default=None, key=lambda row: row[0])
 
 
-BUFFER_KIND: Final = "CapacityBuffer"
-"""The kind of a chunk's owner: the autoscaler writes it into its own pods, too."""
+BUFFER_KIND: Final = "CapacityBuffer"  # The kind of a chunk's owner: the autoscaler writes it into its own pods, too.
 ACTIVE: Final = "buffer.x-k8s.io/active-capacity"
 """The strategy whose room is on running nodes; the chunks of others (suspended machines) need not fit there."""
 CLASSES: Final = "computeclasses"

@@ -25,8 +25,7 @@ OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 the node unready for it (cluster-autoscaler, utils/taints)."""
 HELD_TAINT: Final = f"{OUR_TAINT}-held"
 """PreferNoSchedule, without a value: the node belongs to a wave, and pods prefer other nodes (`planning.waves`)."""
-NO_ORDER: Final = "unnamed"
-"""Stands for an order whose id is empty: a person may write our taint without a value."""
+NO_ORDER: Final = "unnamed"  # Stands for an order whose id is empty: a person may write our taint without a value.
 OUR_ANNOTATION: Final = "ebb.internal/drain"  # JSON {order_id, since}: who cordoned the node and when.
 EVICTIONS_LABEL: Final = "ebb.internal/evictions"
 """On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
@@ -90,8 +89,7 @@ REMOVED_BY_OTHERS_TAINTS: Final = (
 GOING_TAINTS: Final = (AUTOSCALER_CANDIDATE_TAINT, *REMOVED_BY_OTHERS_TAINTS)
 """A node with one of these is on its way out, or announced to be: it stays no destination for long."""
 
-COMPUTE_CLASS_LABEL: Final = "cloud.google.com/compute-class"
-"""On nodes: the ComputeClass that they were made for."""
+COMPUTE_CLASS_LABEL: Final = "cloud.google.com/compute-class"  # On nodes: the ComputeClass that they were made for.
 STANDBY_NODE: Final = "buffer.gke.io/standby-capacity-node"
 """Label and PreferNoSchedule taint of a node that stands by for a capacity buffer, running or suspended; both are gone
 once it is used (cluster-autoscaler's GKE build, pkg/csn)."""

@@ -61,8 +61,7 @@ class Node:
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
     ready: bool = True
-    once_ready: bool = True
-    """Whether it has registered and been Ready at some time (budgets count only such nodes)."""
+    once_ready: bool = True  # Whether it has registered and been Ready at some time (budgets count only such nodes).
     allocatable: Resources = NOTHING
     conditions: frozenset[str] = frozenset()
     """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""

@@ -43,8 +43,7 @@ class ContainerPolicy:
     least: Resources = NOTHING
     most: Resources = NOTHING
     controlled: frozenset[str] = CONTROLLED
-    below_limits: bool = False
-    """Whether limits stay as they are (RequestsOnly), so that a request ends at them."""
+    below_limits: bool = False  # Whether limits stay as they are (RequestsOnly), so that a request ends at them.
     boost: StartupBoost | None = None
 
 

@@ -33,8 +33,7 @@ MADE_BY_CONTROLLERS: Final = frozenset(
 """Labels of pods that their template need not have."""
 DRAIN_TAINT: Final = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")  # That of any drain.
 Own = PodClass | None  # The template that a pod was made of; None = not known.
-SelectedBy = Callable[[], AbstractSet[str]]
-"""Returns the keys of all labels by which rules of placement select pods."""
+SelectedBy = Callable[[], AbstractSet[str]]  # Returns the keys of all labels by which rules of placement select pods.
 
 
 @dataclass(frozen=True, slots=True)

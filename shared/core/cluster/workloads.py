@@ -36,13 +36,11 @@ class Deployment:
     paused: bool = False
     deleting: bool = False
     wish: str = ""  # The value of its annotation `names.SURGE`; empty without one.
-    stamp: str = ""
-    """The drain that it was restarted for, by its template (`names.SURGE_STAMP`); empty without one."""
+    stamp: str = ""  # The drain that it was restarted for, by its template (`names.SURGE_STAMP`); empty without one.
     earlier: str = ""  # The stamp before that one (`names.SURGED_BEFORE`); empty without one.
     generation: int = 0
     """Grows with each change of its spec or of its own annotations, by one (Kubernetes, the Deployments' strategy)."""
-    template: str = ""
-    """A digest of its template but for the stamp; only where the Deployment was read by itself."""
+    template: str = ""  # A digest of its template but for the stamp; only where the Deployment was read by itself.
 
     @property
     def surge(self) -> int:
@@ -63,8 +61,7 @@ class Deployment:
         return self.observed and self.created == self.updated == self.wanted and self.available >= self.wanted
 
 
-_MARK_LENGTH: Final = 4
-"""24 bits: two workloads that share a mark by chance count as one, and wait for each other."""
+_MARK_LENGTH: Final = 4  # 24 bits: two workloads that share a mark by chance count as one, and wait for each other.
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +138,7 @@ def mark(workload: str) -> str:
 class PodDisruptionBudget(Namespaced):
     selector: LabelSelector | None
     disruptions_allowed: int = 0
-    always_evict_unhealthy: bool = False
-    """`unhealthyPodEvictionPolicy: AlwaysAllow`; otherwise IfHealthyBudget."""
+    always_evict_unhealthy: bool = False  # `unhealthyPodEvictionPolicy: AlwaysAllow`; otherwise IfHealthyBudget.
     min_available: Limit | None = None
     max_unavailable: Limit | None = None
     """One of the two is given; with neither the disruption controller never allows anything."""

@@ -113,8 +113,7 @@ class Field:
     unit: str = ""
     written: Callable[[Any, Mapping[str, Any]], None] | None = None
     """Checks what is written (None = nothing) before it is read, with the fields before it."""
-    check: Callable[[Any, Mapping[str, Any]], None] | None = None
-    """Checks the value, with the fields before it."""
+    check: Callable[[Any, Mapping[str, Any]], None] | None = None  # Checks the value, with the fields before it.
 
     @property
     def name(self) -> str:

@@ -35,8 +35,7 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _PART: Final = re.compile(r"(?P<low>\*|\?|\w{1,3})(?:-(?P<high>\w{1,3}))?(?:/(?P<step>\d{1,3}))?", re.ASCII)
 _LEAP_YEAR: Final = 2024
-_MOST_ECHOED: Final = 40
-"""Characters of a wrong item that its sentence repeats; a right one has at most eleven."""
+_MOST_ECHOED: Final = 40  # Characters of a wrong item that its sentence repeats; a right one has at most eleven.
 
 
 @dataclass(frozen=True, slots=True)

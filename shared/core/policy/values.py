@@ -176,8 +176,7 @@ class Commitments:
 
     families: tuple[Commitment, ...] = ()
     flexible: FlexibleCommitment | None = None
-    elsewhere: Mapping[str, Capacity] | None = None
-    """By family; a family that is not named is not used elsewhere."""
+    elsewhere: Mapping[str, Capacity] | None = None  # By family; a family that is not named is not used elsewhere.
     shared_by: tuple[str, ...] = ()  # Clusters that use the same commitments.
     read: bool = False  # Whether the planner reads the families from Google once an hour.
 
@@ -227,5 +226,4 @@ STRICTEST_POD_RULES: Final = PodRules(
 """Of a drain that was granted, and whose policy can no longer be read: no pod goes that any policy might keep."""
 
 
-YEARS: Final = range(1970, 9000)
-"""A duration added to a time of these years, or a zone's offset, is still a time."""
+YEARS: Final = range(1970, 9000)  # A duration added to a time of these years, or a zone's offset, is still a time.

@@ -23,8 +23,7 @@ class ReasonGroup(StrEnum):
 
 class After(Enum):
     BACK_OFF = auto()  # The node is left alone for a while, longer after each failure.
-    FAILURE = auto()
-    """The same, and it counts for the breaker of the pool: draining does not work there just now."""
+    FAILURE = auto()  # The same, and it counts for the breaker of the pool: draining does not work there just now.
     NOTHING = auto()  # The node may go again at once.
     A_DAY = auto()  # A person decided: the node is left alone for a day.
 
@@ -39,8 +38,7 @@ class ReasonRow:
     """The cluster autoscaler's own name for it, by which Google's documentation and the autoscaler's log name it
     (docs/decisions/autoscaler.md); empty where it has none."""
     passes: bool = False  # Whether it passes by itself, as drains end and time passes: come again later.
-    delays: bool = False
-    """Whether it only delays an eviction once the drain has begun, at most until its deadline."""
+    delays: bool = False  # Whether it only delays an eviction once the drain has begun, at most until its deadline.
     keeps_mark: bool = False
     """Whether the node keeps its mark: it is underutilized all the same (estafette: pods block the pick)."""
     underused: bool = True  # Whether the node can still count as underutilized.

@@ -66,13 +66,11 @@ class Surge(msgspec.Struct, frozen=True, kw_only=True):
 
     uid: str
     before: str = ""  # The stamp that its template had: of an earlier drain, or none.
-    template: str = ""
-    """The digest of its template, by which it is known whether somebody else has changed it since."""
+    template: str = ""  # The digest of its template, by which it is known whether somebody else has changed it since.
     at: datetime  # When the restart was asked for, and then when it was written.
     written: bool = False
     """Whether it is known to stand there; otherwise it is about to be asked for, or the answer was lost."""
-    generation: int = 0
-    """The Deployment's generation when the restart was asked for; 0 in records of older versions."""
+    generation: int = 0  # The Deployment's generation when the restart was asked for; 0 in records of older versions.
     looked_at: int | None = None
     """The generation at which nothing of ours was left to undo: until it changes, nothing is."""
     refused: int = 0  # How many releases after the drain's end were refused to undo it for good.
@@ -100,8 +98,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     cordoned_again_at: datetime | None = None
     """When the cordon of the drained node was last set again, after the autoscaler had cleared it."""
     deadline: datetime | None = None
-    max_grace: timedelta = timedelta(minutes=8)
-    """From the claim's settings: the cap on each pod's grace period."""
+    max_grace: timedelta = timedelta(minutes=8)  # From the claim's settings: the cap on each pod's grace period.
     rules: PodRules | None = None
     """The policy's rules for pods when the drain was begun; None: it could not be read in that moment."""
     emptied_at: datetime | None = None

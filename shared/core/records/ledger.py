@@ -21,39 +21,28 @@ from shared.core.records.claims import hours_since
 from shared.core.records.pool_count import PoolCount, PoolFigures, begin
 
 WEEK: Final = timedelta(days=7)
-FIRST_DAY: Final = timedelta(days=1)
-"""For so long a new policy's promise is measured."""
-KEPT_WEEKS: Final = 4
-"""Weeks that may still be summed up: the drains' records are kept for 30 days."""
+FIRST_DAY: Final = timedelta(days=1)  # For so long a new policy's promise is measured.
+KEPT_WEEKS: Final = 4  # Weeks that may still be summed up: the drains' records are kept for 30 days.
 KEPT_MONTHS: Final = 13
-KEPT_FOR: Final = timedelta(days=400)
-"""The store deletes a week's summary some time after this."""
+KEPT_FOR: Final = timedelta(days=400)  # The store deletes a week's summary some time after this.
 _HOUR: Final = 3600
-_MINUTE: Final = 60
-"""A promise's first pass has followed none, and counts for so long."""
+_MINUTE: Final = 60  # A promise's first pass has followed none, and counts for so long.
 _OTHERS: Final = Shortfall.REMOVED_BY_OTHERS.value
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came in some time."""
 
-    seconds: int = 0
-    """That passes account for."""
-    gone: int = 0
-    """Nodes that were removed, by anybody."""
-    own: int = 0
-    """Those of them that drains removed."""
-    saved: int = 0
-    """By the bill, for nodes that drains removed and that have not come back."""
-    at_list: int = 0
-    """The same at list prices."""
+    seconds: int = 0  # That passes account for.
+    gone: int = 0  # Nodes that were removed, by anybody.
+    own: int = 0  # Those of them that drains removed.
+    saved: int = 0  # By the bill, for nodes that drains removed and that have not come back.
+    at_list: int = 0  # The same at list prices.
     older: int = 0
     """By the bill, for nodes that drains removed since the policy came into force and that `saved` counts no more."""
-    by_others: int = 0
-    """By the bill, for nodes that others removed since then."""
+    by_others: int = 0  # By the bill, for nodes that others removed since then.
     promised: int = 0
-    missed: dict[str, int] = {}
-    """By the word of the reason that keeps nodes: what these would have saved."""
+    missed: dict[str, int] = {}  # By the word of the reason that keeps nodes: what these would have saved.
     foreseen: dict[str, int] = {}
     """What of that was kept on the policy's first day already, and so is not promised; and what others had removed."""
 
@@ -100,38 +89,29 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/ledger/current`."""
 
-    began: datetime
-    """Since when weeks are counted."""
-    through: datetime
-    """When the last pass was counted."""
-    pools: dict[str, PoolCount] = {}
-    """Those that there were then."""
+    began: datetime  # Since when weeks are counted.
+    through: datetime  # When the last pass was counted.
+    pools: dict[str, PoolCount] = {}  # Those that there were then.
     newest: datetime | None = None
     """When the youngest node of all so far was made. One that is made while a pass reads is younger: it comes later."""
-    currency: str = ""
-    """Of the price table that the last pass had."""
-    dry_run_since: datetime | None = None
-    """None while nodes are drained."""
+    currency: str = ""  # Of the price table that the last pass had.
+    dry_run_since: datetime | None = None  # None while nodes are drained.
     promise: Promise | None = None
     weeks: dict[str, Sums] = {}
     """By the week's end (RFC 3339), until its summary is published; one has not ended yet."""
-    months: dict[str, Sums] = {}
-    """By month in UTC, such as 2026-11."""
+    months: dict[str, Sums] = {}  # By month in UTC, such as 2026-11.
 
 
 @dataclass(frozen=True, slots=True)
 class PassFigures:
     """What one pass knows for the ledger; amounts are per hour."""
 
-    policy_hash: str
-    """Empty without a valid policy."""
+    policy_hash: str  # Empty without a valid policy.
     dry_run: bool
-    pools: Mapping[str, PoolFigures]
-    """Those that exist, with nodes or without."""
+    pools: Mapping[str, PoolFigures]  # Those that exist, with nodes or without.
     saved: int
     at_list: int
-    possible: int
-    """What is saved now, what drains in flight will save, and what the steady state would besides."""
+    possible: int  # What is saved now, what drains in flight will save, and what the steady state would besides.
     missed: Mapping[str, int]
     currency: str = ""
 

@@ -27,8 +27,7 @@ CLAIM_WITHIN: Final = timedelta(minutes=10)
 MOST_GENERATION: Final = 1_000_000
 MOST_HELD: Final = 100
 """Nodes of one order of a wave: with names and UIDs of the usual length a sixth of what a message may have."""
-_MOST_BYTES: Final = 64 * 1024
-"""The order is kept in its drain's record, which the state takes only up to 1 MiB."""
+_MOST_BYTES: Final = 64 * 1024  # The order is kept in its drain's record, which the state takes only up to 1 MiB.
 _MOST_ECHOED: Final = 80
 """Characters of a wrong value that its sentence repeats: enough to find it, too few for a log to be flooded."""
 _CLOCKS_DIFFER: Final = timedelta(minutes=1)

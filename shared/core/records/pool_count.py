@@ -15,12 +15,9 @@ from shared.core.records.state import Removed
 class PoolFigures(msgspec.Struct, frozen=True):
     """What one pass knows of a pool."""
 
-    created: tuple[datetime, ...] = ()
-    """When each of its nodes was made."""
-    cost: int = 0
-    """What the bill would fall by without these nodes, per hour."""
-    removed: Removed = Removed()
-    """All that drains have removed so far."""
+    created: tuple[datetime, ...] = ()  # When each of its nodes was made.
+    cost: int = 0  # What the bill would fall by without these nodes, per hour.
+    removed: Removed = Removed()  # All that drains have removed so far.
     saved: Removed = Removed()
     """What of that is no older than a day and counts as saved, now or from the next pass on."""
 
@@ -29,16 +26,12 @@ class PoolCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A pool as the last pass has left it."""
 
     nodes: int = 0
-    price: int = 0
-    """Of one node by the bill, per hour."""
-    removed: Removed = Removed()
-    """All that drains had removed by then."""
-    first: int = 0
-    """Its nodes when the policy came into force, with those that counted as saved."""
+    price: int = 0  # Of one node by the bill, per hour.
+    removed: Removed = Removed()  # All that drains had removed by then.
+    first: int = 0  # Its nodes when the policy came into force, with those that counted as saved.
     runs: tuple[int, ...] = ()
     """Of nodes that went and have not come back, oldest first: so many by drains, or below zero by others."""
-    own: Removed = Removed()
-    """Those by drains."""
+    own: Removed = Removed()  # Those by drains.
 
     @property
     def smaller(self) -> int:

@@ -111,8 +111,7 @@ class Reclaimed(msgspec.Struct, frozen=True):
     hour: datetime
     nodes: int
     cost_per_hour: int
-    covered_per_hour: int = 0
-    """What they cost at list prices besides: commitments pay that."""
+    covered_per_hour: int = 0  # What they cost at list prices besides: commitments pay that.
 
 
 class Removed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -182,13 +181,10 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     paused: bool = False
     pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None
-    last_pass: datetime | None = None
-    """When the last pass that published all its orders had read the cluster."""
-    version: str = ""
-    """Ebb's own that completed it; empty in documents of older ones."""
+    last_pass: datetime | None = None  # When the last pass that published all its orders had read the cluster.
+    version: str = ""  # Ebb's own that completed it; empty in documents of older ones.
     advised: Advised | None = None
-    demand: KnownDemand | None = None
-    """What the last pass saw; None where no pass was ever completed."""
+    demand: KnownDemand | None = None  # What the last pass saw; None where no pass was ever completed.
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
         return next(((uid, claim) for uid, claim in self.claims.items() if claim.order_id == order_id), None)

@@ -17,12 +17,10 @@ from shared.core.records.state import MICRO
 
 SCHEMA: Final = 1
 KIND: Final = "weekly_summary"
-FALLS_SHORT: Final = 0.8
-"""Of what was promised: with less the summary shows why."""
+FALLS_SHORT: Final = 0.8  # Of what was promised: with less the summary shows why.
 MOST_BLOCKERS: Final = 3
 WEEKS_BEFORE: Final = 4
-WATCHED: Final = 0.95
-"""With passes in less of the week than this the summary shows for how long they ran."""
+WATCHED: Final = 0.95  # With passes in less of the week than this the summary shows for how long they ran.
 _KINDS: Final = (Unremovable, PodBlock, ReturnReason, Refusal, Shortfall)
 _SHORTFALLS: Final = frozenset({Shortfall.FEWER_REMOVABLE, Shortfall.REMOVED_BY_OTHERS})
 _RETURNED: Final = frozenset({Outcome.GIVEN_BACK, Outcome.RELEASED, Outcome.OVERRULED, Outcome.STALE})
@@ -65,26 +63,19 @@ class WeekSummary(msgspec.Struct, frozen=True, kw_only=True):
     policy_hash: str = ""
     dry_run_since: datetime | None = None
     removed_by_ebb: int
-    removed_by_others: int
-    """By the autoscaler, an upgrade, a preemption or a person."""
+    removed_by_others: int  # By the autoscaler, an upgrade, a preemption or a person.
     saved: int
     at_list: int
     promised: int
-    older: int = 0
-    """What older removals add, that `saved` counts no more."""
-    watched_seconds: int
-    """For so long of the week passes ran."""
+    older: int = 0  # What older removals add, that `saved` counts no more.
+    watched_seconds: int  # For so long of the week passes ran.
     evictions: int
-    returns: dict[str, int]
-    """Drains that returned their nodes, by the reason's word."""
+    returns: dict[str, int]  # Drains that returned their nodes, by the reason's word.
     blockers: tuple[Missed, ...]
-    shortfall: tuple[Missed, ...]
-    """Why the outcome is below the promise by more than a fifth; empty where it is not."""
-    before: tuple[WeekBefore, ...]
-    """Of the four weeks before, those that have a summary, newest first."""
+    shortfall: tuple[Missed, ...]  # Why the outcome is below the promise by more than a fifth; empty where it is not.
+    before: tuple[WeekBefore, ...]  # Of the four weeks before, those that have a summary, newest first.
     published: bool = False
-    taken_until: datetime | None = None
-    """Until then the call that wrote it may be publishing it."""
+    taken_until: datetime | None = None  # Until then the call that wrote it may be publishing it.
     expire_at: datetime | None = None
 
     @property
