@@ -1,18 +1,13 @@
-"""Settings that are valid and probably unintended: sentences for `policy check`.
+"""Settings that are valid and probably unintended: sentences for `policy check`."""
 
-A window in which no node can go is found by the openings of one year, clock changes included; no clock is read.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from fractions import Fraction
-from itertools import islice
 from typing import Final
 
 from shared.core.policy.cluster_fields import DRAIN_FIELDS, Policy
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy
-from shared.core.policy.schedule import hits, last_hit
-from shared.core.policy.values import Budget, BudgetUntil, Limit, Schedule
+from shared.core.policy.values import Budget, BudgetUntil, Limit
 
 _BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
 _USUAL_PASS: Final = timedelta(minutes=5)
@@ -20,6 +15,7 @@ _USUAL_PASS: Final = timedelta(minutes=5)
 _AUTOSCALERS_OWN: Final = Fraction(1, 2)
 """Below it, in CPU and memory, GKE's autoscaler removes a node by itself (docs/decisions/autoscaler.md)."""
 
+_NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
 _LONGEST_WAIT: Final = timedelta(seconds=30)
 """What is promised of a pod that Ebb moved (docs/decisions/promise.md): it is not unschedulable for longer."""
 
@@ -30,7 +26,6 @@ def warnings(policy: Policy) -> tuple[str, ...]:
     for name, pool in policy.pools.items():
         if pool.enabled:
             rows += [f"nodePools.{name}.{sentence}" for rule in _POOL_RULES for sentence in rule(pool)]
-            rows += [f"nodePools.{name}.{sentence}" for sentence in _warn_of_shut_pool(pool, policy)]
     return tuple(rows)
 
 
@@ -92,20 +87,10 @@ def _low_limits(pool: PoolPolicy) -> Iterator[str]:
 def _never(pool: PoolPolicy) -> Iterator[str]:
     if pool.windows == ():
         yield "disruption.windows: the list is empty, so no window ever opens; leave it out for always."
-    if pool.rate is not None and pool.rate.nodes in NONE:
+    if pool.rate is not None and pool.rate.nodes in _NONE:
         yield "rate.nodes: it is 0, so no drain of the pool ever starts."
-    if any(_always_for_all(budget) and budget.nodes in NONE for budget in pool.budgets):
+    if any(_always_for_all(budget) and budget.nodes in _NONE for budget in pool.budgets):
         yield "disruption.budgets: one of 0 is always active, so no node of the pool is ever drained."
-
-
-def _warn_of_shut_pool(pool: PoolPolicy, policy: Policy) -> Iterator[str]:
-    windows = pool.windows or ()
-    shut = shut_windows(windows, (*pool.budgets, *policy.budgets))
-    if shut and len(shut) == len(windows):
-        yield "disruption.windows: a budget of 0 is active whenever one is open, so the pool is never drained."
-        return
-    for place in shut:
-        yield f"disruption.windows[{place}]: a budget of 0 is active for the whole window, so no node goes in it."
 
 
 def _timers(pool: PoolPolicy) -> Iterator[str]:
@@ -125,37 +110,3 @@ _POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (
     _never,
     _timers,
 )
-
-
-NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
-_YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_LONG: Final = timedelta(days=366)
-_MOST_OPENINGS: Final = 500  # More than one a day; a window that opens more often is not checked.
-_MOST_BLOCKS: Final = 50  # One after the other; a window that takes more to be shut is not reported.
-
-
-def shut_windows(windows: Sequence[Schedule], budgets: Sequence[Budget]) -> tuple[int, ...]:
-    """Return the places of the windows that lie wholly inside the time of budgets of 0."""
-    blocks = [row.schedule for row in budgets if row.nodes in NONE and not row.reasons and row.schedule]
-    return tuple(place for place, window in enumerate(windows) if blocks and _is_shut(window, blocks))
-
-
-def _is_shut(window: Schedule, blocks: Sequence[Schedule]) -> bool:
-    openings = list(islice(hits(window, _YEAR, _YEAR + _LONG), _MOST_OPENINGS + 1))
-    if not 0 < len(openings) <= _MOST_OPENINGS:
-        return False
-    return all(_is_covered(start, start + window.duration, blocks) for start in openings)
-
-
-def _is_covered(start: datetime, end: datetime, blocks: Sequence[Schedule]) -> bool:
-    """Whether at every instant from start until before end one of the blocks is active."""
-    covered = start
-    for _ in range(_MOST_BLOCKS):
-        last = ((block, last_hit(block, covered)) for block in blocks)
-        until = max((hit + block.duration for block, hit in last if hit is not None), default=covered)
-        if until <= covered:
-            return False
-        covered = until
-        if covered >= end:
-            return True
-    return False

@@ -48,16 +48,6 @@ OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
         pytest.param([], {"disruption": {"consolidateAfter": "5m"}}, id="a mark as long as a pass"),
         pytest.param(["the list is empty, so no budget limits the pool"],
                      {"disruption": {"budgets": [], "consolidateAfter": "5m"}}, id="an empty list of budgets"),
-        pytest.param(["no budget is always active for all reasons", "a budget of 0 is active whenever one is open"],
-                     {"disruption": {"consolidateAfter": "5m",
-                                     "windows": [{"schedule": "0 20 * * *", "duration": "8h"}],
-                                     "budgets": [{"nodes": 0, "schedule": "0 20 * * *", "duration": "8h"}]}},
-                     id="windows that a budget of nothing shuts"),
-        pytest.param([], {"disruption": {"consolidateAfter": "5m",
-                                         "windows": [{"schedule": "0 20 * * *", "duration": "8h"}],
-                                         "budgets": [{"nodes": 2},
-                                                     {"nodes": 0, "schedule": "0 20 * * *", "duration": "1h"}]}},
-                     id="windows that open late"),
     ],
 )  # fmt: skip
 def test_what_is_hardly_meant_is_shown(expected: list[str], pool: dict[str, Any]) -> None:
