@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.autoscaling import BUFFER_LISTS, Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Kubelet
 from shared.core.cluster.pod import Phase
@@ -142,7 +142,7 @@ def test_lists_that_may_not_be_read_are_named_and_nothing_is_shown_where_all_wer
     assert "ones, others" in sentence
 
 
-@pytest.mark.parametrize("unread", BUFFER_LISTS)
+@pytest.mark.parametrize("unread", ["capacitybuffers", "podtemplates", "computeclasses"])
 def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(unread: str) -> None:
     (sentence,) = said(buffers=Buffers(unread=(unread,)))
 
@@ -150,6 +150,6 @@ def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(u
 
 
 def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:
-    (sentence,) = said(buffers=Buffers(unread=tuple(BUFFER_LISTS)))
+    (sentence,) = said(buffers=Buffers(unread=("capacitybuffers", "podtemplates", "computeclasses")))
 
     assert "ComputeClasses" in sentence

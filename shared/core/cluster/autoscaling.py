@@ -129,8 +129,6 @@ BUFFER_KIND: Final = "CapacityBuffer"  # The kind of a chunk's owner: the autosc
 ACTIVE: Final = "buffer.x-k8s.io/active-capacity"
 """The strategy whose room is on running nodes; the chunks of others (suspended machines) need not fit there."""
 CLASSES: Final = "computeclasses"
-BUFFER_LISTS: Final = ("capacitybuffers", "podtemplates", CLASSES)
-"""The API's lists that `Buffers` are made of, by RBAC's words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,7 @@ class LimitRange(Namespaced):
     def refuses(
         self, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
     ) -> Iterator[str]:
-        """Yield why the range would refuse a pod that is `sent` so."""
-        # `limits_of` names the containers whose limits are known.
+        """Yield why; `limits_of` names the containers whose limits are known."""
         # Webhooks wrote `written`: they respect a LimitRange when they lower a request, and not when they raise it.
         for item in self.items:
             for low, high, known in _measure_row(item, sent, written, limits_of):

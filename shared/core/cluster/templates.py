@@ -57,7 +57,6 @@ class Making:
 
 
 def making_of(spec: PodClass, workload: Workload) -> Making:
-    """Return what the next pod in the place of one of this class is made of."""
     templates, revisions = workload.templates, workload.revisions
     if revisions is None:
         return Making(templates, templates[0] if templates and workload.fixed_template else None)
@@ -119,8 +118,7 @@ def _tolerations(spec: PodClass, template: PodClass, own: Own) -> tuple[Tolerati
     """Keep what the template has, and what admission adds again; of what it alone has, what would bring a pod back."""
     mine, theirs = spec.tolerations, template.tolerations
     kept = tuple(toleration for toleration in mine if toleration in theirs or _is_added(toleration, spec, own))
-    found = _union(kept, tuple(toleration for toleration in theirs if toleration.tolerates(DRAIN_TAINT)))
-    return mine if found == mine else found
+    return _union(kept, tuple(toleration for toleration in theirs if toleration.tolerates(DRAIN_TAINT)))
 
 
 def _is_added(toleration: Toleration, spec: PodClass, own: Own) -> bool:
@@ -133,13 +131,9 @@ def _is_added(toleration: Toleration, spec: PodClass, own: Own) -> bool:
 
 def _spread(spec: PodClass, template: PodClass, _: Own) -> tuple[SpreadConstraint, ...]:
     """Compare with matchLabelKeys written into the selectors, as the API server does it in pods (since 1.34)."""
-    if template.hard_spread == spec.hard_spread:
-        return spec.hard_spread
-    known = {_spread_key(constraint, spec.labels) for constraint in spec.hard_spread}
-    missing = tuple(
-        constraint for constraint in template.hard_spread if _spread_key(constraint, spec.labels) not in known
-    )
-    return (*spec.hard_spread, *missing) if missing else spec.hard_spread
+    known = {_spread_key(row, spec.labels) for row in spec.hard_spread}
+    missing = (row for row in template.hard_spread if _spread_key(row, spec.labels) not in known)
+    return (*spec.hard_spread, *missing)
 
 
 def _spread_key(spread: SpreadConstraint, labels: Labels) -> tuple[object, ...]:

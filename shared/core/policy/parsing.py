@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
 from itertools import takewhile
 from typing import Any, Final
 
@@ -134,30 +133,17 @@ def _below(shape: object) -> tuple[tuple[Field, ...], tuple[str, ...]]:
 
 _NODE_REFINER: Final = frozenset({"drainer_enabled", "excess_nodes_threshold", "minimum_non_tainted_nodes"})
 _MOST_PLACES: Final = 2
-_CUT: Final[Mapping[str, str]] = {
-    "evictionResponders": "leave it out: no cluster has a controller for EvictionRequests, and a pod that names who "
-    "answers for its eviction keeps its node",
-}
-"""Fields of earlier versions, and what to do about them."""
 
 
 def _find_section(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one."""
     # Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    shared = {section: _shared_length(_steps(place), _steps(section)) for section in _sections().get(name, ())}
+    sections = [tuple(section) for *section, field in sorted(places()) if field == name]
+    shared = {section: _shared_length(_steps(place), _steps(section)) for section in sections}
     best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
     names = [_section_name(section, shared[section], len(place)) for section in best]
     return f"it belongs under {' or '.join(names)}" if names else ""
-
-
-@cache
-def _sections() -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Return the sections that have a field of a name, in the order of their names."""
-    by_name: dict[str, list[tuple[str, ...]]] = {}
-    for *section, name in sorted(places()):
-        by_name.setdefault(name, []).append(tuple(section))
-    return {name: tuple(sections) for name, sections in by_name.items()}
 
 
 def _steps(place: Sequence[str]) -> list[str]:
@@ -225,6 +211,6 @@ def parse(data: bytes) -> Policy:
 
 
 def _describe_fault(fault: Fault) -> str:
-    """Return the sentence; of a field that belongs elsewhere or was cut, with the remedy for that."""
-    remedy = _CUT.get(str(fault.path[-1]), "") or _find_section(fault.path) if fault.unknown else ""
+    """Return the sentence; of a field that belongs elsewhere, with the remedy for that."""
+    remedy = _find_section(fault.path) if fault.unknown else ""
     return str(replace(fault, remedy=remedy) if remedy else fault)

@@ -105,16 +105,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many drains may start within any period of that length."""
-
     nodes: Limit
     per: timedelta
 
 
 @dataclass(frozen=True, slots=True)
 class NamespaceRate:
-    """How many pods of one namespace drains may move within any period of that length."""
-
     pods: int
     per: timedelta
 

@@ -8,8 +8,6 @@ FULL, PODS, ROOM, LIMITS, TIME, OFF, TROUBLE = ReasonGroup
 
 
 class Unremovable(Reason):
-    """Why a node stays (the rules about nodes, gates, marks, placement, budgets)."""
-
     # fmt: off
     NO_POOL = Row("no_pool", "The node has no label cloud.google.com/gke-nodepool, so no policy applies.",
         "Restore the pool label of the node; Ebb drains no node without one.", OFF, underused=False)

@@ -11,8 +11,6 @@ _NOT_MODELLED: Final = "Drain the node by hand: Ebb moves no pod whose place it 
 
 
 class PodBlock(Reason):
-    """Why a pod keeps its node (the rules about pods, and what placement does not model)."""
-
     # fmt: off
     NOT_SAFE_TO_EVICT = _pod("not_safe_to_evict", "The pod's annotation safe-to-evict is false.",
         "Remove the annotation from the pod template if the pod may be evicted.",

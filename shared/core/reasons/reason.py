@@ -101,8 +101,6 @@ class Blocker:
 
 
 class DrainReason(Reason):
-    """Why a node is drained."""
-
     EMPTY = ReasonRow("empty", "No pod would have to move.")
     UNDERUTILIZED = ReasonRow(
         "underutilized", "Its requests are below the limits, and its pods all have a place elsewhere."

@@ -4,6 +4,7 @@ A published order is kept as the claim that it asks for until it is claimed, ref
 node twice and gives no room twice. A removed node counts as saved until a node is added to its pool, at most a day.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
@@ -218,12 +219,11 @@ def still_saved(
 ) -> tuple[Reclaimed, ...]:
     """Return what is still saved: without what is a day old, and without a node for each added since the last pass."""
     young = [entry for entry in reclaimed if now - entry.hour < COUNTS_FOR]
-    added = [node.pool for node in nodes if since is not None and node.created > since]
+    added = Counter(node.pool for node in nodes if since is not None and node.created > since)
     left: list[Reclaimed] = []
     for entry in young:
-        back = min(entry.nodes, added.count(entry.pool))
-        for _ in range(back):
-            added.remove(entry.pool)
+        back = min(entry.nodes, added[entry.pool])
+        added[entry.pool] -= back
         if (kept := entry.nodes - back) > 0:
             cost, covered = (amount * kept // entry.nodes for amount in (entry.cost_per_hour, entry.covered_per_hour))
             left.append(replace(entry, nodes=kept, cost_per_hour=cost, covered_per_hour=covered))

@@ -47,7 +47,6 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What of that was kept on the policy's first day already, and so is not promised; and what others had removed."""
 
     def plus(self, other: "Sums") -> "Sums":
-        """Return both together."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__struct_fields__}
         return Sums(**{name: _together(*pair) for name, pair in pairs.items()})
 

@@ -13,8 +13,6 @@ from shared.core.records.state import Removed
 
 
 class PoolFigures(msgspec.Struct, frozen=True):
-    """What one pass knows of a pool."""
-
     created: tuple[datetime, ...] = ()  # When each of its nodes was made.
     cost: int = 0  # What the bill would fall by without these nodes, per hour.
     removed: Removed = Removed()  # All that drains have removed so far.

@@ -179,15 +179,6 @@ def test_a_field_at_the_wrong_place_is_shown_where_it_belongs(expected: str, doc
     assert faults(document) == (expected.format("there is no such field; it belongs under"),)
 
 
-@pytest.mark.parametrize("document", [pool(evictionResponders="request"), pool(evictionResponders="leave")])
-def test_a_field_that_was_cut_is_refused_with_what_holds_instead(document: object) -> None:
-    (fault,) = faults(document)
-    assert fault == (
-        "nodePools.a.evictionResponders: there is no such field; leave it out: no cluster has a controller for "
-        "EvictionRequests, and a pod that names who answers for its eviction keeps its node."
-    )
-
-
 @pytest.mark.parametrize(
     ("expected", "document"),
     [
