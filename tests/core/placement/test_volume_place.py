@@ -17,7 +17,7 @@ from shared.core.cluster.storage import CSINode, PersistentVolume, Storage
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import ConstraintInput
-from shared.core.placement.constraints.volume_place import OnePodClaims
+from shared.core.placement.constraints.exclusion import OnePodClaims
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, cluster, mounts, node, persistent_volume, pod, storage, storage_class, volume_claim

@@ -35,7 +35,7 @@ class AffinityRules:
         rules = list(dict.fromkeys(spec.affinity for spec in classes if spec.affinity))
         numbers = {terms: rule for rule, terms in enumerate(rules)}
         keys = [tuple(dict.fromkeys(term.topology_key for term in terms)) for terms in rules]
-        known = {key: TopologyDomains(node_filters, key) for row in keys for key in row}
+        known = {key: TopologyDomains.of_label(node_filters, key) for row in keys for key in row}
         self.domains = [tuple(known[key] for key in row) for row in keys]
         """By rule, the domains of each of its keys."""
         self.rule_of = [numbers.get(spec.affinity) for spec in classes]
