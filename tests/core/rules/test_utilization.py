@@ -121,7 +121,7 @@ def test_a_ratio_must_lie_strictly_below_its_limit(
 ) -> None:
     used = usage(node("n1"), [pod("p", cpu=cpu, memory=memory)])
     assert used is not None
-    assert above_limits(used, PoolPolicy()) == expected
+    assert tuple(blocker.reason for blocker in above_limits(used, PoolPolicy())) == expected
 
 
 @pytest.mark.acceptance(25)
