@@ -16,6 +16,7 @@ from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, announced_taint, buffer, claim, cluster, held, node, our_taint, pod, policy, taint
+from tests.depth import cases
 
 HOSTNAME = "kubernetes.io/hostname"
 SAME = LabelSelector((Requirement("app", "In", ("web",)),))
@@ -36,23 +37,21 @@ def kept_for(buffers: Buffers, name: str = "n1") -> str:
 GPU = (Toleration("gpu", "Exists"),)
 
 
-@pytest.mark.parametrize(
-    ("buffers", "kept"),
-    [
-        pytest.param(held(), "goes", id="without buffers the node goes"),
-        pytest.param(held(buffer("web", cpu=2)), "goes", id="a chunk that has room next to the pods lets it go"),
-        pytest.param(held(buffer("web", cpu=2.5)), "default/web", id="a chunk whose room a pod would take"),
-        pytest.param(held(buffer("web", 2, cpu=2.5)), "default/web", id="a chunk that has no other place"),
-        pytest.param(held(buffer("web", cpu=5)), "goes", id="a chunk that fits nowhere holds nothing"),
-        pytest.param(held(buffer("web", 9, cpu=2.5)), "default/web", id="of one that is too large what fits is kept"),
-        pytest.param(held(buffer("web", 2, cpu=3.5)), "default/web", id="a node that could take one"),
-        pytest.param(held(buffer("web", cpu=2.5, tolerations=GPU, node_selector={"disk": "ssd"})), "goes",
-                     id="a chunk lies only where its selector and tolerations let it"),
-        pytest.param(held(buffer("web", cpu=2.5, node_selector={"disk": "ssd"})), "goes",
-                     id="a chunk that no taint lets in holds nothing"),
-        pytest.param(held(buffer("a", cpu=0.1), buffer("web", 2, cpu=2.8)), "default/web",
-                     id="of several buffers it names the one whose room is missing"),
-    ],
+@cases(
+    "buffers, kept",
+    ("without buffers the node goes", held(), "goes"),
+    ("a chunk that has room next to the pods lets it go", held(buffer("web", cpu=2)), "goes"),
+    ("a chunk whose room a pod would take", held(buffer("web", cpu=2.5)), "default/web"),
+    ("a chunk that has no other place", held(buffer("web", 2, cpu=2.5)), "default/web"),
+    ("a chunk that fits nowhere holds nothing", held(buffer("web", cpu=5)), "goes"),
+    ("of one that is too large what fits is kept", held(buffer("web", 9, cpu=2.5)), "default/web"),
+    ("a node that could take one", held(buffer("web", 2, cpu=3.5)), "default/web"),
+    ("a chunk lies only where its selector and tolerations let it",
+     held(buffer("web", cpu=2.5, tolerations=GPU, node_selector={"disk": "ssd"})), "goes"),
+    ("a chunk that no taint lets in holds nothing", held(buffer("web", cpu=2.5, node_selector={"disk": "ssd"})),
+     "goes"),
+    ("of several buffers it names the one whose room is missing", held(buffer("a", cpu=0.1), buffer("web", 2, cpu=2.8)),
+     "default/web"),
 )  # fmt: skip
 def test_a_node_stays_as_long_as_a_buffer_needs_its_room(buffers: Buffers, kept: str) -> None:
     assert kept_for(buffers) == kept
@@ -86,12 +85,10 @@ def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() 
     assert refused.buffer == "default/web"
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu"),
-    [
-        pytest.param("goes", 2, id="a chunk that has room next to its pods lets it go"),
-        pytest.param("default/web", 2.5, id="a chunk whose room its pods would take"),
-    ],
+@cases(
+    "expected, cpu",
+    ("a chunk that has room next to its pods lets it go", "goes", 2),
+    ("a chunk whose room its pods would take", "default/web", 2.5),
 )
 def test_a_node_that_the_autoscaler_has_announced_stays_for_a_buffer_too(expected: str, cpu: float) -> None:
     announced = (announced_taint(),)
@@ -155,12 +152,10 @@ def test_nodes_that_are_open_stay_open_when_chunks_have_been_counted() -> None:
 
 
 @pytest.mark.parametrize("number", [10**9, 2**63 - 1, 2**63, 10**30])
-@pytest.mark.parametrize(
+@cases(
     "chunk",
-    [
-        pytest.param({}, id="alike"),
-        pytest.param({"labels": {"app": "web"}, "anti_affinity": (PodTerm(HOSTNAME, SAME, ("default",)),)}, id="apart"),
-    ],
+    ("alike", {}),
+    ("apart", {"labels": {"app": "web"}, "anti_affinity": (PodTerm(HOSTNAME, SAME, ("default",)),)}),
 )
 def test_more_chunks_than_any_cluster_holds_take_neither_memory_nor_time(chunk: dict[str, Any], number: int) -> None:
     """A mistyped limit of a buffer must not be what ends a pass: each chunk that has no room has none for the next."""
@@ -228,18 +223,16 @@ def sized(**given: tuple[float, tuple[float, ...]]) -> tuple[list[Node], list[Po
     return nodes, [pod(f"{name}-{number}", on=name, cpu=asked) for name, number, asked in rows]
 
 
-@pytest.mark.parametrize(
-    ("expected", "things", "chunks"),
-    [
-        pytest.param({"n0", "n1"}, sized(n0=(2, (1.5, 0.5)), n1=(2, (0.5, 1)), n2=(4, (1.5,)), n3=(4, ())),
-                     buffer("web", cpu=3), id="two small nodes go, of which the chunk needs neither"),
-        pytest.param({"n0", "n2"}, sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())),
-                     buffer("web", 2, cpu=3), id="the two empty large ones are the chunks' room"),
-        pytest.param({"n2", "n3"}, sized(n0=(4, (1, 1)), n1=(4, (1,)), n2=(2, (1.5,)), n3=(4, ())),
-                     buffer("web", cpu=2), id="an empty node and a small one"),
-        pytest.param({"n1", "n2", "n3"}, sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())),
-                     buffer("web", cpu=30), id="what has no room now holds nothing"),
-    ],
+@cases(
+    "expected, things, chunks",
+    ("two small nodes go, of which the chunk needs neither", {"n0", "n1"},
+     sized(n0=(2, (1.5, 0.5)), n1=(2, (0.5, 1)), n2=(4, (1.5,)), n3=(4, ())), buffer("web", cpu=3)),
+    ("the two empty large ones are the chunks' room", {"n0", "n2"},
+     sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())), buffer("web", 2, cpu=3)),
+    ("an empty node and a small one", {"n2", "n3"}, sized(n0=(4, (1, 1)), n1=(4, (1,)), n2=(2, (1.5,)), n3=(4, ())),
+     buffer("web", cpu=2)),
+    ("what has no room now holds nothing", {"n1", "n2", "n3"},
+     sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())), buffer("web", cpu=30)),
 )  # fmt: skip
 def test_the_search_chooses_what_the_proof_of_the_buffers_room_lets_go(
     expected: set[str], things: tuple[list[Node], list[Pod]], chunks: CapacityBuffer

@@ -18,6 +18,7 @@ from shared.core.records.state import Backoff, ClusterState, Mark
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, only_empty, our_taint, pdb, pod, policy
 from tests.core.planning.passes import MINUTE, half_full, in_flight, marked, plan, verdicts
+from tests.depth import cases
 
 
 def test_every_node_stands_in_the_plan_exactly_once() -> None:
@@ -63,13 +64,11 @@ def test_a_disabled_pool_with_old_marks_is_never_drained_and_loses_them() -> Non
     assert made.marks["a"].marks == {}
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu", "memory"),
-    [
-        pytest.param("order", 2.999, 1, id="just below the limit goes"),
-        pytest.param("cpu_above_limit", 3, 1, id="equal to the limit stays"),
-        pytest.param("memory_above_limit", 0.8, 15.2, id="20 % CPU and 95 % memory stays"),
-    ],
+@cases(
+    "expected, cpu, memory",
+    ("just below the limit goes", "order", 2.999, 1),
+    ("equal to the limit stays", "cpu_above_limit", 3, 1),
+    ("20 % CPU and 95 % memory stays", "memory_above_limit", 0.8, 15.2),
 )
 @pytest.mark.acceptance(27, 47)
 def test_ratios_must_be_strictly_below_their_limits(expected: str, cpu: float, memory: float) -> None:
@@ -88,10 +87,7 @@ def test_a_node_that_becomes_underused_is_marked_with_now() -> None:
     assert made.decisions[0].removable_at == NOW + 5 * MINUTE
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [pytest.param("waiting", 299, id="299 s: not yet"), pytest.param("order", 300, id="300 s: now")],
-)
+@cases("expected, seconds", ("299 s: not yet", "waiting", 299), ("300 s: now", "order", 300))
 @pytest.mark.acceptance(31)
 def test_a_node_goes_only_after_it_was_marked_long_enough(expected: str, seconds: int) -> None:
     old = marked("n1", ago=timedelta(seconds=seconds))
@@ -109,9 +105,7 @@ def test_a_node_whose_mark_falls_in_this_pass_is_not_picked_in_it() -> None:
     assert made.marks["a"].marks == {}
 
 
-@pytest.mark.parametrize(
-    ("expected", "required"), [pytest.param(1, 3, id="three of three"), pytest.param(0, 4, id="three of four")]
-)
+@cases("expected, required", ("three of three", 1, 3), ("three of four", 0, 4))
 @pytest.mark.acceptance(34)
 def test_enough_nodes_must_be_underused_at_once(expected: int, required: int) -> None:
     made = plan(half_full("n1", "n2", "n3", cpu=1), policy(required_count=required))
@@ -306,13 +300,11 @@ def test_a_single_replica_to_be_avoided_goes_when_no_other_candidate_is_there() 
     assert [order.node for order in made.orders] == ["n1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "subject", "changes"),
-    [
-        pytest.param("job_running", {"owner": "Job/batch"}, {}, id="a Job runs"),
-        pytest.param("too_young_pod", {}, {"minimum_pod_age": 48 * 60 * MINUTE}, id="a pod is young"),
-        pytest.param("rolling_out", {}, {}, id="a rollout is under way"),
-    ],
+@cases(
+    "expected, subject, changes",
+    ("a Job runs", "job_running", {"owner": "Job/batch"}, {}),
+    ("a pod is young", "too_young_pod", {}, {"minimum_pod_age": 48 * 60 * MINUTE}),
+    ("a rollout is under way", "rolling_out", {}, {}),
 )
 def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
     expected: str, subject: dict[str, Any], changes: dict[str, Any]

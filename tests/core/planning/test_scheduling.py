@@ -9,14 +9,13 @@ from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.autoscaler import with_announcement
 from shared.core.planning.scheduling import count_taints, drain_nodes
 from tests.builders import cluster, node, our_taint, pod
+from tests.depth import cases
 
 
-@pytest.mark.parametrize(
-    ("expected", "profile"),
-    [
-        pytest.param("small", "BALANCED", id="the default profile spreads: the emptier by share, though less is free"),
-        pytest.param("large", "OPTIMIZE_UTILIZATION", id="optimize-utilization packs: the fuller by share"),
-    ],
+@cases(
+    "expected, profile",
+    ("the default profile spreads: the emptier by share, though less is free", "small", "BALANCED"),
+    ("optimize-utilization packs: the fuller by share", "large", "OPTIMIZE_UTILIZATION"),
 )
 def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str) -> None:
     nodes = [node("leaving"), node("large", cpu=16, memory=64), node("small", cpu=4, memory=16)]
@@ -30,13 +29,11 @@ def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str
     assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "tainted", "tolerated"),
-    [
-        pytest.param("fuller", ("emptier",), 0.4, id="a soft taint weighs more than room"),
-        pytest.param("emptier", ("emptier",), 0.7, id="where no other node has room it hinders nobody"),
-        pytest.param("emptier", ("emptier", "fuller"), 0.4, id="nodes that all have one are as if none had"),
-    ],
+@cases(
+    "expected, tainted, tolerated",
+    ("a soft taint weighs more than room", "fuller", ("emptier",), 0.4),
+    ("where no other node has room it hinders nobody", "emptier", ("emptier",), 0.7),
+    ("nodes that all have one are as if none had", "emptier", ("emptier", "fuller"), 0.4),
 )
 def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolerated: float) -> None:
     nodes = [node("leaving"), node("fuller"), node("emptier")]
@@ -90,13 +87,11 @@ def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     assert {any_pod.name: any_pod.node for any_pod in alone.pods}["p"] == "same"
 
 
-@pytest.mark.parametrize(
-    ("expected", "crowd", "filled", "tainted"),
-    [
-        pytest.param("fewer", 1, {"fewer": 2.5}, (), id="one pod less outweighs so much room"),
-        pytest.param("more", 1, {"fewer": 3}, (), id="not more room than that"),
-        pytest.param("more", 6, {"more": 2}, ("fewer",), id="a soft taint outweighs both"),
-    ],
+@cases(
+    "expected, crowd, filled, tainted",
+    ("one pod less outweighs so much room", "fewer", 1, {"fewer": 2.5}, ()),
+    ("not more room than that", "more", 1, {"fewer": 3}, ()),
+    ("a soft taint outweighs both", "more", 6, {"more": 2}, ("fewer",)),
 )
 def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
     expected: str, crowd: int, filled: dict[str, float], tainted: tuple[str, ...]
@@ -138,10 +133,7 @@ def test_each_pod_leaves_less_room_for_the_next(expected: tuple[str, ...], cpu: 
     assert drain_nodes(cluster([node("n"), node("home", cpu=cpu)], pods), ["n"], ()).gone == expected
 
 
-@pytest.mark.parametrize(
-    "names",
-    [pytest.param((), id="a drain needs room for them"), pytest.param(("n",), id="the autoscaler does not")],
-)
+@cases("names", ("a drain needs room for them", ()), ("the autoscaler does not", ("n",)))
 def test_expendable_pods_end_with_a_node_that_the_autoscaler_removes(names: tuple[str, ...]) -> None:
     balloon = pod("balloon", on="n", cpu=3, owner="ReplicaSet/balloon", priority=-11)
     seen = cluster([node("n"), node("home", cpu=1)], [balloon, pod("p", on="n", cpu=0.5)])

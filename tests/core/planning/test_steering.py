@@ -26,6 +26,7 @@ from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, claim, cluster, node, pod, pod_class, policy
 from tests.core.planning.passes import MINUTE, between_passes, decision, ordered, plan
+from tests.depth import cases
 
 STEERS = policy(steer_scale_in=True)
 WEB = pod_class(owner="ReplicaSet/web")
@@ -105,13 +106,11 @@ def test_nothing_is_taken_back_of_a_node_that_is_on_its_way(verdict: Verdict) ->
     assert written(steered(pods, made(n1=verdict), policy())) == {"w1": None}, "once nobody steers any more"
 
 
-@pytest.mark.parametrize(
+@cases(
     "plan",
-    [
-        pytest.param(made(), id="nothing is to go any more"),
-        pytest.param(made("n1", dry_run=True), id="a dry run"),
-        pytest.param(made(n1=Verdict.KEEP), id="the node was returned"),
-    ],
+    ("nothing is to go any more", made()),
+    ("a dry run", made("n1", dry_run=True)),
+    ("the node was returned", made(n1=Verdict.KEEP)),
 )
 def test_all_that_is_ours_is_taken_back(plan: Plan) -> None:
     pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
@@ -130,35 +129,35 @@ def test_where_nothing_goes_and_nothing_is_ours_nothing_is_looked_at() -> None:
 COST = {names.DELETION_COST: "5"}
 
 
-@pytest.mark.parametrize(
+@cases(
     "pods",
-    [
-        pytest.param([pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]], id="it has a cost"),
-        pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))], id="another of them does"),
-        pytest.param(
-            [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],
-            id="or a disruption cost",
-        ),
-        pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))],
-                     id="or one that cannot be read"),
-        pytest.param([FOUR[0]], id="it is the only one"),
-        pytest.param([FOUR[0], web("w9", "n1")], id="all are on that node"),
-        pytest.param([FOUR[0], web("w9", "")], id="the others have no node"),
-        pytest.param([FOUR[0], web("w9", "n2", phase=Phase.SUCCEEDED)], id="the others have ended"),
-        pytest.param([FOUR[0], web("w9", "n2", deleting=NOW)], id="the others are on their way out"),
-        pytest.param([web("w1", "n1", deleting=NOW), *FOUR[1:]], id="it is on its way out"),
-        *(
-            pytest.param([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2, 3)], id=words)
-            for words, kind in (
-                ("a StatefulSet's", pod_class(owner="StatefulSet/db")),
-                ("a Job's", pod_class(owner="Job/run")),
-                ("nobody's", pod_class(owner=None)),
-                ("the cluster's own", pod_class(namespace="kube-system")),
-                ("one spread over zones", pod_class(hard_spread=ZONES)),
-            )
-        ),
-    ],
-)  # fmt: skip
+    ("it has a cost", [pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]]),
+    ("another of them does", [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))]),
+    (
+        "or a disruption cost",
+        [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],
+    ),
+    (
+        "or one that cannot be read",
+        [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))],
+    ),
+    ("it is the only one", [FOUR[0]]),
+    ("all are on that node", [FOUR[0], web("w9", "n1")]),
+    ("the others have no node", [FOUR[0], web("w9", "")]),
+    ("the others have ended", [FOUR[0], web("w9", "n2", phase=Phase.SUCCEEDED)]),
+    ("the others are on their way out", [FOUR[0], web("w9", "n2", deleting=NOW)]),
+    ("it is on its way out", [web("w1", "n1", deleting=NOW), *FOUR[1:]]),
+    *(
+        (words, [pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2, 3)])
+        for words, kind in (
+            ("a StatefulSet's", pod_class(owner="StatefulSet/db")),
+            ("a Job's", pod_class(owner="Job/run")),
+            ("nobody's", pod_class(owner=None)),
+            ("the cluster's own", pod_class(namespace="kube-system")),
+            ("one spread over zones", pod_class(hard_spread=ZONES)),
+        )
+    ),
+)
 def test_left_alone_is_a_pod_that_a_scale_in_does_not_rank_or_that_people_do(pods: list[Pod]) -> None:
     assert written(steered(pods, made("n1"))) == {}
 
@@ -249,20 +248,16 @@ def test_without_the_setting_nothing_is_shown() -> None:
     assert told(policy()) == (["n1"], ())
 
 
-@pytest.mark.parametrize(
-    ("expected", "settings"),
-    [
-        pytest.param((["n1"], ("n2",)), {}, id="one goes in this pass, the other next"),
-        pytest.param(([], ("n1", "n2")), {"consolidate_after": 5 * MINUTE}, id="marks are young"),
-        pytest.param(([], ("n1", "n2")), {"windows": (AT_NOON,)}, id="no window is open"),
-        pytest.param(([], ("n1", "n2")), {"cluster_wide": {"time_gap": HOUR}}, id="a drain has just begun"),
-        pytest.param(([], ()), {"budgets": (Budget(Limit(0)),)}, id="a budget allows nothing"),
-        pytest.param(([], ()), {"windows": (AT_NOON,), "enabled": False}, id="the pool is not enabled"),
-        pytest.param(([], ()), {"cluster_wide": {"paused": True}}, id="paused"),
-        pytest.param(
-            ([], ()), {"cluster_wide": {"freezes": (Freeze(NOW - HOUR, NOW + HOUR),)}}, id="frozen: hands off"
-        ),
-    ],
+@cases(
+    "expected, settings",
+    ("one goes in this pass, the other next", (["n1"], ("n2",)), {}),
+    ("marks are young", ([], ("n1", "n2")), {"consolidate_after": 5 * MINUTE}),
+    ("no window is open", ([], ("n1", "n2")), {"windows": (AT_NOON,)}),
+    ("a drain has just begun", ([], ("n1", "n2")), {"cluster_wide": {"time_gap": HOUR}}),
+    ("a budget allows nothing", ([], ()), {"budgets": (Budget(Limit(0)),)}),
+    ("the pool is not enabled", ([], ()), {"windows": (AT_NOON,), "enabled": False}),
+    ("paused", ([], ()), {"cluster_wide": {"paused": True}}),
+    ("frozen: hands off", ([], ()), {"cluster_wide": {"freezes": (Freeze(NOW - HOUR, NOW + HOUR),)}}),
 )
 def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], settings: dict[str, Any]) -> None:
     assert told(steers(**settings), between_passes(last_scale_down=NOW - MINUTE)) == expected
