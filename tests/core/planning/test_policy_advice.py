@@ -18,38 +18,47 @@ def named(*pools: str) -> Policy:
     return Policy(pools={pool: PoolPolicy(enabled=True) for pool in pools})
 
 
+WEB_DB = cluster([], pools={word: NodePool(word) for word in ("web-pool", "db")})
+ONLY_NODES = cluster([node("n1", pool="a")], pools={}, pools_known=False)
+NO_SUCH, NONE_HERE = "the cluster has no such pool", "no node here belongs to such a pool"
+
+
+def pooled(*pools: str) -> Snapshot:
+    return cluster([], pools={row: NodePool(row) for row in pools})
+
+
 @cases(
-    "expected, name, there",
-    ("a slip", "write default-pool, if that was meant.", "defualt-pool", ("batch", "default-pool")),
-    ("nothing near", "there is batch, web.", "gpu", ("web", "batch")),
-    ("many", "there is a1, b1, c1, d1, e1 and 2 more.", "x", tuple(f"{letter}1" for letter in "abcdefg")),
-    ("no pools", "there is no other either.", "x", ()),
+    "expected, snapshot, name, others",
+    (
+        "a slip",
+        f"{NO_SUCH}; write default-pool, if that was meant.",
+        pooled("batch", "default-pool"),
+        "defualt-pool",
+        (),
+    ),
+    ("nothing near", f"{NO_SUCH}; there is batch, web.", pooled("web", "batch"), "gpu", ()),
+    ("many", f"{NO_SUCH}; there is a1, b1, c1, d1, e1 and 2 more.", pooled(*(f"{row}1" for row in "abcdefg")), "x", ()),
+    ("no pools", f"{NO_SUCH}; there is no other either.", pooled(), "x", ()),
+    ("a pool with settings of its own was not meant", f"{NO_SUCH}; there is db.", WEB_DB, "batch-pool", ("web-pool",)),
+    (
+        "all have some",
+        f"{NO_SUCH}; the policy names every pool that is there.",
+        WEB_DB,
+        "batch-pool",
+        ("web-pool", "db"),
+    ),
+    ("of a pool only nodes are known", "", ONLY_NODES, "a", ()),
+    ("an empty one is not denied then", f"{NONE_HERE}; there is a.", ONLY_NODES, "b", ()),
 )
-def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple[str, ...]) -> None:
-    pools = {row: NodePool(row) for row in there}
-    found = unknown_pools(named(name), cluster([], pools=pools))
-    assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
+def test_a_name_that_no_pool_has_is_shown(
+    expected: str, snapshot: Snapshot, name: str, others: tuple[str, ...]
+) -> None:
+    found = unknown_pools(named(name, *others), snapshot)
+    assert found == ({name: f"nodePools.{name}: {expected}"} if expected else {})
 
 
 def test_policy_advice_stand_in_the_order_of_their_names() -> None:
     assert list(unknown_pools(named("b", "a", "c"), cluster([]))) == ["a", "b", "c"]
-
-
-def test_a_pool_that_the_policy_names_already_was_not_meant() -> None:
-    pools = {word: NodePool(word) for word in ("web-pool", "db")}
-    (some,) = unknown_pools(named("batch-pool", "web-pool"), cluster([], pools=pools)).values()
-    (none,) = unknown_pools(named("batch-pool", "web-pool", "db"), cluster([], pools=pools)).values()
-    assert some.endswith("; there is db.")
-    assert none.endswith("; the policy names every pool that is there.")
-
-
-def test_a_pool_of_which_only_nodes_are_known_is_there() -> None:
-    assert unknown_pools(named("a"), cluster([node("n1", pool="a")], pools={}, pools_known=False)) == {}
-
-
-def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
-    (sentence,) = unknown_pools(named("b"), cluster([node("n1", pool="a")], pools={}, pools_known=False)).values()
-    assert sentence == "nodePools.b: no node here belongs to such a pool; there is a."
 
 
 @cases(

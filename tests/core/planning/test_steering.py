@@ -70,19 +70,34 @@ def written(found: Steering) -> dict[str, int | None]:
 FOUR = [web("w1", "n1"), web("w2", "n2"), web("w3", "n3"), web("w4", "n4")]
 
 
-def test_pods_of_the_first_node_cost_least_and_those_of_nodes_that_stay_nothing() -> None:
-    assert written(steered(FOUR, made("n2", "n1"))) == {"w2": -601, "w1": -401}
+COST = {names.DELETION_COST: "5"}
+HELD = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
+EVEN = pod_class(hard_spread=HOSTS)
+OLD = [structs.replace(row, created=NOW - timedelta(days=9)) for row in FOUR]
+FULL = [web(f"w{n:03}", "n1", steered="-1000") for n in range(MOST_STEERED)]
 
 
-def test_a_cost_that_stands_is_not_written_again() -> None:
-    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
-    assert written(steered(pods, made("n1"))) == {}
-
-
-def test_a_node_keeps_its_cost_when_another_comes_before_it() -> None:
-    pods = [web("w1", "n1", steered="-700"), web("x1", "n1"), *FOUR[1:]]
-    found = steered(pods, made("n2", "n1"))
-    assert written(found) == {"x1": -700, "w2": -500}
+@cases(
+    "expected, plan, pods",
+    ("the first node's cost least", {"w2": -601, "w1": -401}, made("n2", "n1"), FOUR),
+    ("whatever their age: costs hang on what stands", {"w2": -601, "w1": -401}, made("n2", "n1"), OLD),
+    ("a cost that stands is not written again", {}, made("n1"), HELD),
+    ("a node keeps its cost when another comes before it", {"x1": -700, "w2": -500}, made("n2", "n1"),
+     [web("w1", "n1", steered="-700"), web("x1", "n1"), *FOUR[1:]]),
+    ("a spread over nodes hinders nobody", {"p1": ONLY}, made("n1"),
+     [pod(f"p{n}", on=f"n{n}", kind=EVEN) for n in (1, 2)]),
+    ("over a cost that somebody wrote the mark is taken back", {"w1": None}, made("n1"),
+     [pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000"), *FOUR[1:]]),
+    ("as many as may be steered are: they keep theirs", {}, made("n2", "n1"), [*FULL, *FOUR[1:]]),
+    ("nothing is to go any more: it is taken back", {"w1": None}, made(), HELD),
+    ("in a dry run", {"w1": None}, made("n1", dry_run=True), HELD),
+    ("of a node that was returned", {"w1": None}, made(n1=Verdict.KEEP), HELD),
+    ("nothing goes and nothing is ours", {}, made(), FOUR),
+    *((f"a mark that cannot be ours, {mark[:12]}", {"w1": ONLY}, made("n1"), [web("w1", "n1", steered=mark), *FOUR[1:]])
+      for mark in ("odd", "7", "-1001", "-99999999999", "--1", "0", "9" * 5_000)),
+)  # fmt: skip
+def test_a_pass_writes(expected: dict[str, int | None], plan: Plan, pods: list[Pod]) -> None:
+    assert written(steered(pods, plan)) == expected
 
 
 def test_costs_that_are_at_the_end_of_their_range_are_written_again_until_they_rise_again() -> None:
@@ -106,27 +121,9 @@ def test_nothing_is_taken_back_of_a_node_that_is_on_its_way(verdict: Verdict) ->
     assert written(steered(pods, made(n1=verdict), policy())) == {"w1": None}, "once nobody steers any more"
 
 
-@cases(
-    "plan",
-    ("nothing is to go any more", made()),
-    ("a dry run", made("n1", dry_run=True)),
-    ("the node was returned", made(n1=Verdict.KEEP)),
-)
-def test_all_that_is_ours_is_taken_back(plan: Plan) -> None:
-    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
-    assert written(steered(pods, plan)) == {"w1": None}
-
-
 def test_a_dry_run_shows_what_would_be_written() -> None:
     found = steered(FOUR, made("n1", "n2", dry_run=True))
     assert (found.writes, len(found.wanted), found.nodes) == ((), 2, ("n1", "n2"))
-
-
-def test_where_nothing_goes_and_nothing_is_ours_nothing_is_looked_at() -> None:
-    assert steered(FOUR, made()) == Steering((), 0)
-
-
-COST = {names.DELETION_COST: "5"}
 
 
 @cases(
@@ -162,22 +159,6 @@ def test_left_alone_is_a_pod_that_a_scale_in_does_not_rank_or_that_people_do(pod
     assert written(steered(pods, made("n1"))) == {}
 
 
-def test_a_spread_over_nodes_does_not_keep_pods_from_being_ranked() -> None:
-    kind = pod_class(hard_spread=HOSTS)
-    assert written(steered([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2)], made("n1"))) == {"p1": ONLY}
-
-
-def test_of_a_cost_that_somebody_wrote_over_ours_the_mark_is_taken_back() -> None:
-    theirs = pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000")
-    assert written(steered([theirs, *FOUR[1:]], made("n1"))) == {"w1": None}
-
-
-@pytest.mark.parametrize("mark", ["odd", "7", "-1001", "-99999999999", "--1", "0", "9" * 5_000])
-def test_a_mark_that_cannot_be_ours_is_written_over_and_ranks_nothing(mark: str) -> None:
-    pods = [web("w1", "n1", steered=mark), *FOUR[1:]]
-    assert written(steered(pods, made("n1"))) == {"w1": ONLY}
-
-
 def test_a_pass_makes_so_many_writes_and_shows_how_many_are_left() -> None:
     many = [web(f"w{n:03}", "n1") for n in range(MOST_WRITES + 7)]
     found = steered([*many, FOUR[1]], made("n1"))
@@ -189,17 +170,6 @@ def test_passes_one_after_another_write_each_pod_once_and_no_more_than_may_stand
     pods, written = settle(pods, made("n1", "n2"))
     standing = [any_pod for any_pod in pods if any_pod.steered]
     assert len(standing) == sum(written) == MOST_STEERED == 500
-
-
-def test_when_more_nodes_are_to_go_than_may_be_steered_those_that_are_keep_theirs() -> None:
-    first = [web(f"w{n:03}", "n1", steered="-1000") for n in range(MOST_STEERED)]
-    assert written(steered([*first, *FOUR[1:]], made("n2", "n1"))) == {}
-
-
-def test_a_young_snapshot_and_an_old_one_agree() -> None:
-    """Costs hang on what stands, not on the clock."""
-    old = [structs.replace(row, created=NOW - timedelta(days=9)) for row in FOUR]
-    assert written(steered(old, made("n1"))) == written(steered(FOUR, made("n1")))
 
 
 def copied(*pods: Pod, mark: str = "-5") -> Steering:
@@ -244,10 +214,6 @@ def told(rules: Policy, state: ClusterState = STATE) -> tuple[list[str], tuple[s
     return ordered(made), made.next_nodes
 
 
-def test_without_the_setting_nothing_is_shown() -> None:
-    assert told(policy()) == (["n1"], ())
-
-
 @cases(
     "expected, settings",
     ("one goes in this pass, the other next", (["n1"], ("n2",)), {}),
@@ -261,6 +227,23 @@ def test_without_the_setting_nothing_is_shown() -> None:
 )
 def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], settings: dict[str, Any]) -> None:
     assert told(steers(**settings), between_passes(last_scale_down=NOW - MINUTE)) == expected
+
+
+@cases(
+    "now, later, settings, state",
+    ("of a pool that does not steer", ["n1"], (), {"steer_scale_in": False}, {}),
+    (
+        "one that is left alone for a while",
+        [],
+        ("n2", "n3"),
+        {},
+        {"backoffs": {"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "x")}},
+    ),
+    ("one in flight", [], ("n2",), {"required_count": 0}, {"claims": {"uid-n1": claim("n1")}}),
+)
+def test_not_shown_is(now: list[str], later: tuple[str, ...], settings: dict[str, Any], state: dict[str, Any]) -> None:
+    young = {} if now else {"consolidate_after": 5 * MINUTE}
+    assert told(steers(**young, **settings), between_passes(**state)) == (now, later)
 
 
 def test_a_pool_whose_window_is_shut_is_shown_beside_one_that_drains() -> None:
@@ -280,16 +263,6 @@ def test_the_plan_that_the_pass_follows_is_not_searched_again() -> None:
         return next(looks)
 
     assert asked(steers()) == asked(policy()) > 0
-
-
-def test_a_node_that_is_left_alone_for_a_while_is_not_shown() -> None:
-    given = ClusterState(last_pass=STATE.last_pass, backoffs={"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "deadline")})
-    assert told(steers(consolidate_after=5 * MINUTE), given) == ([], ("n2", "n3"))
-
-
-def test_a_node_in_flight_is_not_shown() -> None:
-    given = ClusterState(last_pass=STATE.last_pass, claims={"uid-n1": claim("n1")})
-    assert told(steers(required_count=0, consolidate_after=5 * MINUTE), given) == ([], ("n2",))
 
 
 def test_a_pool_that_does_not_steer_is_not_shown() -> None:
