@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.placement import Candidate, Simulation, search
@@ -36,25 +37,17 @@ def test_pods_that_fill_a_node_to_the_last_drop_fit_one_after_another() -> None:
     assert Simulation.of(cluster([node("n1"), node("n2", cpu=3.999)], pods)).try_remove("n1") is not None
 
 
-def test_headroom_is_rounded_up() -> None:
-    """A tenth of 3,333 millicores is 333.3: 334 are kept, and 2,999 are left."""
-    nodes = [node("n1"), node("n2", cpu=3.333)]
-
+@cases(
+    "fitting, too_much, other",
+    ("rounded up: 334 of 3,333 millicores", 2.999, 3.0, node("n2", cpu=3.333)),
+    ("none in a pool of which none is asked", 4, 4.001, node("n2", pool="b")),
+)
+def test_a_tenth_of_a_node_is_kept_as_headroom(fitting: float, too_much: float, other: Node) -> None:
     def fits(cpu: float) -> bool:
-        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
+        picture = cluster([node("n1"), other], [pod("p", on="n1", cpu=cpu)])
         return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
 
-    assert (fits(2.999), fits(3.0)) == (True, False)
-
-
-def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
-    nodes = [node("n1"), node("n2", pool="b")]
-
-    def fits(cpu: float) -> bool:
-        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
-        return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
-
-    assert (fits(4), fits(4.001)) == (True, False)
+    assert (fits(fitting), fits(too_much)) == (True, False)
 
 
 @cases("expected, pods", ("one pod is all it takes", False, 1), ("two are", True, 2))

@@ -25,11 +25,7 @@ SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 def scan_nodes(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
     """One look at the nodes of these names, by default at all but `home`."""
     context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-    eligible = [
-        any_node
-        for any_node in snapshot.nodes
-        if any_node.name in (names or {any_node.name}) and any_node.name != "home"
-    ]
+    eligible = [row for row in snapshot.nodes if row.name != "home" and (not names or row.name in names)]
     most = given.pop("most", 0)
     return scan(snapshot, context, eligible, Earlier(**given), most=most)
 

@@ -8,10 +8,10 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from shared.core.cluster.workloads import PodDisruptionBudget
-from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
+from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.pods import judge, movable, stays_with_node
+from shared.core.rules.pods import judge, movable
 from tests.builders import NOW, pdb, pod
 from tests.depth import cases
 
@@ -24,34 +24,9 @@ def context(*budgets: PodDisruptionBudget, **policy: Any) -> DrainContext:
     return DrainContext(budgets, PoolPolicy(**policy), NOW)
 
 
-def class_of(subject: Pod) -> str:
-    """Return in a word what becomes of the pod when its node is drained."""
-    if stays_with_node(subject, NOW):
-        return "stays"
-    found = {blocker.reason for blocker in judge(subject, context())}
-    return "moves" if not found else "waits" if all(reason.row.passes for reason in found) else "blocks"
-
-
 def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[PodBlock]:
     reasons = [blocker.reason for blocker in judge(subject, context(*budgets, **policy))]
     return [reason for reason in reasons if isinstance(reason, PodBlock)]
-
-
-@cases(
-    "expected, subject",
-    ("a pod of a ReplicaSet is evicted", "moves", pod("p")),
-    ("a DaemonSet's pod stays", "stays", pod("p", owner="DaemonSet/agent")),
-    ("a pod declared a daemon stays", "stays", pod("p", owner=None, annotations={names.DAEMON_SET_POD: "true"})),
-    ("a mirror pod stays", "stays", pod("p", owner="Node/n1", annotations={names.MIRROR: "x"})),
-    ("a finished bare pod stays", "stays", pod("p", owner=None, phase=Phase.SUCCEEDED)),
-    ("a failed pod stays", "stays", pod("p", owner=None, phase=Phase.FAILED)),
-    ("a pod dying for grace + 30 s + 1 s is left", "stays", pod("p", deleting=NOW - timedelta(seconds=61))),
-    ("one that has just begun to die is not", "moves", pod("p", deleting=NOW - timedelta(seconds=60))),
-    ("on-completion keeps its node", "waits", pod("p", annotations={names.SAFE_TO_EVICT: "on-completion"})),
-    ("a bare pod keeps its node", "blocks", pod("p", owner=None)),
-)
-def test_a_pod_moves_stays_is_waited_for_or_blocks(expected: str, subject: Pod) -> None:
-    assert class_of(subject) == expected
 
 
 @pytest.mark.acceptance(40, 87)
@@ -98,10 +73,6 @@ def test_local_storage_blocks_unless_declared_safe(expected: list[PodBlock], sub
     assert blocks(subject) == expected
 
 
-def test_local_storage_is_let_go_by_policy() -> None:
-    assert blocks(pod("p", volumes=SCRATCH), local_storage=LocalStorage.EVICT) == []
-
-
 @pytest.mark.acceptance(39)
 @cases(
     "expected, owner",
@@ -127,20 +98,6 @@ def test_only_replicated_pods_move(expected: list[PodBlock], owner: str | None, 
 )
 def test_kube_system_pods_follow_the_option(expected: list[PodBlock], option: KubeSystemPods, subject: Pod) -> None:
     assert blocks(subject, kube_system_pods=option) == expected
-
-
-@pytest.mark.acceptance(44)
-@pytest.mark.parametrize("key", names.POD_OPT_OUTS)
-def test_every_opt_out_annotation_of_a_pod_is_honoured(key: str) -> None:
-    assert blocks(pod("p", annotations={key: "true"})) == [PodBlock.DO_NOT_DISRUPT]
-    assert blocks(pod("p", annotations={key: "false"})) == []
-
-
-def test_an_opt_out_for_a_while_ends() -> None:
-    wish = {"karpenter.sh/do-not-disrupt": "1h"}
-    young = pod("p", annotations=wish, started=NOW - timedelta(minutes=59))
-    old = pod("p", annotations=wish, started=NOW - timedelta(minutes=60))
-    assert (blocks(young), blocks(old)) == ([PodBlock.DO_NOT_DISRUPT], [])
 
 
 @pytest.mark.acceptance(46)
@@ -239,10 +196,6 @@ def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
     found = judge(pod("p", grace_seconds=grace), known)
     assert [blocker.reason for blocker in found] == expected
     assert not found or found[0].detail == f"{grace} s of {most} s"
-
-
-def test_a_daemon_with_a_long_grace_goes_with_its_node() -> None:
-    assert blocks(pod("p", owner="DaemonSet/agent", grace_seconds=3600)) == []
 
 
 @cases(

@@ -41,17 +41,14 @@ def test_a_single_replica_follows_the_policy(
 
 
 @cases(
-    "expected, setting",
-    ("moved", ("moves", []), Jobs.MOVE),
-    ("waited for", ("waits", ["job_running"]), Jobs.WAIT),
-    ("never moved", ("blocks", ["job"]), Jobs.NEVER),
+    "expected, settings",
+    ("moved", ("moves", []), {"jobs": Jobs.MOVE}),
+    ("waited for", ("waits", ["job_running"]), {"jobs": Jobs.WAIT}),
+    ("never moved", ("blocks", ["job"]), {"jobs": Jobs.NEVER}),
+    ("waited for unless the policy shows otherwise", ("waits", ["job_running"]), {}),
 )
-def test_a_jobs_pod_follows_the_policy(expected: tuple[str, list[str]], setting: Jobs) -> None:
-    assert found(pod("p", owner="Job/batch"), jobs=setting) == expected
-
-
-def test_jobs_are_waited_for_unless_the_policy_shows_otherwise() -> None:
-    assert found(pod("p", owner="Job/batch")) == ("waits", ["job_running"])
+def test_a_jobs_pod_follows_the_policy(expected: tuple[str, list[str]], settings: dict[str, Any]) -> None:
+    assert found(pod("p", owner="Job/batch"), **settings) == expected
 
 
 @cases(
@@ -61,13 +58,10 @@ def test_jobs_are_waited_for_unless_the_policy_shows_otherwise() -> None:
     ("at exactly that age it may go", [], 10, {"created": NOW - 10 * MINUTE}),
     ("a pod that is leaving keeps nothing", [], 10, {"created": NOW, "deleting": NOW}),
     ("of unknown age", [], 10, {"created": None}),
+    ("a DaemonSet's", [], 10, {"created": NOW, "owner": "DaemonSet/agent"}),
 )
 def test_a_young_pod_keeps_its_node_for_a_while(expected: list[str], minimum: int, changes: dict[str, Any]) -> None:
     assert found(pod("p", **changes), minimum_pod_age=minimum * MINUTE)[1] == expected
-
-
-def test_a_young_daemon_keeps_nothing() -> None:
-    assert found(pod("p", owner="DaemonSet/agent", created=NOW), minimum_pod_age=MINUTE)[1] == []
 
 
 def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
@@ -93,21 +87,22 @@ def test_a_rollout_that_waiting_does_not_end_is_named(expected: str, changes: di
 
 
 @cases(
-    "expected, available, subject, budgets",
-    ("all there: one may go", [], 4, pod("p"), ()),
-    ("a quarter away already", ["too_few_available"], 3, pod("p"), ()),
-    ("the one that is away may go", [], 3, pod("p", ready=False), ()),
-    ("the one that is leaving may go", [], 3, pod("p", deleting=NOW), ()),
-    ("a PDB speaks for itself", [], 3, pod("p"), (pdb("web", app="web"),)),
+    "expected, available, subject, budgets, settings",
+    ("all there: one may go", [], 4, pod("p"), (), {}),
+    ("a quarter away already", ["too_few_available"], 3, pod("p"), (), {}),
+    ("the policy lets two be away", [], 3, pod("p"), (), {"unprotected": Limit(count=2)}),
+    ("the one that is away may go", [], 3, pod("p", ready=False), (), {}),
+    ("the one that is leaving may go", [], 3, pod("p", deleting=NOW), (), {}),
+    ("a PDB speaks for itself", [], 3, pod("p"), (pdb("web", app="web"),), {}),
 )
 def test_a_workload_without_a_pdb_loses_no_more_than_a_quarter(
-    expected: list[str], available: int, subject: Pod, budgets: tuple[PodDisruptionBudget, ...]
+    expected: list[str],
+    available: int,
+    subject: Pod,
+    budgets: tuple[PodDisruptionBudget, ...],
+    settings: dict[str, Any],
 ) -> None:
-    assert found(subject, Workload(NAME, 4, available), *budgets)[1] == expected
-
-
-def test_the_policy_shows_how_many_may_be_away() -> None:
-    assert found(pod("p"), Workload(NAME, 4, 3), unprotected=Limit(count=2))[1] == []
+    assert found(subject, Workload(NAME, 4, available), *budgets, **settings)[1] == expected
 
 
 def test_what_waits_and_blocks_at_once_is_a_block() -> None:
