@@ -1,14 +1,15 @@
-"""How deep a run goes: the same cases every time (`make test`), or all of them with new seeds (`make deep`).
+"""How a law is tried: with a table of cases, with drawn ones, and how deep a run goes.
 
-`EBB_DEEP=1` makes a run deep. `EBB_SEED` (a number or any text) chooses what is drawn. Unless it is set it is 0 in a
-run that is not deep, so that a green commit stays green, and the time in a deep one; each run prints it. A test that
-takes long and kills no mutant that a faster one lets through bears the mark `deep`; naming it with `::` runs it all the
-same.
+Drawn cases are the same every time (`make test`), or more of them with new seeds (`make deep`). `EBB_DEEP=1` makes a
+run deep. `EBB_SEED` (a number or any text) chooses what is drawn. Unless it is set it is 0 in a run that is not deep,
+so that a green commit stays green, and the time in a deep one; each run prints it. A test that takes long and kills
+no mutant that a faster one lets through bears the mark `deep`; naming it with `::` runs it all the same.
 """
 
 import os
 import time
 from collections.abc import Sequence
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -37,6 +38,11 @@ if DEEP:  # a law that is broken needs minutes to find the smallest case that sh
 def examples(deep: int) -> settings:
     """Return the settings of a law that tries so many examples in a deep run, and a quarter of them else."""
     return settings(max_examples=deep if DEEP else max(_LEAST_EXAMPLES, deep // _QUICK_SHARE))
+
+
+def cases(names: str, *rows: Sequence[Any]) -> pytest.MarkDecorator:
+    """Try a law with each row: its spoken id, then the values of `names`, the expected one first."""
+    return pytest.mark.parametrize(names.split(", "), [pytest.param(*values, id=spoken) for spoken, *values in rows])
 
 
 def _load_profile() -> None:

@@ -8,12 +8,11 @@ import pytest
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import cluster_arrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
-from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.attach_limits import AttachLimits
-from shared.core.placement.constraints.host_ports import HostPorts
+from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts, OnePodClaims
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
-from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
+from shared.core.placement.constraints.volume_place import VolumePlace
 from tests.faults.families import bases
 from tests.faults.history import run
 from tests.faults.mutants import swapped

@@ -19,7 +19,7 @@ import msgspec
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.measuring import measure
 from tests.mutation.reach import Reach, folder_of
-from tests.mutation.sites import ROOT, Mutant, mutants, patches, product
+from tests.mutation.sites import ROOT, Mutant, mutants, product
 from tests.mutation.suite import Suite, collect, file_of, test_files
 from tests.mutation.swapping import Live
 from tests.mutation.trying import Fate, Processes, Score, Trial
@@ -97,8 +97,6 @@ def drawn(candidates: Sequence[Mutant], share: float, seed: int) -> list[Mutant]
 
 
 def _candidates(given: argparse.Namespace) -> list[Mutant]:
-    if given.patch:
-        return patches(given.patch)
     paths = [path for path in product() if not given.words or any(word in path.as_posix() for word in given.words)]
     if given.again is None:
         return mutants(paths)
@@ -122,7 +120,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--tests", action="append", default=[], help="a part of the paths of tests; none = all")
     parser.add_argument("--out", type=Path, help="keep what survives")
     parser.add_argument("--again", type=Path, help="try those of such a file")
-    parser.add_argument("--patch", type=Path, help="try these alone: a JSON list of {id, file, old, new}")
     return parser.parse_args(arguments)
 
 

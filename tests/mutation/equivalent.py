@@ -11,122 +11,93 @@ _LEFT: Final = "what must remain is kept by name; in which order it is named is 
 _UNIT: Final = "in which parts of a vCPU amounts are counted; they are divided by it again"
 _AS_MANY: Final = "there always are as many of both; strict shows a fault of ours"
 _PRICES_ALONE: Final = "while nothing is committed, only prices are read"
-_CLAIMS, _SCHEDULE = "shared/core/records/claims.py", "shared/core/policy/schedule.py"
-_MARKS = "shared/core/planning/candidates.py"
-_AT_REST, _BILL, _PLAN, _SELECTION = (
-    f"shared/core/planning/{name}.py" for name in ("steady_state", "bill", "make_plan", "selection")
-)
-_STEERING, _LOOK = (f"shared/core/planning/{name}.py" for name in ("steering", "autoscaler_look"))
-_PACKING, _SCHEDULER, _STRATEGIES = (
-    f"shared/core/placement/{name}.py" for name in ("packing", "cluster_packings", "strategies")
-)
-
-EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
-    (
-        _CLAIMS,
-        "settle",
-        "claim is None or why is None or why.row.after is After.NOTHING",
-        "claim is None or why.row.after is After.NOTHING",
-    ): "a claim without a reason has returned before; the part is for the types",
-    (_CLAIMS, "longest_rate", "0", "1"): "what no rate counts may be remembered or not",
-    (_CLAIMS, "longest_rate", "0", "-1"): "what no rate counts may be remembered or not",
-    (
-        _SCHEDULE,
-        "_end_of_gap",
-        "local.replace(tzinfo=zone, fold=0)",
-        "local.replace(tzinfo=zone)",
-    ): "a schedule's local time has fold 0 already; written beside its twin with fold 1",
-    (
-        _SCHEDULE,
-        "_latest_local",
-        "local.replace(fold=fold).utcoffset() or timedelta()",
-        "local.replace(fold=fold).utcoffset()",
-    ): _TYPES,
-    (
-        _SCHEDULE,
-        "hits",
-        "after.astimezone(zone).replace(tzinfo=None, fold=0)",
-        "after.astimezone(zone).replace(tzinfo=None)",
-    ): "without a zone nothing reads fold",
-    (
-        "shared/core/placement/demand.py",
-        "nodes_to_return",
-        "if not pods",
-        "if False",
-    ): "saves the arrays; without waiting pods nothing comes out of them either",
-    (_PACKING, "Packing.undo", "if removal.relocated", "if True"): "a node that took no pods has none either way",
-    (_STRATEGIES, "", "1", "2"): "a seed is as good as another",
-    (_STRATEGIES, "", "2", "3"): "a seed is as good as another",
-    (_STRATEGIES, "", "2", "1"): "a seed is as good as another",
-    (
-        "shared/core/placement/cluster_arrays.py",
-        "ClusterArrays._free",
-        "for place, pod in enumerate(bound) if pod.booked is not None",
-        "for place, pod in enumerate(bound)",
-    ): "a pod without a booking of its own asks for what its class asks for, only looked up pod by pod",
-    (
-        "shared/core/placement/node_filters.py",
-        "NodeFilters.label",
-        "if key not in self._labels",
-        "if True",
-    ): "a column that is made again is the same column",
-    (_MARKS, "update_marks", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
-    (_MARKS, "update_marks", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
-    ("shared/core/rules/counts.py", "count_nodes", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
-    (
-        "shared/core/placement/node_room.py",
-        "FitCache.of",
-        "mask is None or late > CATCH_UP",
-        "mask is None",
-    ): "a mask that catches up is the mask made anew, only later",
-    (_AT_REST, "kept_by_the_autoscaler", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
-    (_AT_REST, "_measures", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
-    (_BILL, "", "1000", "1001"): _UNIT,
-    (_BILL, "", "1000", "999"): _UNIT,
-    (_BILL, "Bill.amounts", "if kind not in self._known", "if True"): "worked out again they are the same amounts",
-    (
-        _BILL,
-        "Bill._amounts",
-        "zip(parts, self._rates(family), strict=True)",
-        "zip(parts, self._rates(family))",
-    ): _AS_MANY,
-    (_BILL, "Savings.among", "if bills[now].is_list", "if False"): _PRICES_ALONE,
-    (_BILL, "Savings.without", "self.bill.is_list or not rows", "not rows"): _PRICES_ALONE,
-    (
-        _MARKS,
-        "assess_node",
-        "held is not None or found",
-        "held is not None",
-    ): "saves the estimate; nobody asks for that of a node which is no candidate",
-    (_MARKS, "saves_too_little", "if not least", "if False"): "no node saves less than nothing",
-    (_MARKS, "update_marks", "sorted(rows.items())", "sorted(rows.items(), reverse=True)"): _ORDER,
-    (_PLAN, "_orders", "if not selection.taken", "if False"): "saves the simulation; what is not taken has no order",
-    (_SCHEDULER, "_balance", "zip(free, sizes, strict=True)", "zip(free, sizes)"): _AS_MANY,
-    (_SELECTION, "", "2", "3"): "of the ranks of reasons only the order counts",
-    (
-        _SELECTION,
-        "Selection._hold_softly",
-        "if self.taken",
-        "if True",
-    ): "saves the simulation; what is not taken moves no pod",
-    (
-        _SELECTION,
-        "Selection._ask_or_keep",
-        "if found",
-        "if True",
-    ): "of a node that was taken nobody asks what keeps it",
-    (
-        _SELECTION,
-        "Selection._ask_or_keep",
-        "any((blocker.reason in _LATER for blocker in found))",
-        "all((blocker.reason in _LATER for blocker in found))",
-    ): "a rule returns gates alone, or one reason that is none",
-    (
-        _BILL,
-        "Bill.total",
-        "zip(sums, *map(self.amounts, nodes), strict=True)",
-        "zip(sums, *map(self.amounts, nodes))",
-    ): _AS_MANY,
-    (_STEERING, "costs_of", "True", "False"): _AS_MANY,
-    (_LOOK, "_Look._pods_of", "if name not in self._pods", "if True"): "found again they are the same pods",
+# fmt: off
+_BY_FILE: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
+    "shared/core/placement/cluster_arrays.py": (
+        ("ClusterArrays._free", "for place, pod in enumerate(bound) if pod.booked is not None",
+         "for place, pod in enumerate(bound)",
+         "a pod without a booking of its own asks for what its class asks for, only looked up pod by pod"),
+    ),
+    "shared/core/placement/cluster_packings.py": (
+        ("_balance", "zip(free, sizes, strict=True)", "zip(free, sizes)", _AS_MANY),
+    ),
+    "shared/core/placement/demand.py": (
+        ("nodes_to_return", "if not pods", "if False",
+         "saves the arrays; without waiting pods nothing comes out of them either"),
+    ),
+    "shared/core/placement/node_filters.py": (
+        ("NodeFilters.label", "if key not in self._labels", "if True",
+         "a column that is made again is the same column"),
+    ),
+    "shared/core/placement/node_room.py": (
+        ("FitCache.of", "mask is None or late > CATCH_UP", "mask is None",
+         "a mask that catches up is the mask made anew, only later"),
+    ),
+    "shared/core/placement/packing.py": (
+        ("Packing.undo", "if removal.relocated", "if True", "a node that took no pods has none either way"),
+    ),
+    "shared/core/placement/strategies.py": (
+        ("", "1", "2", "a seed is as good as another"),
+        ("", "2", "3", "a seed is as good as another"),
+        ("", "2", "1", "a seed is as good as another"),
+    ),
+    "shared/core/planning/autoscaler_look.py": (
+        ("_Look._pods_of", "if name not in self._pods", "if True", "found again they are the same pods"),
+    ),
+    "shared/core/planning/bill.py": (
+        ("", "1000", "1001", _UNIT),
+        ("", "1000", "999", _UNIT),
+        ("Bill.amounts", "if kind not in self._known", "if True", "worked out again they are the same amounts"),
+        ("Bill._amounts", "zip(parts, self._rates(family), strict=True)", "zip(parts, self._rates(family))", _AS_MANY),
+        ("Savings.among", "if bills[now].is_list", "if False", _PRICES_ALONE),
+        ("Savings.without", "self.bill.is_list or not rows", "not rows", _PRICES_ALONE),
+        ("Bill.total", "zip(sums, *map(self.amounts, nodes), strict=True)", "zip(sums, *map(self.amounts, nodes))",
+         _AS_MANY),
+    ),
+    "shared/core/planning/candidates.py": (
+        ("update_marks", "sorted(could_go.items())", "tuple(could_go.items())", _ORDER),
+        ("update_marks", "sorted(rows.items())", "tuple(rows.items())", _ORDER),
+        ("assess_node", "held is not None or found", "held is not None",
+         "saves the estimate; nobody asks for that of a node which is no candidate"),
+        ("saves_too_little", "if not least", "if False", "no node saves less than nothing"),
+        ("update_marks", "sorted(rows.items())", "sorted(rows.items(), reverse=True)", _ORDER),
+    ),
+    "shared/core/planning/make_plan.py": (
+        ("_orders", "if not selection.taken", "if False", "saves the simulation; what is not taken has no order"),
+    ),
+    "shared/core/planning/selection.py": (
+        ("", "2", "3", "of the ranks of reasons only the order counts"),
+        ("Selection._hold_softly", "if self.taken", "if True", "saves the simulation; what is not taken moves no pod"),
+        ("Selection._ask_or_keep", "if found", "if True", "of a node that was taken nobody asks what keeps it"),
+        ("Selection._ask_or_keep", "any((blocker.reason in _LATER for blocker in found))",
+         "all((blocker.reason in _LATER for blocker in found))",
+         "a rule returns gates alone, or one reason that is none"),
+    ),
+    "shared/core/planning/steady_state.py": (
+        ("kept_by_the_autoscaler", "(CPU, MEMORY)", "(MEMORY, CPU)", _LEFT),
+        ("_measures", "(CPU, MEMORY)", "(MEMORY, CPU)", _LEFT),
+    ),
+    "shared/core/planning/steering.py": (
+        ("costs_of", "True", "False", _AS_MANY),
+    ),
+    "shared/core/policy/schedule.py": (
+        ("_end_of_gap", "local.replace(tzinfo=zone, fold=0)", "local.replace(tzinfo=zone)",
+         "a schedule's local time has fold 0 already; written beside its twin with fold 1"),
+        ("_latest_local", "local.replace(fold=fold).utcoffset() or timedelta()", "local.replace(fold=fold).utcoffset()",
+         _TYPES),
+        ("hits", "after.astimezone(zone).replace(tzinfo=None, fold=0)", "after.astimezone(zone).replace(tzinfo=None)",
+         "without a zone nothing reads fold"),
+    ),
+    "shared/core/records/claims.py": (
+        ("settle", "claim is None or why is None or why.row.after is After.NOTHING",
+         "claim is None or why.row.after is After.NOTHING",
+         "a claim without a reason has returned before; the part is for the types"),
+        ("longest_rate", "0", "1", "what no rate counts may be remembered or not"),
+        ("longest_rate", "0", "-1", "what no rate counts may be remembered or not"),
+    ),
+    "shared/core/rules/counts.py": (
+        ("count_nodes", "sorted(by_pool.items())", "tuple(by_pool.items())", _ORDER),
+    ),
 }
+# fmt: on
+EQUIVALENT: Final = {(file, *mutant): why for file, rows in _BY_FILE.items() for *mutant, why in rows}

@@ -11,8 +11,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Final
 
-import msgspec
-
 from tests.mutation.operators import empty_answers, mistakes, name_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -91,27 +89,6 @@ def _put(tree: ast.Module, parent: ast.AST, field: str, place: int | None, other
     else:
         own[place] = ast.copy_location(other, own[place])
     return ast.fix_missing_locations(tree)
-
-
-class _Patch(msgspec.Struct):
-    id: str
-    file: str
-    old: str
-    new: str
-
-
-def patches(path: Path) -> list[Mutant]:
-    """Return the mutants of a file that people write: in each the first `old` of the file is `new`."""
-    return [_patched(patch) for patch in msgspec.json.decode(path.read_bytes(), type=list[_Patch])]
-
-
-def _patched(given: _Patch) -> Mutant:
-    path = ROOT / given.file
-    before, old, after = path.read_text(encoding="utf-8").partition(given.old)
-    first = before.count("\n") + 1
-    lines = range(first, first + old.count("\n") + 1)
-    put = partial(ast.parse, before + given.new + after)
-    return Mutant(path, given.id, lines, first, lambda: (given.old, given.new), put)
 
 
 def _told(node: ast.AST, other: ast.AST) -> tuple[str, str]:

@@ -15,12 +15,11 @@ import numpy as np
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.placement.constraints import NewConstraint
-from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.attach_limits import AttachLimits
-from shared.core.placement.constraints.host_ports import HostPorts
+from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts, OnePodClaims
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
-from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
+from shared.core.placement.constraints.volume_place import VolumePlace
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing

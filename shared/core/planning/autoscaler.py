@@ -114,11 +114,6 @@ _Rule = Callable[[Pod, DrainContext], bool | None]
 """True: it may go whatever later rules decide; False: it may not; None: this rule does not decide."""
 
 
-def is_safe_to_evict(spec: PodClass) -> bool:
-    """Whether the pods are moved whatever a PodDisruptionBudget allows; the eviction API still asks it."""
-    return spec.annotations.get(names.SAFE_TO_EVICT) == "true"
-
-
 def _may_move_system_pod(pod: Pod, context: DrainContext) -> bool | None:
     if pod.spec.namespace != names.KUBE_SYSTEM or context.budgets_of(pod.spec):
         return None

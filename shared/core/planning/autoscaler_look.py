@@ -24,11 +24,11 @@ from shared.core.placement.node_room import OUTSIDE
 from shared.core.planning.autoscaler import (
     drop_expendable,
     is_eligible,
-    is_safe_to_evict,
     may_be_moved,
     without_announcements,
 )
 from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pod_rules import is_safe_to_evict
 from shared.core.rules.pods import movable
 
 PARALLEL: Final = 10  # Nodes that may be deleted at once (max-scale-down-parallelism).
@@ -197,6 +197,7 @@ class _Budgets:
 
     def refuses(self, spec: PodClass) -> bool:
         """Whether a pod of the class may not go (drainability/rules/pdb)."""
+        # What is safe to evict moves whatever a budget allows; the eviction API still asks it.
         budgets = () if is_safe_to_evict(spec) else self._context.budgets_of(spec)
         return any(budget.disruptions_allowed - self._used[budget.key] < 1 for budget in budgets)
 

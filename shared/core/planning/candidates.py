@@ -78,7 +78,7 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
     if reason is DrainReason.EXPIRED:
         found = tuple(blocker for blocker in found if blocker.reason is not Unremovable.NOT_EMPTY)
     if rules is NODE_RULES and reason is DrainReason.UNDERUTILIZED and measured is not None:
-        found += _too_full(measured, settings)
+        found += above_limits(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
     last = situation.about_moving(node, goes_last)
@@ -96,21 +96,6 @@ def _reason(node: Node, settings: PoolPolicy, situation: Situation, *, empty: bo
     if empty:
         return DrainReason.EMPTY
     return DrainReason.EXPIRED if has_expired(node, settings, situation.now) else DrainReason.UNDERUTILIZED
-
-
-def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
-    """Ratios must be strictly below their limits (docs/acceptance.md rows 27 and 47)."""
-    busiest, share = max(measured.accelerators, key=lambda accelerator: accelerator[1], default=("", Fraction(0)))
-    details = {
-        Unremovable.CPU_ABOVE_LIMIT: _against(measured.cpu, settings.cpu_limit),
-        Unremovable.MEMORY_ABOVE_LIMIT: _against(measured.memory, settings.memory_limit),
-        Unremovable.ACCELERATOR_ABOVE_LIMIT: f"{busiest} {_against(share, settings.cpu_limit)}",
-    }
-    return tuple(Blocker(reason, detail=details[reason]) for reason in above_limits(measured, settings))
-
-
-def _against(ratio: Fraction, limit: Fraction) -> str:
-    return f"{float(ratio):.1%} (limit {float(limit):.0%})"
 
 
 def counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tuple[NodeCounts, dict[str, Fraction]]:

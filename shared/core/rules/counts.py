@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from types import MappingProxyType
-from typing import Final
 
 from msgspec import structs
 
@@ -23,8 +21,6 @@ from shared.core.records.state import Claim, ClusterState, Start
 from shared.core.rules.budgets import Calendar
 from shared.core.rules.pods import movable
 from shared.core.rules.utilization import is_untainted
-
-NO_ZONES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ class PoolCounts:
     in_use: frozenset[str] = frozenset()
     """UIDs in flight, and of nodes that are not Ready; without claims whose budget has ended."""
     left: int = 0
-    left_by_zone: Mapping[str, int] = field(default_factory=lambda: NO_ZONES)
+    left_by_zone: Mapping[str, int] = field(default_factory=dict)
     newest: datetime | None = None  # The latest creation of a node.
     limits: NodePool | None = None
     taken: int = 0  # Nodes taken in this pass.

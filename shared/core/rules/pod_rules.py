@@ -66,14 +66,14 @@ def not_admitted(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
 def kube_system(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Under `evict` we move these pods ourselves, so the autoscaler's PDB-or-one-hour rule finds none of them."""
     left = context.policy.kube_system_pods is KubeSystemPods.LEAVE
-    if left and spec.namespace == names.KUBE_SYSTEM and not _safe_to_evict(spec):
+    if left and spec.namespace == names.KUBE_SYSTEM and not is_safe_to_evict(spec):
         yield Finding(PodBlock.KUBE_SYSTEM)
 
 
 def local_storage(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Keep local data; kube-system's is scratch space, as in estafette (docs/decisions/predecessors.md)."""
     evicted = context.policy.local_storage is LocalStorage.EVICT or spec.namespace == names.KUBE_SYSTEM
-    if evicted or _safe_to_evict(spec):
+    if evicted or is_safe_to_evict(spec):
         return
     # The autoscaler splits this list at commas without trimming; so do we, or it would block where we do not.
     safe = spec.annotations.get(names.SAFE_LOCAL_VOLUMES, "").split(",")
@@ -115,7 +115,7 @@ def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
     return drain.timeout + min(timedelta(seconds=spec.grace_seconds), drain.max_grace)
 
 
-def _safe_to_evict(spec: PodClass) -> bool:
+def is_safe_to_evict(spec: PodClass) -> bool:
     return spec.annotations.get(names.SAFE_TO_EVICT) == "true"
 
 

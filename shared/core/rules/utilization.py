@@ -18,7 +18,7 @@ from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources, 
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import NO_PODS, NodePods
 from shared.core.policy import PoolPolicy
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, Unremovable
 
 KUBERNETES_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Conditions of a node (not-ready, disk-pressure, shutdown …): never a pool's own, however many nodes share them."""
@@ -88,15 +88,20 @@ def _usage(size: Resources, own: NodePods) -> Usage:
     )
 
 
-def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
-    """Return which ratios are at or above the pool's limits; empty = underutilized (docs/acceptance.md row 27)."""
+def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Blocker, ...]:
+    """Return which ratios are at or above the pool's limits; empty = underutilized (docs/acceptance.md 27 and 47)."""
     # Accelerators have the CPU's limit: what a node is bought for is its first measure.
+    busiest, share = max(used.accelerators, key=lambda accelerator: accelerator[1], default=("", Fraction(0)))
     rows = (
-        (used.cpu < pool.cpu_limit, Unremovable.CPU_ABOVE_LIMIT),
-        (used.memory < pool.memory_limit, Unremovable.MEMORY_ABOVE_LIMIT),
-        ((used.accelerator or 0) < pool.cpu_limit, Unremovable.ACCELERATOR_ABOVE_LIMIT),
+        (Unremovable.CPU_ABOVE_LIMIT, "", used.cpu, pool.cpu_limit),
+        (Unremovable.MEMORY_ABOVE_LIMIT, "", used.memory, pool.memory_limit),
+        (Unremovable.ACCELERATOR_ABOVE_LIMIT, f"{busiest} ", share, pool.cpu_limit),
     )
-    return tuple(reason for below, reason in rows if not below)
+    return tuple(
+        Blocker(reason, detail=f"{name}{float(ratio):.1%} (limit {float(limit):.0%})")
+        for reason, name, ratio, limit in rows
+        if ratio >= limit
+    )
 
 
 def spare(

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import CSINode, VolumeAttachment
@@ -17,6 +15,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import cluster, mounts, node, persistent_volume, pod, storage, storage_class, volume_claim
+from tests.depth import cases
 
 PD = "pd.csi.storage.gke.io"
 SCRATCH = Volume("scratch", "ephemeral", "", "standard-rwo")
@@ -46,29 +45,27 @@ def takes(snapshot: Snapshot) -> bool:
     return bool(Packing(arrays, PACKED).taking(0)[0])
 
 
-@pytest.mark.parametrize(
-    ("expected", "most", "here", "new"),
-    [
-        pytest.param(True, 2, mounts("a"), mounts("b"), id="as many as it can attach"),
-        pytest.param(False, 1, mounts("a"), mounts("b"), id="one too many"),
-        pytest.param(True, 1, mounts("a"), mounts("a"), id="one that is there already"),
-        pytest.param(True, 1, mounts("a"), mounts("twin"), id="another claim for the same disk"),
-        pytest.param(False, 1, mounts("a"), mounts("a", "b"), id="one that is there and one that is not"),
-        pytest.param(True, 0, mounts("a"), mounts("a"), id="nothing new on a node that has too many"),
-        pytest.param(True, 1, mounts("a"), mounts("nfs"), id="a volume that nothing attaches"),
-        pytest.param(True, 0, (), mounts("nfs"), id="nor counts"),
-        pytest.param(False, 1, mounts("a"), mounts("waits"), id="a volume that is still to be made"),
-        pytest.param(True, 1, mounts("waits"), mounts("waits"), id="which is one, no matter who asks for it"),
-        pytest.param(False, 1, mounts("a"), mounts("gone"), id="whose volume is missing, by its class"),
-        pytest.param(False, 1, mounts("a"), mounts("old"), id="a disk that the driver has taken over"),
-        pytest.param(False, 1, mounts("a"), (SCRATCH,), id="an ephemeral volume"),
-        pytest.param(False, 1, (SCRATCH,), (SCRATCH,), id="which each pod has for itself"),
-        pytest.param(True, 2, (SCRATCH,), (SCRATCH,), id="two of them"),
-        pytest.param(False, 1, (INLINE,), mounts("a"), id="a disk that a pod names itself"),
-        pytest.param(True, 1, (INLINE, replace(INLINE, name="e")), (INLINE,), id="which is one, too"),
-        pytest.param(False, 1, mounts("a"), (replace(SCRATCH, storage_class="legacy"),), id="of an in-tree class"),
-        pytest.param(True, None, mounts("a", "b"), mounts("c"), id="a driver without a limit"),
-    ],
+@cases(
+    "expected, most, here, new",
+    ("as many as it can attach", True, 2, mounts("a"), mounts("b")),
+    ("one too many", False, 1, mounts("a"), mounts("b")),
+    ("one that is there already", True, 1, mounts("a"), mounts("a")),
+    ("another claim for the same disk", True, 1, mounts("a"), mounts("twin")),
+    ("one that is there and one that is not", False, 1, mounts("a"), mounts("a", "b")),
+    ("nothing new on a node that has too many", True, 0, mounts("a"), mounts("a")),
+    ("a volume that nothing attaches", True, 1, mounts("a"), mounts("nfs")),
+    ("nor counts", True, 0, (), mounts("nfs")),
+    ("a volume that is still to be made", False, 1, mounts("a"), mounts("waits")),
+    ("which is one, no matter who asks for it", True, 1, mounts("waits"), mounts("waits")),
+    ("whose volume is missing, by its class", False, 1, mounts("a"), mounts("gone")),
+    ("a disk that the driver has taken over", False, 1, mounts("a"), mounts("old")),
+    ("an ephemeral volume", False, 1, mounts("a"), (SCRATCH,)),
+    ("which each pod has for itself", False, 1, (SCRATCH,), (SCRATCH,)),
+    ("two of them", True, 2, (SCRATCH,), (SCRATCH,)),
+    ("a disk that a pod names itself", False, 1, (INLINE,), mounts("a")),
+    ("which is one, too", True, 1, (INLINE, replace(INLINE, name="e")), (INLINE,)),
+    ("of an in-tree class", False, 1, mounts("a"), (replace(SCRATCH, storage_class="legacy"),)),
+    ("a driver without a limit", True, None, mounts("a", "b"), mounts("c")),
 )
 def test_a_node_takes_as_many_volumes_as_its_driver_shows(
     expected: bool, most: int | None, here: tuple[Volume, ...], new: tuple[Volume, ...]
@@ -80,15 +77,13 @@ def test_a_node_that_shows_nothing_of_its_drivers_has_no_limit() -> None:
     assert takes(picture({"n2": 0}, mounts("a", "b"), mounts("c")))
 
 
-@pytest.mark.parametrize(
-    ("expected", "attached"),
-    [
-        pytest.param(True, [], id="nothing"),
-        pytest.param(True, ["pv-a"], id="what the pod there uses"),
-        pytest.param(False, ["pv-c"], id="what no pod there uses"),
-        pytest.param(True, ["pv-old", "pv-gone"], id="what is not the driver's own, or is gone"),
-        pytest.param(False, ["pv-b"], id="the very disk that is to come, for it is counted twice"),
-    ],
+@cases(
+    "expected, attached",
+    ("nothing", True, []),
+    ("what the pod there uses", True, ["pv-a"]),
+    ("what no pod there uses", False, ["pv-c"]),
+    ("what is not the driver's own, or is gone", True, ["pv-old", "pv-gone"]),
+    ("the very disk that is to come, for it is counted twice", False, ["pv-b"]),
 )
 def test_what_is_attached_besides_takes_a_place(expected: bool, attached: list[str]) -> None:
     rows = {"n1": tuple(VolumeAttachment(PD, name) for name in attached)}
@@ -113,14 +108,12 @@ def drain(most: int, *volumes: str, shared: int = 0) -> bool:
     return Simulation.of(replace(cluster([node("n1"), node("n2")], pods), storage=known)).try_remove("n1") is None
 
 
-@pytest.mark.parametrize(
-    ("expected", "most", "volumes", "shared"),
-    [
-        pytest.param(True, 3, "abc", 0, id="room for all"),
-        pytest.param(False, 2, "abc", 0, id="room for all but one"),
-        pytest.param(True, 1, "", 5, id="five pods with one volume"),
-        pytest.param(False, 3, "abc", 5, id="and three with their own"),
-    ],
+@cases(
+    "expected, most, volumes, shared",
+    ("room for all", True, 3, "abc", 0),
+    ("room for all but one", False, 2, "abc", 0),
+    ("five pods with one volume", True, 1, "", 5),
+    ("and three with their own", False, 3, "abc", 5),
 )
 def test_the_volumes_of_all_that_move_together_count(expected: bool, most: int, volumes: str, shared: int) -> None:
     assert drain(most, *volumes, shared=shared) is expected

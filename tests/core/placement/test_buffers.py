@@ -16,6 +16,7 @@ from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, announced_taint, buffer, claim, cluster, held, node, our_taint, pod, policy, taint
+from tests.depth import cases
 
 HOSTNAME = "kubernetes.io/hostname"
 SAME = LabelSelector((Requirement("app", "In", ("web",)),))
@@ -27,35 +28,33 @@ def picture(buffers: Buffers, **first: Any) -> Snapshot:
     return cluster(nodes, [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=1)], buffers=buffers)
 
 
-def kept_for(buffers: Buffers, name: str = "n1") -> str:
-    """The buffer that a node stays for."""
-    refused = Simulation.of(picture(buffers)).try_remove(name)
+def kept_for(simulation: Simulation, name: str = "n1") -> str:
+    """The buffer that a node stays for; empty where it stays for a pod."""
+    refused = simulation.try_remove(name)
     return refused.buffer if refused else "goes"
 
 
 GPU = (Toleration("gpu", "Exists"),)
 
 
-@pytest.mark.parametrize(
-    ("buffers", "kept"),
-    [
-        pytest.param(held(), "goes", id="without buffers the node goes"),
-        pytest.param(held(buffer("web", cpu=2)), "goes", id="a chunk that has room next to the pods lets it go"),
-        pytest.param(held(buffer("web", cpu=2.5)), "default/web", id="a chunk whose room a pod would take"),
-        pytest.param(held(buffer("web", 2, cpu=2.5)), "default/web", id="a chunk that has no other place"),
-        pytest.param(held(buffer("web", cpu=5)), "goes", id="a chunk that fits nowhere holds nothing"),
-        pytest.param(held(buffer("web", 9, cpu=2.5)), "default/web", id="of one that is too large what fits is kept"),
-        pytest.param(held(buffer("web", 2, cpu=3.5)), "default/web", id="a node that could take one"),
-        pytest.param(held(buffer("web", cpu=2.5, tolerations=GPU, node_selector={"disk": "ssd"})), "goes",
-                     id="a chunk lies only where its selector and tolerations let it"),
-        pytest.param(held(buffer("web", cpu=2.5, node_selector={"disk": "ssd"})), "goes",
-                     id="a chunk that no taint lets in holds nothing"),
-        pytest.param(held(buffer("a", cpu=0.1), buffer("web", 2, cpu=2.8)), "default/web",
-                     id="of several buffers it names the one whose room is missing"),
-    ],
+@cases(
+    "buffers, kept",
+    ("without buffers the node goes", held(), "goes"),
+    ("a chunk that has room next to the pods lets it go", held(buffer("web", cpu=2)), "goes"),
+    ("a chunk whose room a pod would take", held(buffer("web", cpu=2.5)), "default/web"),
+    ("a chunk that has no other place", held(buffer("web", 2, cpu=2.5)), "default/web"),
+    ("a chunk that fits nowhere holds nothing", held(buffer("web", cpu=5)), "goes"),
+    ("of one that is too large what fits is kept", held(buffer("web", 9, cpu=2.5)), "default/web"),
+    ("a node that could take one", held(buffer("web", 2, cpu=3.5)), "default/web"),
+    ("a chunk lies only where its selector and tolerations let it",
+     held(buffer("web", cpu=2.5, tolerations=GPU, node_selector={"disk": "ssd"})), "goes"),
+    ("a chunk that no taint lets in holds nothing", held(buffer("web", cpu=2.5, node_selector={"disk": "ssd"})),
+     "goes"),
+    ("of several buffers it names the one whose room is missing", held(buffer("a", cpu=0.1), buffer("web", 2, cpu=2.8)),
+     "default/web"),
 )  # fmt: skip
 def test_a_node_stays_as_long_as_a_buffer_needs_its_room(buffers: Buffers, kept: str) -> None:
-    assert kept_for(buffers) == kept
+    assert kept_for(Simulation.of(picture(buffers))) == kept
 
 
 def test_a_node_that_would_stay_without_buffers_too_does_not_stay_for_them() -> None:
@@ -70,9 +69,7 @@ def test_chunks_keep_apart_where_their_template_shows_it() -> None:
     apart = (PodTerm(HOSTNAME, SAME, ("default",)),)
     chunks = held(buffer("web", 2, cpu=0.5, labels={"app": "web"}, anti_affinity=apart))
     assert Simulation.of(cluster([node("n1"), node("n2"), node("n3")], buffers=chunks)).try_remove("n1") is None
-    refused = Simulation.of(cluster([node("n1"), node("n2")], buffers=chunks)).try_remove("n1")
-    assert refused is not None
-    assert refused.buffer == "default/web"
+    assert kept_for(Simulation.of(cluster([node("n1"), node("n2")], buffers=chunks))) == "default/web"
 
 
 def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() -> None:
@@ -81,25 +78,20 @@ def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() 
     pods = [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=2)]
     seen = cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5)))
     assert Simulation.of(seen, robust=False).try_remove("n1") is None
-    refused = Simulation.of(seen).try_remove("n1")
-    assert refused is not None
-    assert refused.buffer == "default/web"
+    assert kept_for(Simulation.of(seen)) == "default/web"
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu"),
-    [
-        pytest.param("goes", 2, id="a chunk that has room next to its pods lets it go"),
-        pytest.param("default/web", 2.5, id="a chunk whose room its pods would take"),
-    ],
+@cases(
+    "expected, cpu",
+    ("a chunk that has room next to its pods lets it go", "goes", 2),
+    ("a chunk whose room its pods would take", "default/web", 2.5),
 )
 def test_a_node_that_the_autoscaler_has_announced_stays_for_a_buffer_too(expected: str, cpu: float) -> None:
     announced = (announced_taint(),)
     subject = Simulation.of(picture(held(buffer("web", cpu=cpu)), taints=announced), announced=["n1"])
 
     assert subject.announced == {"n1"}
-    refused = subject.try_remove("n1")
-    assert (refused.buffer if refused else "goes") == expected
+    assert kept_for(subject) == expected
 
 
 def test_headroom_is_room_for_buffers() -> None:
@@ -155,12 +147,10 @@ def test_nodes_that_are_open_stay_open_when_chunks_have_been_counted() -> None:
 
 
 @pytest.mark.parametrize("number", [10**9, 2**63 - 1, 2**63, 10**30])
-@pytest.mark.parametrize(
+@cases(
     "chunk",
-    [
-        pytest.param({}, id="alike"),
-        pytest.param({"labels": {"app": "web"}, "anti_affinity": (PodTerm(HOSTNAME, SAME, ("default",)),)}, id="apart"),
-    ],
+    ("alike", {}),
+    ("apart", {"labels": {"app": "web"}, "anti_affinity": (PodTerm(HOSTNAME, SAME, ("default",)),)}),
 )
 def test_more_chunks_than_any_cluster_holds_take_neither_memory_nor_time(chunk: dict[str, Any], number: int) -> None:
     """A mistyped limit of a buffer must not be what ends a pass: each chunk that has no room has none for the next."""
@@ -172,7 +162,7 @@ def test_more_chunks_than_any_cluster_holds_take_neither_memory_nor_time(chunk: 
 
 @pytest.mark.parametrize("number", [1, 10**30])
 def test_chunks_larger_than_any_node_hold_nothing_however_many_there_are(number: int) -> None:
-    assert kept_for(held(buffer("web", number, cpu=2**60))) == "goes"
+    assert kept_for(Simulation.of(picture(held(buffer("web", number, cpu=2**60))))) == "goes"
 
 
 def test_chunks_are_no_evictions() -> None:
@@ -196,9 +186,7 @@ def test_the_room_that_a_cordoned_node_lends_is_owed_though_it_would_not_be_once
     chunks = held(buffer("cpu", cpu=2.1), buffer("memory", cpu=2, memory=8))
     seen = cluster(nodes, [pod("p", on="n1", cpu=1.5)], buffers=chunks)
 
-    refused = Simulation.of(seen, cordoned_untouched=["n1"], robust=False).try_remove("n1")
-    assert refused is not None
-    assert refused.buffer == "default/memory"
+    assert kept_for(Simulation.of(seen, cordoned_untouched=["n1"], robust=False)) == "default/memory"
 
 
 def test_what_follows_a_plan_owes_buffers_what_they_had_before_any_drain() -> None:
@@ -207,9 +195,7 @@ def test_what_follows_a_plan_owes_buffers_what_they_had_before_any_drain() -> No
     pods = [pod("p", on="n1", cpu=1), pod("q", on="n3")]
     simulation = Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5))), ["n1"])
 
-    refused = simulation.with_guide({}).try_remove("n3")
-    assert refused is not None
-    assert refused.buffer == "default/web"
+    assert kept_for(simulation.with_guide({}), "n3") == "default/web"
 
 
 def test_buffers_keep_their_room_next_to_a_drain_in_flight() -> None:
@@ -228,18 +214,16 @@ def sized(**given: tuple[float, tuple[float, ...]]) -> tuple[list[Node], list[Po
     return nodes, [pod(f"{name}-{number}", on=name, cpu=asked) for name, number, asked in rows]
 
 
-@pytest.mark.parametrize(
-    ("expected", "things", "chunks"),
-    [
-        pytest.param({"n0", "n1"}, sized(n0=(2, (1.5, 0.5)), n1=(2, (0.5, 1)), n2=(4, (1.5,)), n3=(4, ())),
-                     buffer("web", cpu=3), id="two small nodes go, of which the chunk needs neither"),
-        pytest.param({"n0", "n2"}, sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())),
-                     buffer("web", 2, cpu=3), id="the two empty large ones are the chunks' room"),
-        pytest.param({"n2", "n3"}, sized(n0=(4, (1, 1)), n1=(4, (1,)), n2=(2, (1.5,)), n3=(4, ())),
-                     buffer("web", cpu=2), id="an empty node and a small one"),
-        pytest.param({"n1", "n2", "n3"}, sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())),
-                     buffer("web", cpu=30), id="what has no room now holds nothing"),
-    ],
+@cases(
+    "expected, things, chunks",
+    ("two small nodes go, of which the chunk needs neither", {"n0", "n1"},
+     sized(n0=(2, (1.5, 0.5)), n1=(2, (0.5, 1)), n2=(4, (1.5,)), n3=(4, ())), buffer("web", cpu=3)),
+    ("the two empty large ones are the chunks' room", {"n0", "n2"},
+     sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())), buffer("web", 2, cpu=3)),
+    ("an empty node and a small one", {"n2", "n3"}, sized(n0=(4, (1, 1)), n1=(4, (1,)), n2=(2, (1.5,)), n3=(4, ())),
+     buffer("web", cpu=2)),
+    ("what has no room now holds nothing", {"n1", "n2", "n3"},
+     sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())), buffer("web", cpu=30)),
 )  # fmt: skip
 def test_the_search_chooses_what_the_proof_of_the_buffers_room_lets_go(
     expected: set[str], things: tuple[list[Node], list[Pod]], chunks: CapacityBuffer

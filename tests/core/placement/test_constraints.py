@@ -20,6 +20,7 @@ from shared.core.placement.strategies import POTENTIAL, ROBUST
 from shared.core.rules.unmodelled import find_unmodelled
 from shared.core.rules.volumes import VolumeFacts
 from tests.builders import cluster, mounts, node, persistent_volume, pod, pod_class, storage, volume_claim
+from tests.depth import cases
 
 LOUD = {"noise": "loud"}
 
@@ -132,14 +133,12 @@ def crowd(loud: int = 1, calm: int = 1, *, library: bool = False, cordoned: bool
     return cluster([first, node("n2"), node("n3", labels={"library": "yes"} if library else {})], pods)
 
 
-@pytest.mark.parametrize(
-    ("expected", "loud", "library"),
-    [
-        pytest.param(True, 2, False, id="one more on each of two nodes"),
-        pytest.param(False, 3, False, id="no third anywhere"),
-        pytest.param(True, 1, True, id="none in the library, one next to it"),
-        pytest.param(False, 2, True, id="nor where none may ever be"),
-    ],
+@cases(
+    "expected, loud, library",
+    ("one more on each of two nodes", True, 2, False),
+    ("no third anywhere", False, 3, False),
+    ("none in the library, one next to it", True, 1, True),
+    ("nor where none may ever be", False, 2, True),
 )
 @pytest.mark.parametrize("robust", [False, True])
 def test_a_node_goes_only_if_every_constraint_allows_its_pods_a_place(
@@ -214,10 +213,7 @@ def test_pods_without_a_node_come_from_nowhere() -> None:
     assert words(state.told) == ["asked", "add"] * 3 + ["asked"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [pytest.param(({1: 2, 2: 2}, {}, {0}), 2, id="kept"), pytest.param(({0: 3, 1: 1, 2: 1}, {}, set()), 3, id="not")],
-)
+@cases("expected, pods", ("kept", ({1: 2, 2: 2}, {}, {0}), 2), ("not", ({0: 3, 1: 1, 2: 1}, {}, set()), 3))
 def test_room_kept_for_a_node_that_the_autoscaler_empties_is_shown_wholly_or_not_at_all(
     expected: tuple[dict[int, int], dict[int, int], set[int]], pods: int
 ) -> None:

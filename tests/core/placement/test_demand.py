@@ -2,7 +2,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from shared.core.cluster.autoscaling import Buffers
@@ -14,6 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.demand import nodes_for_buffers, nodes_to_return
 from tests.builders import NOW, buffer, cluster, node, our_taint, pod, taint
 from tests.builders import held as holding
+from tests.depth import cases
 
 
 def held(name: str, **changes: Any) -> Node:
@@ -33,29 +33,21 @@ def names(snapshot: Snapshot) -> dict[str, str]:
 FULL = [node("open"), pod("big", on="open", cpu=3.5)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "waits"),
-    [
-        pytest.param({"h1": "p"}, [pending("p")], id="a pod that fits only on a held node"),
-        pytest.param({}, [pending("p", cpu=0.2)], id="a pod that fits on an open node is held by something else"),
-        pytest.param({}, [pending("p", cpu=9)], id="a pod that fits nowhere"),
-        pytest.param({}, [pending("p", node_selector={"gpu": "yes"})], id="a pod that asks for another node"),
-        pytest.param(
-            {"h1": "p1"}, [pending("p1", cpu=2), pending("p2", cpu=2)], id="two pods that fit on one node take one node"
-        ),
-        pytest.param(
-            {"h1": "p1", "h2": "p2"}, [pending("p1", cpu=3), pending("p2", cpu=3)], id="two big pods take a node each"
-        ),
-        pytest.param({}, [pending("p", on="open")], id="a pod that has a node by now"),
-        pytest.param({}, [pending("p", deleting=NOW)], id="a pod that is being deleted wants no node any more"),
-        pytest.param({}, [pending("p", phase=Phase.FAILED)], id="a pod that has finished wants no node any more"),
-        pytest.param(
-            {"h1": "p"}, [pending("p", resource_claims=("gpu",))], id="what is not modelled is not held against it"
-        ),
-        pytest.param({}, [pod("p", cpu=1)], id="a pod that the scheduler has not judged yet"),
-        pytest.param({}, [pending("p", owner="DaemonSet/agent")], id="a DaemonSet's pod is bound to its own node"),
-        pytest.param({}, [pending("p", annotations={MIRROR: "x"})], id="a mirror pod is bound to its own node"),
-    ],
+@cases(
+    "expected, waits",
+    ("a pod that fits only on a held node", {"h1": "p"}, [pending("p")]),
+    ("a pod that fits on an open node is held by something else", {}, [pending("p", cpu=0.2)]),
+    ("a pod that fits nowhere", {}, [pending("p", cpu=9)]),
+    ("a pod that asks for another node", {}, [pending("p", node_selector={"gpu": "yes"})]),
+    ("two pods that fit on one node take one node", {"h1": "p1"}, [pending("p1", cpu=2), pending("p2", cpu=2)]),
+    ("two big pods take a node each", {"h1": "p1", "h2": "p2"}, [pending("p1", cpu=3), pending("p2", cpu=3)]),
+    ("a pod that has a node by now", {}, [pending("p", on="open")]),
+    ("a pod that is being deleted wants no node any more", {}, [pending("p", deleting=NOW)]),
+    ("a pod that has finished wants no node any more", {}, [pending("p", phase=Phase.FAILED)]),
+    ("what is not modelled is not held against it", {"h1": "p"}, [pending("p", resource_claims=("gpu",))]),
+    ("a pod that the scheduler has not judged yet", {}, [pod("p", cpu=1)]),
+    ("a DaemonSet's pod is bound to its own node", {}, [pending("p", owner="DaemonSet/agent")]),
+    ("a mirror pod is bound to its own node", {}, [pending("p", annotations={MIRROR: "x"})]),
 )
 def test_a_held_node_is_returned_only_for_a_pod_it_would_take(expected: dict[str, str], waits: list[Pod]) -> None:
     open_node, big = FULL
@@ -83,32 +75,19 @@ def apart(key: str = HOSTNAME_LABEL) -> dict[str, Any]:
     return {"anti_affinity": (PodTerm(key, LabelSelector((Requirement("app", "In", ("web",)),)), ("default",)),)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "open_pods", "waits"),
-    [
-        pytest.param(
-            {"h2": "p"}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart())], id="it rejects who is there"
-        ),
-        pytest.param(
-            {"h2": "p"},
-            [pod("x", on="open", cpu=3.5)],
-            [pending("p", labels={"app": "web"})],
-            id="who is there rejects it",
-        ),
-        pytest.param({}, [], [pending("p", **apart())], id="an open node that has room and allows it"),
-        pytest.param(
-            {"h2": "p"}, [pod("x", on="open", **apart())], [pending("p", **apart())], id="open, but forbidden"
-        ),
-        pytest.param(
-            {"h2": "p1"},
-            [pod("x", on="open", **apart())],
-            [pending("p1", **apart()), pending("p2", **apart())],
-            id="two that reject each other do not both fit on one node",
-        ),
-        pytest.param(
-            {}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart(ZONE_LABEL))], id="their whole zone is forbidden"
-        ),
-    ],
+@cases(
+    "expected, open_pods, waits",
+    ("it rejects who is there", {"h2": "p"}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart())]),
+    ("who is there rejects it", {"h2": "p"}, [pod("x", on="open", cpu=3.5)], [pending("p", labels={"app": "web"})]),
+    ("an open node that has room and allows it", {}, [], [pending("p", **apart())]),
+    ("open, but forbidden", {"h2": "p"}, [pod("x", on="open", **apart())], [pending("p", **apart())]),
+    (
+        "two that reject each other do not both fit on one node",
+        {"h2": "p1"},
+        [pod("x", on="open", **apart())],
+        [pending("p1", **apart()), pending("p2", **apart())],
+    ),
+    ("their whole zone is forbidden", {}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart(ZONE_LABEL))]),
 )
 def test_a_held_node_is_not_returned_for_a_pod_whose_anti_affinity_forbids_it(
     expected: dict[str, str], open_pods: list[Pod], waits: list[Pod]
@@ -121,12 +100,10 @@ def test_a_held_node_is_not_returned_for_a_pod_whose_anti_affinity_forbids_it(
     assert expected == names(picture)
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param({}, {}, id="there it would fit"),
-        pytest.param({"h1": "p"}, {"unschedulable": True}, id="not on a cordoned one"),
-    ],
+@cases(
+    "expected, changes",
+    ("there it would fit", {}, {}),
+    ("not on a cordoned one", {"h1": "p"}, {"unschedulable": True}),
 )
 def test_an_open_node_of_a_pool_that_is_upgraded_still_takes_the_pod_today(
     expected: dict[str, str], changes: dict[str, Any]
@@ -137,12 +114,10 @@ def test_an_open_node_of_a_pool_that_is_upgraded_still_takes_the_pod_today(
     assert expected == names(picture)
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param({"h1": "p"}, {"ready": False}, id="not Ready for the moment"),
-        pytest.param({}, {"taints": (our_taint("h1"), taint("broken"))}, id="tainted by somebody else as well"),
-    ],
+@cases(
+    "expected, changes",
+    ("not Ready for the moment", {"h1": "p"}, {"ready": False}),
+    ("tainted by somebody else as well", {}, {"taints": (our_taint("h1"), taint("broken"))}),
 )
 def test_a_held_node_takes_what_it_admits_once_our_taint_and_cordon_are_gone(
     expected: dict[str, str], changes: dict[str, Any]
@@ -174,36 +149,30 @@ def preempts(name: str = "p", **changes: Any) -> Pod:
     return pending(name, **{"cpu": 2, "priority": 100, "nominated": "open", **changes})
 
 
-@pytest.mark.parametrize(
-    ("expected", "there", "waits"),
-    [
-        pytest.param({}, [ends()], [preempts()], id="a pod that has its place as soon as another has ended"),
-        pytest.param({"h1": "p"}, [ends()], [preempts(nominated="")], id="the scheduler keeps no room for it"),
-        pytest.param({"h1": "p"}, [ends()], [preempts(nominated="gone")], id="its node is gone"),
-        pytest.param({"h2": "p"}, [STAYS, ends(on="h1", cpu=3)], [preempts(nominated="h1")],
-                     id="its node is one that we hold"),
-        pytest.param({"h1": "p"}, [STAYS, ends(on="shut", cpu=3)], [preempts(nominated="shut")],
-                     id="its node is cordoned"),
-        pytest.param({"h1": "p"}, [ends()], [preempts(cpu=2.1)], id="what ends leaves too little"),
-        pytest.param({"h1": "p"}, [], [preempts(cpu=2.1)], id="nothing ends there"),
-        pytest.param({"h1": "p"}, [STAYS], [preempts()], id="what is there stays"),
-        pytest.param({"h1": "p"}, [STAYS, ends(phase=Phase.SUCCEEDED)], [preempts()],
-                     id="what has ended leaves nothing more"),
-        pytest.param({"h1": "p"}, [ends(priority=100)], [preempts()], id="what ends does not give way for it"),
-        pytest.param({}, [ends(priority=99)], [preempts()], id="what ends is of the next lower priority"),
-        pytest.param({"h1": "p"}, [ends()], [preempts(node_selector={"gpu": "no"})], id="its node does not admit it"),
-        pytest.param({}, [ends(90)], [preempts()], id="what ends may take a minute and a half"),
-        pytest.param({"h1": "p"}, [ends(91)], [preempts()], id="what ends takes longer"),
-        pytest.param({"h1": "p"}, [ends(31)], [preempts(**ago(60))], id="counted from when it began to wait"),
-        pytest.param({}, [ends(0)], [preempts(**ago(89))], id="what ends in this moment"),
-        pytest.param({"h1": "p"}, [ends(-1)], [preempts(**ago(31))], id="what should have ended may never end"),
-        pytest.param({"h1": "p"}, [ends(0)], [preempts(**ago(90))], id="it has waited for a minute and a half"),
-        pytest.param({"h1": "p2"}, [ends()], [preempts("p1"), preempts("p2")], id="one end is room for one of two"),
-        pytest.param({}, [ends()], [preempts("p1", cpu=1), preempts("p2", cpu=1)], id="and for two that share it"),
-        pytest.param({"h1": "a"}, [ends()], [pending("a", cpu=0.4), preempts()],
-                     id="what is free there is not another pod's"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, there, waits",
+    ("a pod that has its place as soon as another has ended", {}, [ends()], [preempts()]),
+    ("the scheduler keeps no room for it", {"h1": "p"}, [ends()], [preempts(nominated="")]),
+    ("its node is gone", {"h1": "p"}, [ends()], [preempts(nominated="gone")]),
+    ("its node is one that we hold", {"h2": "p"}, [STAYS, ends(on="h1", cpu=3)], [preempts(nominated="h1")]),
+    ("its node is cordoned", {"h1": "p"}, [STAYS, ends(on="shut", cpu=3)], [preempts(nominated="shut")]),
+    ("what ends leaves too little", {"h1": "p"}, [ends()], [preempts(cpu=2.1)]),
+    ("nothing ends there", {"h1": "p"}, [], [preempts(cpu=2.1)]),
+    ("what is there stays", {"h1": "p"}, [STAYS], [preempts()]),
+    ("what has ended leaves nothing more", {"h1": "p"}, [STAYS, ends(phase=Phase.SUCCEEDED)], [preempts()]),
+    ("what ends does not give way for it", {"h1": "p"}, [ends(priority=100)], [preempts()]),
+    ("what ends is of the next lower priority", {}, [ends(priority=99)], [preempts()]),
+    ("its node does not admit it", {"h1": "p"}, [ends()], [preempts(node_selector={"gpu": "no"})]),
+    ("what ends may take a minute and a half", {}, [ends(90)], [preempts()]),
+    ("what ends takes longer", {"h1": "p"}, [ends(91)], [preempts()]),
+    ("counted from when it began to wait", {"h1": "p"}, [ends(31)], [preempts(**ago(60))]),
+    ("what ends in this moment", {}, [ends(0)], [preempts(**ago(89))]),
+    ("what should have ended may never end", {"h1": "p"}, [ends(-1)], [preempts(**ago(31))]),
+    ("it has waited for a minute and a half", {"h1": "p"}, [ends(0)], [preempts(**ago(90))]),
+    ("one end is room for one of two", {"h1": "p2"}, [ends()], [preempts("p1"), preempts("p2")]),
+    ("and for two that share it", {}, [ends()], [preempts("p1", cpu=1), preempts("p2", cpu=1)]),
+    ("what is free there is not another pod's", {"h1": "a"}, [ends()], [pending("a", cpu=0.4), preempts()]),
+)
 def test_a_pod_that_others_give_way_to_asks_for_no_held_node_yet(
     expected: dict[str, str], there: list[Pod], waits: list[Pod]
 ) -> None:
@@ -252,27 +221,17 @@ def needed(buffers: Buffers) -> dict[str, str]:
     return dict(nodes_for_buffers(seen, ours))
 
 
-@pytest.mark.parametrize(
-    ("expected", "buffers"),
-    [
-        pytest.param({}, holding(), id="no buffers"),
-        pytest.param({}, holding(buffer("web", cpu=1)), id="there is room on an open node"),
-        pytest.param({"h1": "default/web"}, holding(buffer("web", cpu=1.5)), id="only a held node has room"),
-        pytest.param(
-            {"h1": "default/web"}, holding(buffer("web", 2, cpu=1.5)), id="two chunks on one node take one node"
-        ),
-        pytest.param(
-            {"h1": "default/web", "h2": "default/web"},
-            holding(buffer("web", 2, cpu=1.8)),
-            id="two that need a node each",
-        ),
-        pytest.param({}, holding(buffer("web", cpu=9)), id="a chunk that no node could take"),
-        pytest.param({}, holding(buffer("web", cpu=1.5, node_selector={"gpu": "yes"})), id="one for other nodes"),
-        pytest.param({}, holding(buffer("web", cpu=1.5, ready=1)), id="the autoscaler shows that it has its room"),
-        pytest.param(
-            {"h1": "default/web"}, holding(buffer("web", 2, cpu=1.5, ready=1)), id="it shows that one lacks it"
-        ),
-    ],
+@cases(
+    "expected, buffers",
+    ("no buffers", {}, holding()),
+    ("there is room on an open node", {}, holding(buffer("web", cpu=1))),
+    ("only a held node has room", {"h1": "default/web"}, holding(buffer("web", cpu=1.5))),
+    ("two chunks on one node take one node", {"h1": "default/web"}, holding(buffer("web", 2, cpu=1.5))),
+    ("two that need a node each", {"h1": "default/web", "h2": "default/web"}, holding(buffer("web", 2, cpu=1.8))),
+    ("a chunk that no node could take", {}, holding(buffer("web", cpu=9))),
+    ("one for other nodes", {}, holding(buffer("web", cpu=1.5, node_selector={"gpu": "yes"}))),
+    ("the autoscaler shows that it has its room", {}, holding(buffer("web", cpu=1.5, ready=1))),
+    ("it shows that one lacks it", {"h1": "default/web"}, holding(buffer("web", 2, cpu=1.5, ready=1))),
 )
 def test_a_held_node_is_returned_for_a_buffer_that_has_room_nowhere_else(
     expected: dict[str, str], buffers: Buffers

@@ -6,13 +6,12 @@ k8s.io/kube-scheduler/framework: protocol and number decide, addresses as text, 
 
 from typing import Any
 
-import pytest
-
 from shared.core.cluster import names
 from shared.core.cluster.pod import HostPort, Phase
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from tests.builders import NOW, cluster, node, pod
+from tests.depth import cases
 
 WEB = HostPort("TCP", 80)
 
@@ -26,20 +25,18 @@ def taken(snapshot: Snapshot, *order: str) -> list[str]:
     return [name for name in order if simulation.try_remove(name) is None]
 
 
-@pytest.mark.parametrize(
-    ("free", "one", "other"),
-    [
-        pytest.param(False, WEB, WEB, id="the same port"),
-        pytest.param(True, WEB, HostPort("TCP", 81), id="another number"),
-        pytest.param(True, WEB, HostPort("UDP", 80), id="another protocol"),
-        pytest.param(False, at("10.0.0.1"), at("10.0.0.1"), id="the same address"),
-        pytest.param(True, at("10.0.0.1"), at("10.0.0.2"), id="another address"),
-        pytest.param(False, at("10.0.0.1"), WEB, id="one address and all"),
-        pytest.param(True, at("10.0.0.1"), HostPort("UDP", 80), id="all addresses of another protocol"),
-        pytest.param(False, at("::"), WEB, id="all of either family"),
-        pytest.param(False, at("::"), at("10.0.0.1"), id="all of IPv6, which on most hosts holds IPv4"),
-        pytest.param(True, at("fd00::1"), at("fd00::2"), id="two of IPv6"),
-    ],
+@cases(
+    "free, one, other",
+    ("the same port", False, WEB, WEB),
+    ("another number", True, WEB, HostPort("TCP", 81)),
+    ("another protocol", True, WEB, HostPort("UDP", 80)),
+    ("the same address", False, at("10.0.0.1"), at("10.0.0.1")),
+    ("another address", True, at("10.0.0.1"), at("10.0.0.2")),
+    ("one address and all", False, at("10.0.0.1"), WEB),
+    ("all addresses of another protocol", True, at("10.0.0.1"), HostPort("UDP", 80)),
+    ("all of either family", False, at("::"), WEB),
+    ("all of IPv6, which on most hosts holds IPv4", False, at("::"), at("10.0.0.1")),
+    ("two of IPv6", True, at("fd00::1"), at("fd00::2")),
 )
 def test_a_port_bars_a_node_from_either_side(free: bool, one: HostPort, other: HostPort) -> None:
     for mine, theirs in ((one, other), (other, one)):
@@ -47,37 +44,21 @@ def test_a_port_bars_a_node_from_either_side(free: bool, one: HostPort, other: H
         assert bool(taken(cluster([node("n1"), node("n2")], pods), "n1")) is free
 
 
-@pytest.mark.parametrize(
-    ("free", "mover", "stayer"),
-    [
-        pytest.param(True, {}, {"host_ports": (WEB,)}, id="a pod without ports may go anywhere"),
-        pytest.param(True, {"host_ports": (WEB,)}, {}, id="a node without such pods takes any"),
-        pytest.param(
-            False, {"host_ports": (HostPort("TCP", 81), WEB)}, {"host_ports": (WEB,)}, id="one of several is enough"
-        ),
-        pytest.param(True, {"host_ports": (WEB, WEB)}, {}, id="a pod does not bar itself"),
-        pytest.param(
-            False, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "owner": "DaemonSet/x"}, id="a daemon's port stays"
-        ),
-        pytest.param(
-            False,
-            {"host_ports": (WEB,)},
-            {"host_ports": (WEB,), "owner": None, "annotations": {names.MIRROR: "x"}},
-            id="a static pod's port stays",
-        ),
-        pytest.param(
-            False,
-            {"host_ports": (WEB,)},
-            {"host_ports": (WEB,), "deleting": NOW},
-            id="a terminating pod holds its port",
-        ),
-        pytest.param(
-            True,
-            {"host_ports": (WEB,)},
-            {"host_ports": (WEB,), "phase": Phase.SUCCEEDED},
-            id="a finished one has let it go",
-        ),
-    ],
+@cases(
+    "free, mover, stayer",
+    ("a pod without ports may go anywhere", True, {}, {"host_ports": (WEB,)}),
+    ("a node without such pods takes any", True, {"host_ports": (WEB,)}, {}),
+    ("one of several is enough", False, {"host_ports": (HostPort("TCP", 81), WEB)}, {"host_ports": (WEB,)}),
+    ("a pod does not bar itself", True, {"host_ports": (WEB, WEB)}, {}),
+    ("a daemon's port stays", False, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "owner": "DaemonSet/x"}),
+    (
+        "a static pod's port stays",
+        False,
+        {"host_ports": (WEB,)},
+        {"host_ports": (WEB,), "owner": None, "annotations": {names.MIRROR: "x"}},
+    ),
+    ("a terminating pod holds its port", False, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "deleting": NOW}),
+    ("a finished one has let it go", True, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "phase": Phase.SUCCEEDED}),
 )
 def test_whose_ports_count(free: bool, mover: dict[str, Any], stayer: dict[str, Any]) -> None:
     pods = [pod("mover", on="n1", **mover), pod("stayer", on="n2", **stayer)]

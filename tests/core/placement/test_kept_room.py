@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from shared.core.placement import NoPlace, Simulation
 from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, pod_class, taint
 from tests.core.placement.test_placement import simulation, taken
+from tests.depth import cases
 
 
 def test_pods_of_departing_nodes_get_their_place_first() -> None:
@@ -29,19 +28,13 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
     assert [row.key for row in subject.unplaced] == ["default/big"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "announced"),
-    [
-        pytest.param([], [pod("m", on="m1", cpu=1.5)], id="its pod would take the only room"),
-        pytest.param(["n1"], [pod("m", on="m1", cpu=0.5)], id="there is room for both"),
-        pytest.param(["n1"], [pod("m", on="m1", cpu=3)], id="one that fits nowhere keeps no room"),
-        pytest.param(
-            ["n1"], [pod("m", on="m1", cpu=0.5), pod("big", on="m1", cpu=3)], id="nor does a part of such a node"
-        ),
-        pytest.param(
-            [], [pod("m", on="m1", cpu=1.5, resource_claims=("gpu",))], id="room is kept for what is not modelled, too"
-        ),
-    ],
+@cases(
+    "expected, announced",
+    ("its pod would take the only room", [], [pod("m", on="m1", cpu=1.5)]),
+    ("there is room for both", ["n1"], [pod("m", on="m1", cpu=0.5)]),
+    ("one that fits nowhere keeps no room", ["n1"], [pod("m", on="m1", cpu=3)]),
+    ("nor does a part of such a node", ["n1"], [pod("m", on="m1", cpu=0.5), pod("big", on="m1", cpu=3)]),
+    ("room is kept for what is not modelled, too", [], [pod("m", on="m1", cpu=1.5, resource_claims=("gpu",))]),
 )
 def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str], announced: list[Pod]) -> None:
     nodes = [node("m1", taints=(announced_taint(),)), node("n1"), node("n2")]
@@ -52,12 +45,10 @@ def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str
     assert list(subject.taken) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu"),
-    [
-        pytest.param(True, 1.5, id="in the room that is kept for it"),
-        pytest.param(False, 3, id="not where it fits nowhere"),
-    ],
+@cases(
+    "expected, cpu",
+    ("in the room that is kept for it", True, 1.5),
+    ("not where it fits nowhere", False, 3),
 )
 def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> None:
     nodes = [node("m1", taints=(announced_taint(),)), node("n2")]
@@ -72,31 +63,23 @@ def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> No
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "waiting"),
-    [
-        pytest.param([], pod("waits", cpu=3, phase=Phase.PENDING), id="a pending pod keeps its place"),
-        pytest.param(["n1"], pod("waits", cpu=9, phase=Phase.PENDING), id="one that fits nowhere asks for none"),
-        pytest.param(["n1"], pod("waits", cpu=3, phase=Phase.PENDING, deleting=NOW), id="one that is deleted neither"),
-    ],
+@cases(
+    "expected, waiting",
+    ("a pending pod keeps its place", [], pod("waits", cpu=3, phase=Phase.PENDING)),
+    ("one that fits nowhere asks for none", ["n1"], pod("waits", cpu=9, phase=Phase.PENDING)),
+    ("one that is deleted neither", ["n1"], pod("waits", cpu=3, phase=Phase.PENDING, deleting=NOW)),
 )
 def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), waiting])
     assert taken(snapshot, "n1") == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "leaving"),
-    [
-        pytest.param([], pod("old", on="d1", cpu=2), id="it still has to go"),
-        pytest.param(["n1"], pod("old", on="d1", cpu=2, deleting=NOW), id="its replacement has come already"),
-        pytest.param(
-            [], pod("old", on="d1", cpu=2, deleting=NOW, replaced_at_end=True), id="unless it comes only at the end"
-        ),
-        pytest.param(
-            [], pod("old", on="d1", cpu=2, deleting=NOW, owner="StatefulSet/db"), id="a StatefulSet waits for its end"
-        ),
-    ],
+@cases(
+    "expected, leaving",
+    ("it still has to go", [], pod("old", on="d1", cpu=2)),
+    ("its replacement has come already", ["n1"], pod("old", on="d1", cpu=2, deleting=NOW)),
+    ("unless it comes only at the end", [], pod("old", on="d1", cpu=2, deleting=NOW, replaced_at_end=True)),
+    ("a StatefulSet waits for its end", [], pod("old", on="d1", cpu=2, deleting=NOW, owner="StatefulSet/db")),
 )
 def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[str], leaving: Pod) -> None:
     nodes = [node("d1", unschedulable=True), node("n1"), node("n2")]
@@ -106,14 +89,12 @@ def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[
     assert list(subject.taken) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "stranded"),
-    [
-        pytest.param([], pod("left", on="gone", cpu=3), id="its controller makes it again, and it needs a place then"),
-        pytest.param(["n1"], pod("left", on="gone", cpu=3, deleting=NOW), id="one that ends has been replaced already"),
-        pytest.param(["n1"], pod("left", on="gone", cpu=3, owner=None), id="one without a controller does not return"),
-        pytest.param(["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x"), id="a daemon went with its node"),
-    ],
+@cases(
+    "expected, stranded",
+    ("its controller makes it again, and it needs a place then", [], pod("left", on="gone", cpu=3)),
+    ("one that ends has been replaced already", ["n1"], pod("left", on="gone", cpu=3, deleting=NOW)),
+    ("one without a controller does not return", ["n1"], pod("left", on="gone", cpu=3, owner=None)),
+    ("a daemon went with its node", ["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x")),
 )
 def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod) -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), stranded])
@@ -123,13 +104,11 @@ def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod
 THERE = pod_class(owner="DaemonSet/x", cpu=3, node_selector={"kubernetes.io/hostname": "n3"})
 
 
-@pytest.mark.parametrize(
-    ("expected", "stricken"),
-    [
-        pytest.param([], pod("sick", on="n3", cpu=3), id="it comes back elsewhere when its node stays so"),
-        pytest.param(["n1"], pod("sick", on="n3", cpu=9), id="one that fits nowhere holds nobody up"),
-        pytest.param(["n1"], pod("sick", on="n3", kind=THERE), id="a daemon stays with its node"),
-    ],
+@cases(
+    "expected, stricken",
+    ("it comes back elsewhere when its node stays so", [], pod("sick", on="n3", cpu=3)),
+    ("one that fits nowhere holds nobody up", ["n1"], pod("sick", on="n3", cpu=9)),
+    ("a daemon stays with its node", ["n1"], pod("sick", on="n3", kind=THERE)),
 )
 def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stricken: Pod) -> None:
     nodes = [node("n1"), node("n2"), node("n3", cpu=12, ready=False)]
@@ -151,14 +130,12 @@ def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() 
     assert refusal.pod.key == "default/waits"
 
 
-@pytest.mark.parametrize(
-    ("expected", "nominated"),
-    [
-        pytest.param([], "n3", id="the room on n3 is kept for it"),
-        pytest.param(["n1"], "", id="nominated nowhere, it is planned onto n2"),
-        pytest.param(["n1"], "n9", id="its node is gone"),
-        pytest.param(["n1"], "n1", id="a node that has no room for it yet"),
-    ],
+@cases(
+    "expected, nominated",
+    ("the room on n3 is kept for it", [], "n3"),
+    ("nominated nowhere, it is planned onto n2", ["n1"], ""),
+    ("its node is gone", ["n1"], "n9"),
+    ("a node that has no room for it yet", ["n1"], "n1"),
 )
 def test_room_that_the_scheduler_keeps_for_a_pod_is_taken(expected: list[str], nominated: str) -> None:
     """Only n3 has room for n1's pod, and n2 for the pending one's, where nothing is kept for it."""
@@ -167,14 +144,12 @@ def test_room_that_the_scheduler_keeps_for_a_pod_is_taken(expected: list[str], n
     assert taken(cluster(nodes, pods), "n1") == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "waits"),
-    [
-        pytest.param([], {"nominated": "n2"}, id="what a pod that gives way for it leaves is its own"),
-        pytest.param(["n1"], {}, id="nominated nowhere, it is planned onto n3"),
-        pytest.param(["n1"], {"nominated": "n2", "node_selector": {"disk": "hdd"}}, id="where it may not run at all"),
-        pytest.param(["n1"], {"nominated": "n2", "cpu": 3.5}, id="where too little becomes free"),
-    ],
+@cases(
+    "expected, waits",
+    ("what a pod that gives way for it leaves is its own", [], {"nominated": "n2"}),
+    ("nominated nowhere, it is planned onto n3", ["n1"], {}),
+    ("where it may not run at all", ["n1"], {"nominated": "n2", "node_selector": {"disk": "hdd"}}),
+    ("where too little becomes free", ["n1"], {"nominated": "n2", "cpu": 3.5}),
 )
 def test_room_that_becomes_free_for_a_nominated_pod_is_taken_too(expected: list[str], waits: dict[str, Any]) -> None:
     """n2 has 2 CPU free and soon 3: they are for the pending pod, though n3, where n1's pod may not run, has room."""
@@ -203,20 +178,18 @@ def daemon(on: str, cpu: float = 1.5, **spec: Any) -> Pod:
     return pod(f"agent-{on}", on=on, owner="DaemonSet/agent", cpu=cpu, **spec)
 
 
-@pytest.mark.parametrize(
-    ("expected", "daemons", "second"),
-    [
-        pytest.param(True, [], {}, id="without a DaemonSet there is room"),
-        pytest.param(False, [daemon("n1")], {}, id="its pod is to come and takes the room"),
-        pytest.param(True, [daemon("n1", cpu=1)], {}, id="there is room for both"),
-        pytest.param(True, [daemon("n1", cpu=1), daemon("n2", cpu=1)], {}, id="its pod is there and counts once"),
-        pytest.param(True, [daemon("n1", node_selector=SSD)], {}, id="its selector leaves the node out"),
-        pytest.param(False, [daemon("n1", node_selector=SSD)], {"labels": SSD}, id="its selector means the node"),
-        pytest.param(True, [daemon("n1", node_terms=ON_SSD)], {}, id="its affinity leaves the node out"),
-        pytest.param(False, [daemon("n1", node_terms=ON_SSD)], {"labels": SSD}, id="its affinity means the node"),
-        pytest.param(True, [daemon("n1", phase=Phase.FAILED)], {}, id="a pod that has ended shows nothing"),
-        pytest.param(False, [daemon("n1", cpu=0.5), daemon("n3")], {}, id="of two revisions the most counts"),
-    ],
+@cases(
+    "expected, daemons, second",
+    ("without a DaemonSet there is room", True, [], {}),
+    ("its pod is to come and takes the room", False, [daemon("n1")], {}),
+    ("there is room for both", True, [daemon("n1", cpu=1)], {}),
+    ("its pod is there and counts once", True, [daemon("n1", cpu=1), daemon("n2", cpu=1)], {}),
+    ("its selector leaves the node out", True, [daemon("n1", node_selector=SSD)], {}),
+    ("its selector means the node", False, [daemon("n1", node_selector=SSD)], {"labels": SSD}),
+    ("its affinity leaves the node out", True, [daemon("n1", node_terms=ON_SSD)], {}),
+    ("its affinity means the node", False, [daemon("n1", node_terms=ON_SSD)], {"labels": SSD}),
+    ("a pod that has ended shows nothing", True, [daemon("n1", phase=Phase.FAILED)], {}),
+    ("of two revisions the most counts", False, [daemon("n1", cpu=0.5), daemon("n3")], {}),
 )
 def test_a_daemon_pod_still_to_come_keeps_its_room(expected: bool, daemons: list[Pod], second: dict[str, Any]) -> None:
     """n1 has a pod of 3 CPU, n2 has 4, and n3 room for a daemon alone."""

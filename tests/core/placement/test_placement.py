@@ -12,6 +12,7 @@ from shared.core.placement import Candidate, NoPlace, Simulation, search
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import CATCH_UP, REMEMBERED, FitCache
 from tests.builders import announced_taint, cluster, node, our_taint, pod, pod_class, resources, taint
+from tests.depth import cases
 
 
 def simulation(snapshot: Snapshot, **options: Any) -> Simulation:
@@ -31,12 +32,10 @@ def apart(key: str = names.HOSTNAME_LABEL, app: str = "web") -> tuple[PodTerm, .
 
 
 @pytest.mark.acceptance(45)
-@pytest.mark.parametrize(
-    ("expected", "per_node", "cpu"),
-    [
-        pytest.param(0, 1, 2.2, id="five nodes with one pod of 2.2 CPU on 4: none can go"),
-        pytest.param(2, 11, 0.2, id="five nodes with eleven pods of 0.2 CPU: they fit on three"),
-    ],
+@cases(
+    "expected, per_node, cpu",
+    ("five nodes with one pod of 2.2 CPU on 4: none can go", 0, 1, 2.2),
+    ("five nodes with eleven pods of 0.2 CPU: they fit on three", 2, 11, 0.2),
 )
 def test_pods_must_fit_together_on_what_remains(expected: int, per_node: int, cpu: float) -> None:
     kind = pod_class(cpu=cpu)
@@ -50,26 +49,22 @@ def test_memory_counts_as_cpu_does() -> None:
     assert taken(cluster([node(f"n{n}") for n in range(3)], full)) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "other", "spec"),
-    [
-        pytest.param(["n1"], node("n2"), {}, id="a plain pod goes to a plain node"),
-        pytest.param([], node("n2", ready=False), {}, id="not to one that is not ready"),
-        pytest.param([], node("n2", unschedulable=True), {}, id="not to one that somebody cordoned"),
-        pytest.param([], node("n2", taints=(our_taint(),)), {}, id="not to one with our taint"),
-        pytest.param([], node("n2", taints=(announced_taint(),)), {}, id="not to one going"),
-        pytest.param([], node("n2", taints=(taint("gpu"),)), {}, id="not past a taint"),
-        pytest.param(["n1"], node("n2", taints=(taint("gpu"),)), {"tolerations": (Toleration("gpu", "Exists"),)},
-                     id="tolerated"),
-        pytest.param([], node("n2"), {"node_selector": {"disk": "ssd"}}, id="not where the selector does not match"),
-        pytest.param(["n1"], node("n2", labels={"disk": "ssd"}), {"node_selector": {"disk": "ssd"}}, id="selected"),
-        pytest.param([], node("n2"), {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)},
-                     id="not against affinity"),
-        pytest.param([], node("n2", pods=0), {}, id="not where the number of pods is reached"),
-        pytest.param([], node("n2"), {"requests": resources(1, gpu=1)}, id="not without the extended resource"),
-        pytest.param(["n1"], node("n2", allocatable=resources(4, 16, pods=110, gpu=1)),
-                     {"requests": resources(1, gpu=1)}, id="an extended resource that is there"),
-    ],
+@cases(
+    "expected, other, spec",
+    ("a plain pod goes to a plain node", ["n1"], node("n2"), {}),
+    ("not to one that is not ready", [], node("n2", ready=False), {}),
+    ("not to one that somebody cordoned", [], node("n2", unschedulable=True), {}),
+    ("not to one with our taint", [], node("n2", taints=(our_taint(),)), {}),
+    ("not to one going", [], node("n2", taints=(announced_taint(),)), {}),
+    ("not past a taint", [], node("n2", taints=(taint("gpu"),)), {}),
+    ("tolerated", ["n1"], node("n2", taints=(taint("gpu"),)), {"tolerations": (Toleration("gpu", "Exists"),)}),
+    ("not where the selector does not match", [], node("n2"), {"node_selector": {"disk": "ssd"}}),
+    ("selected", ["n1"], node("n2", labels={"disk": "ssd"}), {"node_selector": {"disk": "ssd"}}),
+    ("not against affinity", [], node("n2"), {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}),
+    ("not where the number of pods is reached", [], node("n2", pods=0), {}),
+    ("not without the extended resource", [], node("n2"), {"requests": resources(1, gpu=1)}),
+    ("an extended resource that is there", ["n1"], node("n2", allocatable=resources(4, 16, pods=110, gpu=1)),
+     {"requests": resources(1, gpu=1)}),
 )  # fmt: skip
 @pytest.mark.acceptance(41, 43)
 def test_a_pod_goes_only_where_the_scheduler_would_let_it(
@@ -78,11 +73,8 @@ def test_a_pod_goes_only_where_the_scheduler_would_let_it(
     assert taken(cluster([node("n1"), other], [pod("p", on="n1", **spec)]), "n1") == expected
 
 
-@pytest.mark.parametrize("picky", [pytest.param("a", id="asked first"), pytest.param("z", id="asked last")])
-@pytest.mark.parametrize(
-    ("expected", "labels"),
-    [pytest.param([], {}, id="its affinity does not match"), pytest.param(["n1"], {"disk": "ssd"}, id="it matches")],
-)
+@cases("picky", ("asked first", "a"), ("asked last", "z"))
+@cases("expected, labels", ("its affinity does not match", [], {}), ("it matches", ["n1"], {"disk": "ssd"}))
 def test_pods_that_differ_in_affinity_alone_are_kept_apart(
     expected: list[str], labels: dict[str, str], picky: str
 ) -> None:
@@ -91,17 +83,15 @@ def test_pods_that_differ_in_affinity_alone_are_kept_apart(
     assert taken(cluster([node("n1"), node("n2", labels=labels)], pods), "n1") == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "mover", "stayer"),
-    [
-        pytest.param([], {"anti_affinity": apart()}, {}, id="the mover rejects who stays"),
-        pytest.param([], {}, {"anti_affinity": apart()}, id="who stays rejects the mover"),
-        pytest.param(["n1"], {"anti_affinity": apart(app="db")}, {}, id="it means others"),
-        pytest.param(["n1"], {"anti_affinity": apart()}, {"phase": Phase.SUCCEEDED}, id="who stays has finished"),
-        pytest.param([], {"anti_affinity": apart()}, {"owner": "DaemonSet/web"}, id="who stays is a daemon"),
-        pytest.param([], {"anti_affinity": apart(names.ZONE_LABEL)}, {}, id="in the same zone"),
-        pytest.param(["n1"], {"anti_affinity": apart("rack")}, {}, id="nodes without the key are no domain"),
-    ],
+@cases(
+    "expected, mover, stayer",
+    ("the mover rejects who stays", [], {"anti_affinity": apart()}, {}),
+    ("who stays rejects the mover", [], {}, {"anti_affinity": apart()}),
+    ("it means others", ["n1"], {"anti_affinity": apart(app="db")}, {}),
+    ("who stays has finished", ["n1"], {"anti_affinity": apart()}, {"phase": Phase.SUCCEEDED}),
+    ("who stays is a daemon", [], {"anti_affinity": apart()}, {"owner": "DaemonSet/web"}),
+    ("in the same zone", [], {"anti_affinity": apart(names.ZONE_LABEL)}, {}),
+    ("nodes without the key are no domain", ["n1"], {"anti_affinity": apart("rack")}, {}),
 )
 def test_anti_affinity_holds_in_both_directions(
     expected: list[str], mover: dict[str, Any], stayer: dict[str, Any]
@@ -217,15 +207,13 @@ def arrays_of(*kinds: dict[str, Any], nodes: int = 4) -> ClusterArrays:
     )
 
 
-@pytest.mark.parametrize(
-    ("alike", "other"),
-    [
-        pytest.param(True, {"labels": {"statefulset.kubernetes.io/pod-name": "db-1"}}, id="another pod's name"),
-        pytest.param(True, {"owner": "StatefulSet/other", "priority": 7}, id="another workload"),
-        pytest.param(True, {"node_selector": {names.POOL_LABEL: "a"}}, id="a selector that all nodes have"),
-        pytest.param(False, {"node_selector": {names.ZONE_LABEL: "b"}}, id="other nodes"),
-        pytest.param(False, {"cpu": 0.2}, id="another need"),
-    ],
+@cases(
+    "alike, other",
+    ("another pod's name", True, {"labels": {"statefulset.kubernetes.io/pod-name": "db-1"}}),
+    ("another workload", True, {"owner": "StatefulSet/other", "priority": 7}),
+    ("a selector that all nodes have", True, {"node_selector": {names.POOL_LABEL: "a"}}),
+    ("other nodes", False, {"node_selector": {names.ZONE_LABEL: "b"}}),
+    ("another need", False, {"cpu": 0.2}),
 )
 def test_classes_that_need_the_same_of_the_same_nodes_share_a_mask(alike: bool, other: dict[str, Any]) -> None:
     arrays = arrays_of({}, other)

@@ -8,8 +8,6 @@ another, nodes that go) is Ebb's own caution and says so.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
-
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod, PodClass
@@ -21,6 +19,7 @@ from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
+from tests.depth import cases
 
 HOST, ZONE, RACK = names.HOSTNAME_LABEL, names.ZONE_LABEL, "rack"
 SPACES = {"default": {"team": "a"}, "other": {"team": "b"}}
@@ -68,19 +67,17 @@ def db(name: str, on: str, owner: str = "ReplicaSet", **changes: Any) -> Pod:
 ZONES = [node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"), node("n4", zone="b")]
 
 
-@pytest.mark.parametrize(
-    ("expected", "asked", "there"),
-    [
-        pytest.param("n3 n4", term("db"), [db("d", "n3")], id="the zone of its companion"),
-        pytest.param("n3", term("db", HOST), [db("d", "n3")], id="the node of its companion"),
-        pytest.param("n1 n2 n3 n4", term("db"), [db("d", "n3"), db("e", "n1")], id="any domain with one"),
-        pytest.param("", term("db"), [], id="nobody there that it asks for"),
-        pytest.param("", term("db"), [pod("d", on="n3", owner="ReplicaSet/x")], id="others do not count"),
-        pytest.param("", term("db"), [db("d", "n3", phase=Phase.SUCCEEDED)], id="nor does one that has finished"),
-        pytest.param("", term("db", selector=None), [db("d", "n3")], id="a term without selector means no pod"),
-        pytest.param("n3 n4", term("", selector=LabelSelector()), [db("d", "n3")], id="an empty one means every pod"),
-        pytest.param("", term("db", RACK), [db("d", "n3")], id="every node must have the topology key"),
-    ],
+@cases(
+    "expected, asked, there",
+    ("the zone of its companion", "n3 n4", term("db"), [db("d", "n3")]),
+    ("the node of its companion", "n3", term("db", HOST), [db("d", "n3")]),
+    ("any domain with one", "n1 n2 n3 n4", term("db"), [db("d", "n3"), db("e", "n1")]),
+    ("nobody there that it asks for", "", term("db"), []),
+    ("others do not count", "", term("db"), [pod("d", on="n3", owner="ReplicaSet/x")]),
+    ("nor does one that has finished", "", term("db"), [db("d", "n3", phase=Phase.SUCCEEDED)]),
+    ("a term without selector means no pod", "", term("db", selector=None), [db("d", "n3")]),
+    ("an empty one means every pod", "n3 n4", term("", selector=LabelSelector()), [db("d", "n3")]),
+    ("every node must have the topology key", "", term("db", RACK), [db("d", "n3")]),
 )
 def test_a_node_must_lie_in_a_domain_with_a_pod_that_the_term_means(
     expected: str, asked: PodTerm, there: list[Pod]
@@ -89,17 +86,15 @@ def test_a_node_must_lie_in_a_domain_with_a_pod_that_the_term_means(
     assert takers(ZONES, there, asked) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "there"),
-    [
-        pytest.param("n3", [db("d", "n3", labels={"app": "db", "tier": "x"})], id="one pod that both terms mean"),
-        pytest.param("", [db("d", "n3"), db("e", "n3", labels={"tier": "x"})], id="two that one term each means"),
-        pytest.param(
-            "n3",
-            [db("d", "n3", labels={"app": "db", "tier": "x"}), db("e", "n4")],
-            id="one that a single term means opens nothing next to",
-        ),
-    ],
+@cases(
+    "expected, there",
+    ("one pod that both terms mean", "n3", [db("d", "n3", labels={"app": "db", "tier": "x"})]),
+    ("two that one term each means", "", [db("d", "n3"), db("e", "n3", labels={"tier": "x"})]),
+    (
+        "one that a single term means opens nothing next to",
+        "n3",
+        [db("d", "n3", labels={"app": "db", "tier": "x"}), db("e", "n4")],
+    ),
 )
 def test_only_a_pod_that_all_terms_mean_counts_for_any(expected: str, there: list[Pod]) -> None:
     """podMatchesAllAffinityTerms, updateWithAffinityTerms."""
@@ -114,20 +109,16 @@ def test_the_keys_of_several_terms_may_be_met_by_different_pods() -> None:
     assert takers(nodes, [db("d", "n2"), db("e", "n3")], term("db"), term("db", RACK)) == "n2 n3 n4"
 
 
-@pytest.mark.parametrize(
-    ("moves", "asked", "namespace"),
-    [
-        pytest.param(True, term("db"), "default", id="the pod's own"),
-        pytest.param(False, term("db"), "other", id="not another"),
-        pytest.param(True, term("db", ZONE, "other"), "other", id="one that is listed"),
-        pytest.param(False, term("db", ZONE, "other"), "default", id="its own if it is not listed"),
-        pytest.param(True, PodTerm(ZONE, labelled(app="db"), (), LabelSelector()), "other", id="all"),
-        pytest.param(True, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "other", id="by its labels"),
-        pytest.param(False, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "default", id="no other labels"),
-        pytest.param(
-            True, PodTerm(ZONE, labelled(app="db"), ("default",), labelled(team="b")), "default", id="listed next to"
-        ),
-    ],
+@cases(
+    "moves, asked, namespace",
+    ("the pod's own", True, term("db"), "default"),
+    ("not another", False, term("db"), "other"),
+    ("one that is listed", True, term("db", ZONE, "other"), "other"),
+    ("its own if it is not listed", False, term("db", ZONE, "other"), "default"),
+    ("all", True, PodTerm(ZONE, labelled(app="db"), (), LabelSelector()), "other"),
+    ("by its labels", True, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "other"),
+    ("no other labels", False, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "default"),
+    ("listed next to", True, PodTerm(ZONE, labelled(app="db"), ("default",), labelled(team="b")), "default"),
 )
 def test_in_whose_namespaces_pods_are_meant(moves: bool, asked: PodTerm, namespace: str) -> None:
     """getNamespacesFromPodAffinityTerm, mergeAffinityTermNamespacesIfNotEmpty."""
@@ -138,26 +129,22 @@ ITSELF = term("mover")
 FIRST = mover(on="n3", name="first")
 
 
-@pytest.mark.parametrize(
-    ("expected", "nodes", "there", "terms"),
-    [
-        pytest.param("n1 n2 n3 n4", ZONES, [], (ITSELF,), id="anywhere"),
-        pytest.param("n1 n3", [ZONES[0], node("n2", zone=""), ZONES[2]], [], (ITSELF,), id="anywhere with the key"),
-        pytest.param("", ZONES, [], (ITSELF, term("mover", RACK)), id="with all the keys"),
-        pytest.param("", ZONES, [], (ITSELF, term("db")), id="not if one of its terms means others"),
-        pytest.param("n3", ZONES, [FIRST], (term("mover", HOST),), id="the second follows"),
-        pytest.param("", [*ZONES[:2], node("n3", pods=1)], [FIRST], (ITSELF,), id="and waits where there is no room"),
-        pytest.param(
-            "n1 n2", [*ZONES[:2], node("n3", zone="")], [FIRST], (ITSELF,), id="one on a node without a key is none"
-        ),
-        pytest.param(
-            "",
-            [node("n1", labels={RACK: "1"}), node("n3")],
-            [FIRST],
-            (ITSELF, term("mover", RACK)),
-            id="one on a node with some of the keys is there, and opens nothing",
-        ),
-    ],
+@cases(
+    "expected, nodes, there, terms",
+    ("anywhere", "n1 n2 n3 n4", ZONES, [], (ITSELF,)),
+    ("anywhere with the key", "n1 n3", [ZONES[0], node("n2", zone=""), ZONES[2]], [], (ITSELF,)),
+    ("with all the keys", "", ZONES, [], (ITSELF, term("mover", RACK))),
+    ("not if one of its terms means others", "", ZONES, [], (ITSELF, term("db"))),
+    ("the second follows", "n3", ZONES, [FIRST], (term("mover", HOST),)),
+    ("and waits where there is no room", "", [*ZONES[:2], node("n3", pods=1)], [FIRST], (ITSELF,)),
+    ("one on a node without a key is none", "n1 n2", [*ZONES[:2], node("n3", zone="")], [FIRST], (ITSELF,)),
+    (
+        "one on a node with some of the keys is there, and opens nothing",
+        "",
+        [node("n1", labels={RACK: "1"}), node("n3")],
+        [FIRST],
+        (ITSELF, term("mover", RACK)),
+    ),
 )
 def test_the_first_pod_of_a_group(
     expected: str, nodes: list[Node], there: list[Pod], terms: tuple[PodTerm, ...]
@@ -166,19 +153,17 @@ def test_the_first_pod_of_a_group(
     assert takers(nodes, there, *terms) == expected
 
 
-@pytest.mark.parametrize(
-    ("moves", "there"),
-    [
-        pytest.param(True, db("d", "n3"), id="a pod that stays"),
-        pytest.param(True, db("d", "n3", owner="DaemonSet"), id="a DaemonSet's on a node that stays"),
-        pytest.param(False, db("d", "n1", owner="DaemonSet"), id="a DaemonSet's that goes with the node"),
-        pytest.param(False, db("d", "n3", deleting=NOW), id="one that is terminating"),
-        pytest.param(False, db("d", "n5"), id="one on a node that is not Ready"),
-        pytest.param(False, db("d", "n6"), id="one on a node that somebody cordoned"),
-        pytest.param(False, db("d", "n7"), id="one on a node that the autoscaler deletes"),
-        pytest.param(False, db("d", "n8"), id="one on a node that is being upgraded"),
-        pytest.param(False, db("d", ""), id="one that waits for a node itself"),
-    ],
+@cases(
+    "moves, there",
+    ("a pod that stays", True, db("d", "n3")),
+    ("a DaemonSet's on a node that stays", True, db("d", "n3", owner="DaemonSet")),
+    ("a DaemonSet's that goes with the node", False, db("d", "n1", owner="DaemonSet")),
+    ("one that is terminating", False, db("d", "n3", deleting=NOW)),
+    ("one on a node that is not Ready", False, db("d", "n5")),
+    ("one on a node that somebody cordoned", False, db("d", "n6")),
+    ("one on a node that the autoscaler deletes", False, db("d", "n7")),
+    ("one on a node that is being upgraded", False, db("d", "n8")),
+    ("one that waits for a node itself", False, db("d", "")),
 )
 def test_a_pod_relies_on_companions_that_stay(moves: bool, there: Pod) -> None:
     """Ebb's caution: the scheduler counts every pod that has a node, and the next minute it is gone."""
@@ -193,33 +178,29 @@ def test_a_pod_relies_on_companions_that_stay(moves: bool, there: Pod) -> None:
     assert taken([*ZONES, *going], [mover(term("db"), on="n1"), there], pools=pools) == (["n1"] if moves else [])
 
 
-@pytest.mark.parametrize(
-    ("moves", "nodes", "there"),
-    [
-        pytest.param(True, ZONES, [mover(ITSELF, on="n1", name="b")], id="all of a group leave one node of their zone"),
-        pytest.param(
-            False,
-            [node("n1", zone="a"), *ZONES[2:]],
-            [mover(ITSELF, on="n1", name="b")],
-            id="not while the last of them holds the others in a zone without room",
-        ),
-        pytest.param(True, [node("n1", zone="a"), *ZONES[2:]], [], id="the last one alone goes anywhere"),
-        pytest.param(
-            False,
-            [node("n1", zone="a"), *ZONES[2:]],
-            [pod("d", on="n1", owner="DaemonSet/mover")],
-            id="not next to a daemon that it asks for, too",
-        ),
-        pytest.param(
-            True, ZONES, [pod("d", on="n1", owner="DaemonSet/mover")], id="unless the daemon's zone has room elsewhere"
-        ),
-        pytest.param(
-            False,
-            [*ZONES, node("n5", zone="c", unschedulable=True)],
-            [pod("d", on="n1", owner="DaemonSet/mover"), pod("e", on="n5", owner="DaemonSet/mover")],
-            id="one domain must do for all that may be left or gone",
-        ),
-    ],
+@cases(
+    "moves, nodes, there",
+    ("all of a group leave one node of their zone", True, ZONES, [mover(ITSELF, on="n1", name="b")]),
+    (
+        "not while the last of them holds the others in a zone without room",
+        False,
+        [node("n1", zone="a"), *ZONES[2:]],
+        [mover(ITSELF, on="n1", name="b")],
+    ),
+    ("the last one alone goes anywhere", True, [node("n1", zone="a"), *ZONES[2:]], []),
+    (
+        "not next to a daemon that it asks for, too",
+        False,
+        [node("n1", zone="a"), *ZONES[2:]],
+        [pod("d", on="n1", owner="DaemonSet/mover")],
+    ),
+    ("unless the daemon's zone has room elsewhere", True, ZONES, [pod("d", on="n1", owner="DaemonSet/mover")]),
+    (
+        "one domain must do for all that may be left or gone",
+        False,
+        [*ZONES, node("n5", zone="c", unschedulable=True)],
+        [pod("d", on="n1", owner="DaemonSet/mover"), pod("e", on="n5", owner="DaemonSet/mover")],
+    ),
 )
 def test_each_pod_of_a_group_is_placed_while_the_rest_still_stands(
     moves: bool, nodes: list[Node], there: list[Pod]
@@ -265,9 +246,7 @@ def test_a_group_that_is_moved_with_a_pod_that_does_not_ask_for_it_stays_in_one_
     assert taken([*zones, same, node("n5", zone="b")], [asks, db("d", "n3")], "n3", "n1") == ["n3", "n1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "departing"), [pytest.param(["n1"], [], id="stays"), pytest.param([], ["n3"], id="departs")]
-)
+@cases("expected, departing", ("stays", ["n1"], []), ("departs", [], ["n3"]))
 def test_companions_on_departing_nodes_are_counted_where_they_go(expected: list[str], departing: list[str]) -> None:
     """n3's pod moves to zone a, where the follower finds no room; where n3 stays it may go there."""
     nodes = [node("n1", zone="c"), node("n2", zone="a", cpu=0.15), node("n3", zone="b")]
@@ -318,12 +297,10 @@ def test_of_several_pods_without_a_place_none_is_the_first_of_its_group() -> Non
     assert {row.name for row in proof.unplaced} == {"big", "small"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "zone"),
-    [
-        pytest.param(["n1"], "a", id="to another zone: nobody knows in which of the two it is"),
-        pytest.param(["n1", "n2"], "b", id="within its zone"),
-    ],
+@cases(
+    "expected, zone",
+    ("to another zone: nobody knows in which of the two it is", ["n1"], "a"),
+    ("within its zone", ["n1", "n2"], "b"),
 )
 def test_where_a_companion_goes_that_nobody_relied_on_decides_for_who_went_next_to_it(
     expected: list[str], zone: str

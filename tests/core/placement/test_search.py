@@ -1,14 +1,13 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 
-import pytest
-
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.search import ROUND, Choice
 from shared.core.placement.tally import Tally
 from tests.builders import cluster, node, pod
+from tests.depth import cases
 
 SSD = {"disk": "ssd"}
 
@@ -29,9 +28,7 @@ def room_of_two_kinds() -> Snapshot:
     return cluster(nodes, pods)
 
 
-@pytest.mark.parametrize(
-    ("expected", "ejections"), [pytest.param([True, False], 0, id="none"), pytest.param([True, True], 1, id="one")]
-)
+@cases("expected, ejections", ("none", [True, False], 0), ("one", [True, True], 1))
 def test_a_displaced_pod_makes_room_for_one_that_fits_nowhere_else(expected: list[bool], ejections: int) -> None:
     packing = Rearrangement(board(room_of_two_kinds()).first_packing)
     assert [packing.take(node, ejections) for node in (0, 1)] == expected
@@ -111,22 +108,16 @@ def brake_after(rounds: int) -> Callable[[], bool]:
 LARGE = 16
 
 
-@pytest.mark.parametrize(
-    ("expected", "rows"),
-    [
-        pytest.param(
-            {"n1", "n2"},
-            [(2, LARGE, 9, 1), (2, LARGE, 9, 1), (3, 3, 10, 0)],
-            id="the load that moves for each dollar",
-        ),
-        pytest.param(
-            {"n1", "n2"},
-            [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)],
-            id="the capacity that is lost for each dollar",
-        ),
-        pytest.param({"n2"}, [(3, 3, 10, 9), (4, 4, 10, 1)], id="the disruption for each dollar"),
-        pytest.param({"n1"}, [(4, 4, 10, 1), (2, 2, 6, 0)], id="money"),
-    ],
+@cases(
+    "expected, rows",
+    ("the load that moves for each dollar", {"n1", "n2"}, [(2, LARGE, 9, 1), (2, LARGE, 9, 1), (3, 3, 10, 0)]),
+    (
+        "the capacity that is lost for each dollar",
+        {"n1", "n2"},
+        [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)],
+    ),
+    ("the disruption for each dollar", {"n2"}, [(3, 3, 10, 9), (4, 4, 10, 1)]),
+    ("money", {"n1"}, [(4, 4, 10, 1), (2, 2, 6, 0)]),
 )
 def test_each_order_finds_what_no_other_finds(expected: set[str], rows: list[tuple[int, int, int, int]]) -> None:
     """There is room for 4. A row is what a node's pod takes, its size (daemons fill it), its cost, its disruption."""
@@ -192,13 +183,11 @@ def exceeding(amount: int) -> Callable[[Sequence[int]], int]:
     return lambda gone: max(0, gone[0] - amount)
 
 
-@pytest.mark.parametrize(
-    ("expected", "amount"),
-    [
-        pytest.param([], 0, id="commitments cover all: none"),
-        pytest.param(["big"], 8_000, id="the second makes the first needless: it returns"),
-        pytest.param(["small", "big"], 9_000, id="both save: both"),
-    ],
+@cases(
+    "expected, amount",
+    ("commitments cover all: none", [], 0),
+    ("the second makes the first needless: it returns", ["big"], 8_000),
+    ("both save: both", ["small", "big"], 9_000),
 )
 def test_no_node_is_taken_without_which_as_much_would_be_saved(expected: list[str], amount: int) -> None:
     """In the first round `small` goes first, for it has least to move for its money."""

@@ -1,15 +1,16 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.assignments import Move
 from shared.core.placement.bounds import MOST, share, shares
 from tests.builders import announced_taint, cluster, node, our_taint, pod, pod_class, resources
+from tests.depth import cases
 
 EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -36,30 +37,20 @@ def test_pods_that_fill_a_node_to_the_last_drop_fit_one_after_another() -> None:
     assert Simulation.of(cluster([node("n1"), node("n2", cpu=3.999)], pods)).try_remove("n1") is not None
 
 
-def test_headroom_is_rounded_up() -> None:
-    """A tenth of 3,333 millicores is 333.3: 334 are kept, and 2,999 are left."""
-    nodes = [node("n1"), node("n2", cpu=3.333)]
-
-    def fits(cpu: float) -> bool:
-        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
-        return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
-
-    assert (fits(2.999), fits(3.0)) == (True, False)
-
-
-def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
-    nodes = [node("n1"), node("n2", pool="b")]
-
-    def fits(cpu: float) -> bool:
-        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
-        return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
-
-    assert (fits(4), fits(4.001)) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("expected", "pods"), [pytest.param(False, 1, id="one pod is all it takes"), pytest.param(True, 2, id="two are")]
+@cases(
+    "fitting, too_much, other",
+    ("rounded up: 334 of 3,333 millicores", 2.999, 3.0, node("n2", cpu=3.333)),
+    ("none in a pool of which none is asked", 4, 4.001, node("n2", pool="b")),
 )
+def test_a_tenth_of_a_node_is_kept_as_headroom(fitting: float, too_much: float, other: Node) -> None:
+    def fits(cpu: float) -> bool:
+        picture = cluster([node("n1"), other], [pod("p", on="n1", cpu=cpu)])
+        return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
+
+    assert (fits(fitting), fits(too_much)) == (True, False)
+
+
+@cases("expected, pods", ("one pod is all it takes", False, 1), ("two are", True, 2))
 def test_headroom_neither_keeps_nor_makes_room_for_the_number_of_pods(expected: bool, pods: int) -> None:
     picture = cluster([node("n1"), node("n2", pods=pods)], [pod("p", on="n1"), pod("q", on="n2")])
 
@@ -79,7 +70,7 @@ def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> 
     assert [(move.pod, move.node) for move in simulation.assignments.reservations()] == [("default/p", "n2")]
 
 
-@pytest.mark.parametrize("announced", [pytest.param((), id="taken by us"), pytest.param(("n1",), id="announced")])
+@cases("announced", ("taken by us", ()), ("announced", ("n1",)))
 def test_assignments_stay_as_they_were_when_the_simulation_goes_on(announced: tuple[str, ...]) -> None:
     simulation = Simulation.of(cluster([node("n1"), node("n2")], [pod("p", on="n1")]), announced=announced)
     before = simulation.assignments
@@ -178,21 +169,19 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
         assert [move.node for move in row.assignments.moves()["n2"]] == ["n4"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param("1 other node accepts it; none has room", {}, id="as it is"),
-        pytest.param(
-            "1 other node accepts it; none has room for it as it comes back (by the template of web)",
-            {"raised_by": ("the template of web",)},
-            id="as it comes back",
-        ),
-        pytest.param(
-            "none has room for it as it comes back (by x and nodeSelector of its template and ports of its template)",
-            {"raised_by": ("x",), "template_adds": ("nodeSelector", "ports")},
-            id="by the rules of its template, too",
-        ),
-    ],
+@cases(
+    "expected, changes",
+    ("as it is", "1 other node accepts it; none has room", {}),
+    (
+        "as it comes back",
+        "1 other node accepts it; none has room for it as it comes back (by the template of web)",
+        {"raised_by": ("the template of web",)},
+    ),
+    (
+        "by the rules of its template, too",
+        "none has room for it as it comes back (by x and nodeSelector of its template and ports of its template)",
+        {"raised_by": ("x",), "template_adds": ("nodeSelector", "ports")},
+    ),
 )
 def test_a_refusal_shows_what_a_pod_comes_back_with(expected: str, changes: dict[str, Any]) -> None:
     large = pod("p", on="n1", cpu=3, booked=resources(1), **changes)

@@ -21,6 +21,7 @@ from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, taint
 from tests.core.placement.test_host_ports import taken
+from tests.depth import cases
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 SOON = announced_taint()
@@ -46,22 +47,20 @@ def feasible(nodes: list[Node], pods: list[Pod], **spec: Any) -> list[str]:
 ALL = ["a1", "b1", "c1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "there", "asked"),
-    [
-        pytest.param(ALL, ["a1", "b1", "c1"], {}, id="even: anywhere"),
-        pytest.param(["b1", "c1"], ["a1"], {}, id="not where there is one more already"),
-        pytest.param(["c1"], ["a1", "b1"], {}, id="an empty domain counts as 0"),
-        pytest.param(ALL, ["a1"], {"max_skew": 2}, id="a wider skew"),
-        pytest.param(ALL, ["a1", "b1"], {"selector": LabelSelector((Requirement("app", "In", ("db",)),))}, id="others"),
-        pytest.param(ALL, ["a1", "a1"], {"selector": None}, id="no selector counts nobody"),
-        pytest.param(ALL, ["a1", "a1"], {"selector": LabelSelector()}, id="nor does an empty one"),
-        pytest.param([], ["a1", "b1", "c1"], {"min_domains": 4}, id="fewer domains than asked: the least is 0"),
-        pytest.param(ALL, ["a1", "b1", "c1"], {"min_domains": 3}, id="as many domains as asked"),
-        pytest.param(ALL, ["a1"], {"match_label_keys": ("hash",)}, id="pods of another template do not count"),
-        pytest.param(["b1", "c1"], ["a1"], {"match_label_keys": ("none",)}, id="a key it lacks is passed over"),
-        pytest.param([], [], {"key": "rack"}, id="no node has the key"),
-    ],
+@cases(
+    "expected, there, asked",
+    ("even: anywhere", ALL, ["a1", "b1", "c1"], {}),
+    ("not where there is one more already", ["b1", "c1"], ["a1"], {}),
+    ("an empty domain counts as 0", ["c1"], ["a1", "b1"], {}),
+    ("a wider skew", ALL, ["a1"], {"max_skew": 2}),
+    ("others", ALL, ["a1", "b1"], {"selector": LabelSelector((Requirement("app", "In", ("db",)),))}),
+    ("no selector counts nobody", ALL, ["a1", "a1"], {"selector": None}),
+    ("nor does an empty one", ALL, ["a1", "a1"], {"selector": LabelSelector()}),
+    ("fewer domains than asked: the least is 0", [], ["a1", "b1", "c1"], {"min_domains": 4}),
+    ("as many domains as asked", ALL, ["a1", "b1", "c1"], {"min_domains": 3}),
+    ("pods of another template do not count", ALL, ["a1"], {"match_label_keys": ("hash",)}),
+    ("a key it lacks is passed over", ["b1", "c1"], ["a1"], {"match_label_keys": ("none",)}),
+    ("no node has the key", [], [], {"key": "rack"}),
 )
 def test_where_one_more_may_go(expected: list[str], there: list[str], asked: dict[str, Any]) -> None:
     labels = {"app": "web", "hash": "new"}
@@ -74,13 +73,11 @@ def test_a_pod_that_does_not_match_itself_counts_only_the_others() -> None:
     assert feasible(ZONES, there, labels={"app": "db"}) == ["b1", "c1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "there"),
-    [
-        pytest.param(ALL, webs("a1", namespace="other"), id="of another namespace"),
-        pytest.param(ALL, webs("a1", deleting=NOW), id="on its way out"),
-        pytest.param(["b1", "c1"], webs("a1", owner="DaemonSet/web"), id="a daemon counts"),
-    ],
+@cases(
+    "expected, there",
+    ("of another namespace", ALL, webs("a1", namespace="other")),
+    ("on its way out", ALL, webs("a1", deleting=NOW)),
+    ("a daemon counts", ["b1", "c1"], webs("a1", owner="DaemonSet/web")),
 )
 def test_which_pods_count(expected: list[str], there: list[Pod]) -> None:
     assert feasible(ZONES, there) == expected
@@ -92,12 +89,10 @@ def test_a_terminating_pod_does_not_lift_the_least() -> None:
         assert not {"a1", "b1"} & set(feasible(ZONES, there))
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec", "asked"),
-    [
-        pytest.param(["a1", "b1"], {}, {}, id="nodes that the selector excludes are no domain"),
-        pytest.param([], {}, {"honours_affinity": False}, id="unless affinity is ignored"),
-    ],
+@cases(
+    "expected, spec, asked",
+    ("nodes that the selector excludes are no domain", ["a1", "b1"], {}, {}),
+    ("unless affinity is ignored", [], {}, {"honours_affinity": False}),
 )
 def test_which_nodes_are_domains_by_affinity(expected: list[str], spec: dict[str, Any], asked: dict[str, Any]) -> None:
     nodes = [*(replace(row, labels={**row.labels, "disk": "ssd"}) for row in ZONES[:2]), ZONES[2]]
@@ -105,13 +100,11 @@ def test_which_nodes_are_domains_by_affinity(expected: list[str], spec: dict[str
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "tolerations", "honours"),
-    [
-        pytest.param([], (), False, id="a tainted node is a domain"),
-        pytest.param(["a1", "b1"], (), True, id="unless taints are honoured"),
-        pytest.param(["c1"], (Toleration("gpu", "Exists"),), True, id="which a toleration undoes"),
-    ],
+@cases(
+    "expected, tolerations, honours",
+    ("a tainted node is a domain", [], (), False),
+    ("unless taints are honoured", ["a1", "b1"], (), True),
+    ("which a toleration undoes", ["c1"], (Toleration("gpu", "Exists"),), True),
 )
 def test_which_nodes_are_domains_by_taints(
     expected: list[str], tolerations: tuple[Toleration, ...], honours: bool
@@ -121,12 +114,10 @@ def test_which_nodes_are_domains_by_taints(
     assert feasible(nodes, webs("a1", "b1"), tolerations=tolerations, hard_spread=asked) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "there"),
-    [
-        pytest.param(["c2"], ["a1", "b1", "c1"], id="their domain may become the emptiest, which closes the others"),
-        pytest.param([], ["a1", "b1", "c1", "c1"], id="but they may also stay, which closes theirs"),
-    ],
+@cases(
+    "expected, there",
+    ("their domain may become the emptiest, which closes the others", ["c2"], ["a1", "b1", "c1"]),
+    ("but they may also stay, which closes theirs", [], ["a1", "b1", "c1", "c1"]),
 )
 def test_pods_of_a_node_that_may_go_are_not_relied_on(expected: list[str], there: list[str]) -> None:
     nodes = [*ZONES[:2], replace(ZONES[2], unschedulable=True), node("c2", zone="c")]
@@ -149,26 +140,19 @@ def test_all_of_several_constraints_hold() -> None:
 PAIR = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("b2", zone="b")]
 
 
-@pytest.mark.parametrize(
-    ("expected", "nodes", "pods"),
-    [
-        pytest.param(["a1"], PAIR, webs("a1", "b1", hard_spread=spread()), id="to the other node of the zone"),
-        pytest.param([], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread()), id="the zone's only node"),
-        pytest.param(["a1"], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread(honours_taints=True)),
-                     id="the zone's only node, which is no domain once it is tainted"),
-        pytest.param(
-            [],
-            [PAIR[0], *PAIR[2:]],
-            webs("a1", "b1", hard_spread=spread(honours_taints=True), tolerations=(Toleration(OUR_TAINT, "Exists"),)),
-            id="but stays one for those that tolerate our taint",
-        ),
-        pytest.param([], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread(honours_taints=True, min_domains=2)),
-                     id="but then there are too few domains"),
-        pytest.param(["a1"], PAIR, webs("a1", "a1", "b1", "b1", hard_spread=spread()),
-                     id="two leave one after another"),
-        pytest.param(["a1"], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread(max_skew=2)),
-                     id="a skew that has the empty domain"),
-    ],
+@cases(
+    "expected, nodes, pods",
+    ("to the other node of the zone", ["a1"], PAIR, webs("a1", "b1", hard_spread=spread())),
+    ("the zone's only node", [], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread())),
+    ("the zone's only node, which is no domain once it is tainted", ["a1"], [PAIR[0], *PAIR[2:]],
+     webs("a1", "b1", hard_spread=spread(honours_taints=True))),
+    ("but stays one for those that tolerate our taint", [], [PAIR[0], *PAIR[2:]],
+     webs("a1", "b1", hard_spread=spread(honours_taints=True), tolerations=(Toleration(OUR_TAINT, "Exists"),))),
+    ("but then there are too few domains", [], [PAIR[0], *PAIR[2:]],
+     webs("a1", "b1", hard_spread=spread(honours_taints=True, min_domains=2))),
+    ("two leave one after another", ["a1"], PAIR, webs("a1", "a1", "b1", "b1", hard_spread=spread())),
+    ("a skew that has the empty domain", ["a1"], [PAIR[0], *PAIR[2:]],
+     webs("a1", "b1", hard_spread=spread(max_skew=2))),
 )  # fmt: skip
 def test_a_node_goes_if_its_pods_may_go_elsewhere_while_it_stands_and_when_it_is_gone(
     expected: list[str], nodes: list[Node], pods: list[Pod]
@@ -224,13 +208,11 @@ def test_a_node_on_its_way_out_is_a_domain_until_it_is_gone() -> None:
     assert feasible([*ZONES[:2], going], webs("a1", "b1"), hard_spread=spread(honours_taints=True)) == ["a1", "b1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "announced"),
-    [
-        pytest.param([], [node("a2", zone="a", taints=(SOON,))], id="one that is announced stands yet"),
-        pytest.param(["a1"], [node("d1", zone="b", taints=(SOON,))], id="announced elsewhere"),
-        pytest.param(["a1"], [], id="the zone's only node"),
-    ],
+@cases(
+    "expected, announced",
+    ("one that is announced stands yet", [], [node("a2", zone="a", taints=(SOON,))]),
+    ("announced elsewhere", ["a1"], [node("d1", zone="b", taints=(SOON,))]),
+    ("the zone's only node", ["a1"], []),
 )
 def test_an_announced_node_is_a_domain_of_those_too_that_honour_taints(
     expected: list[str], announced: list[Node]
@@ -252,12 +234,10 @@ def test_equal_constraints_of_many_classes_are_one_rule_over_one_topology() -> N
     assert feasible(ZONES, pods, hard_spread=spread(max_skew=5)) == ["b1", "c1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "silent"),
-    [
-        pytest.param([], {"ready": False}, id="its node may be back, and the pod never come to b"),
-        pytest.param(["a1"], {"ready": True, "zone": "b"}, id="while b has two for good"),
-    ],
+@cases(
+    "expected, silent",
+    ("its node may be back, and the pod never come to b", [], {"ready": False}),
+    ("while b has two for good", ["a1"], {"ready": True, "zone": "b"}),
 )
 def test_what_may_never_come_makes_no_domain_fuller_for_others(expected: list[str], silent: dict[str, Any]) -> None:
     """b is the emptiest. The pod of the node that is not Ready has room there alone; a1's find it in their zone."""

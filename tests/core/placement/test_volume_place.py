@@ -7,8 +7,6 @@ volumezone/volume_zone.go, and csi-translation-lib/plugins/in_tree_volume.go (tr
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
@@ -17,10 +15,11 @@ from shared.core.cluster.storage import CSINode, PersistentVolume, Storage
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import ConstraintInput
-from shared.core.placement.constraints.volume_place import OnePodClaims
+from shared.core.placement.constraints.exclusion import OnePodClaims
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, cluster, mounts, node, persistent_volume, pod, storage, storage_class, volume_claim
+from tests.depth import cases
 
 BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
 GCE_ZONE = "topology.gke.io/zone"
@@ -52,55 +51,45 @@ def behind(**disk: Any) -> Storage:
     return storage(volume_claim("data"), persistent_volume("pv-data", **disk))
 
 
-@pytest.mark.parametrize(
-    ("expected", "terms"),
-    [
-        pytest.param(EVERYWHERE, None, id="no affinity"),
-        pytest.param(["a"], (term(zone="a"),), id="one zone"),
-        pytest.param(["a", "b"], (term(gke="a|b"),), id="a regional disk"),
-        pytest.param(["b"], (term(zone="a|b", disk="ssd"),), id="all of a term"),
-        pytest.param(["a", "b", "plain"], (term(zone="a"), term(disk="ssd")), id="any of two terms"),
-        pytest.param([], (NodeTerm(),), id="an empty term means no node"),
-        pytest.param(
-            [], (NodeTerm(fields=(Requirement("metadata.name", "In", ("a",)),)),), id="a node's name is not asked"
-        ),
-    ],
+@cases(
+    "expected, terms",
+    ("no affinity", EVERYWHERE, None),
+    ("one zone", ["a"], (term(zone="a"),)),
+    ("a regional disk", ["a", "b"], (term(gke="a|b"),)),
+    ("all of a term", ["b"], (term(zone="a|b", disk="ssd"),)),
+    ("any of two terms", ["a", "b", "plain"], (term(zone="a"), term(disk="ssd"))),
+    ("an empty term means no node", [], (NodeTerm(),)),
+    ("a node's name is not asked", [], (NodeTerm(fields=(Requirement("metadata.name", "In", ("a",)),)),)),
 )
 def test_a_bound_volume_binds_by_its_node_affinity(expected: list[str], terms: tuple[NodeTerm, ...] | None) -> None:
     assert admitting(behind(node_terms=terms), *mounts("data")) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "labels"),
-    [
-        pytest.param(["a", "plain"], {names.ZONE_LABEL: "a"}, id="a zone, and nodes that show none"),
-        pytest.param(["a", "b", "plain"], {names.ZONE_LABEL: "a__b"}, id="zones of a regional disk"),
-        pytest.param(["a", "b", "plain"], {names.ZONE_LABEL: " a __ b"}, id="with blanks"),
-        pytest.param(EVERYWHERE, {names.ZONE_LABEL: "a__"}, id="a label that cannot be read is passed over"),
-        pytest.param(["a", "beta", "plain"], {BETA_ZONE: "a"}, id="a beta label stands for the newer one, too"),
-        pytest.param(["plain", "region"], {names.REGION_LABEL: "r1"}, id="a region"),
-        pytest.param(["beta", "plain", "region"], {BETA_REGION: "r1"}, id="a region by its beta label"),
-        pytest.param(["plain"], {names.ZONE_LABEL: "a", names.REGION_LABEL: "r1"}, id="all labels"),
-    ],
+@cases(
+    "expected, labels",
+    ("a zone, and nodes that show none", ["a", "plain"], {names.ZONE_LABEL: "a"}),
+    ("zones of a regional disk", ["a", "b", "plain"], {names.ZONE_LABEL: "a__b"}),
+    ("with blanks", ["a", "b", "plain"], {names.ZONE_LABEL: " a __ b"}),
+    ("a label that cannot be read is passed over", EVERYWHERE, {names.ZONE_LABEL: "a__"}),
+    ("a beta label stands for the newer one, too", ["a", "beta", "plain"], {BETA_ZONE: "a"}),
+    ("a region", ["plain", "region"], {names.REGION_LABEL: "r1"}),
+    ("a region by its beta label", ["beta", "plain", "region"], {BETA_REGION: "r1"}),
+    ("all labels", ["plain"], {names.ZONE_LABEL: "a", names.REGION_LABEL: "r1"}),
 )
 def test_a_bound_volume_binds_by_its_zone_labels(expected: list[str], labels: dict[str, str]) -> None:
     assert admitting(behind(labels=labels), *mounts("data")) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "migrated", "disk"),
-    [
-        pytest.param(["a", "beta"], (), {"node_terms": (term(zone="a"), term(beta="a"))}, id="nowhere taken over"),
-        pytest.param(["a"], EVERYWHERE, {"node_terms": (term(zone="a"), term(beta="b"))}, id="the newer zone label"),
-        pytest.param(["b"], EVERYWHERE, {"node_terms": (term(beta="b"),)}, id="the beta zone label"),
-        pytest.param(["beta"], ["a"], {"node_terms": (term(beta="a", region="r1"),)}, id="on one node only"),
-        pytest.param(
-            [], EVERYWHERE, {"node_terms": (term(beta="a", region="r1"),)}, id="the region by its newer label"
-        ),
-        pytest.param(["a"], EVERYWHERE, {"labels": {names.ZONE_LABEL: "a"}}, id="a zone shown by a label alone"),
-        pytest.param(["a", "plain"], ["a"], {"labels": {names.ZONE_LABEL: "a"}}, id="the same, on one node only"),
-        pytest.param(EVERYWHERE, EVERYWHERE, {}, id="no zone shown"),
-    ],
+@cases(
+    "expected, migrated, disk",
+    ("nowhere taken over", ["a", "beta"], (), {"node_terms": (term(zone="a"), term(beta="a"))}),
+    ("the newer zone label", ["a"], EVERYWHERE, {"node_terms": (term(zone="a"), term(beta="b"))}),
+    ("the beta zone label", ["b"], EVERYWHERE, {"node_terms": (term(beta="b"),)}),
+    ("on one node only", ["beta"], ["a"], {"node_terms": (term(beta="a", region="r1"),)}),
+    ("the region by its newer label", [], EVERYWHERE, {"node_terms": (term(beta="a", region="r1"),)}),
+    ("a zone shown by a label alone", ["a"], EVERYWHERE, {"labels": {names.ZONE_LABEL: "a"}}),
+    ("the same, on one node only", ["a", "plain"], ["a"], {"labels": {names.ZONE_LABEL: "a"}}),
+    ("no zone shown", EVERYWHERE, EVERYWHERE, {}),
 )
 def test_an_in_tree_disk_is_the_drivers_where_it_has_taken_over(
     expected: list[str], migrated: list[str], disk: dict[str, Any]
@@ -111,14 +100,12 @@ def test_an_in_tree_disk_is_the_drivers_where_it_has_taken_over(
     assert admitting(known, *mounts("data")) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "class_name", "claim"),
-    [
-        pytest.param(EVERYWHERE, "standard-rwo", {}, id="made wherever the pod goes"),
-        pytest.param(["a"], "zonal", {}, id="made in one zone"),
-        pytest.param(["b"], "standard-rwo", {"selected_node": "b"}, id="being made for a node"),
-        pytest.param([], "zonal", {"selected_node": "b"}, id="for a node where it may not be made"),
-    ],
+@cases(
+    "expected, class_name, claim",
+    ("made wherever the pod goes", EVERYWHERE, "standard-rwo", {}),
+    ("made in one zone", ["a"], "zonal", {}),
+    ("being made for a node", ["b"], "standard-rwo", {"selected_node": "b"}),
+    ("for a node where it may not be made", [], "zonal", {"selected_node": "b"}),
 )
 def test_a_volume_that_is_not_made_yet_binds_by_its_class(
     expected: list[str], class_name: str, claim: dict[str, Any]
@@ -163,9 +150,7 @@ def test_thousands_of_claims_in_three_zones_are_three_masks() -> None:
     assert len({id(arrays.admitting(kind)) for kind in range(300)}) == 3
 
 
-@pytest.mark.parametrize(
-    ("expected", "zone"), [pytest.param(True, "a", id="another node there"), pytest.param(False, "b", id="none there")]
-)
+@cases("expected, zone", ("another node there", True, "a"), ("none there", False, "b"))
 def test_a_pod_goes_where_its_disk_can_follow(expected: bool, zone: str) -> None:
     nodes = [node("n1", zone="a"), node("n2", zone=zone)]
     known = storage(volume_claim("data"), persistent_volume("pv-data", zone="a"))
@@ -186,17 +171,15 @@ def picture(*pods: Pod) -> Snapshot:
     return replace(cluster([node("n1"), node("n2")], pods), storage=KNOWN)
 
 
-@pytest.mark.parametrize(
-    ("expected", "wanted", "other"),
-    [
-        pytest.param(0, "mine", {}, id="another pod has it"),
-        pytest.param(2, "once", {"volumes": mounts("once")}, id="for one node, which no filter looks at"),
-        pytest.param(2, "mine", {"volumes": mounts("once")}, id="another pod has another claim"),
-        pytest.param(2, "mine", {"namespace": "other"}, id="a claim of that name elsewhere"),
-        pytest.param(2, "mine", {"phase": Phase.SUCCEEDED}, id="the other pod has ended"),
-        pytest.param(0, "mine", {"deleting": NOW}, id="the other pod is still leaving"),
-        pytest.param(0, "mine", {"owner": "DaemonSet/x"}, id="a daemon has it"),
-    ],
+@cases(
+    "expected, wanted, other",
+    ("another pod has it", 0, "mine", {}),
+    ("for one node, which no filter looks at", 2, "once", {"volumes": mounts("once")}),
+    ("another pod has another claim", 2, "mine", {"volumes": mounts("once")}),
+    ("a claim of that name elsewhere", 2, "mine", {"namespace": "other"}),
+    ("the other pod has ended", 2, "mine", {"phase": Phase.SUCCEEDED}),
+    ("the other pod is still leaving", 0, "mine", {"deleting": NOW}),
+    ("a daemon has it", 0, "mine", {"owner": "DaemonSet/x"}),
 )
 def test_while_a_pod_has_the_claim_no_other_finds_a_node(expected: int, wanted: str, other: dict[str, Any]) -> None:
     arrays = ClusterArrays(

@@ -17,6 +17,7 @@ from shared.core.policy import Policy
 from shared.core.records.state import MICRO, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod
+from tests.depth import cases
 
 SSD = {"disk": "ssd"}
 
@@ -48,17 +49,15 @@ def one_or_the_other(price: int, *more: Node, best: int = 1000) -> Snapshot:
     return cluster([*nodes, home, *more], pods)
 
 
-@pytest.mark.parametrize(
-    ("expected", "price", "empty"),
-    [
-        pytest.param(False, 100, (), id="the very same: it comes sooner"),
-        pytest.param(True, 99, (), id="less"),
-        pytest.param(True, 101, (), id="a little more, as other dice would bring"),
-        pytest.param(True, 109, (), id="just less than a tenth more"),
-        pytest.param(False, 110, (), id="a tenth more"),
-        pytest.param(True, 109, (500,), id="just less than a tenth of what moves pods: an empty node goes either way"),
-        pytest.param(False, 110, (500,), id="a tenth of what moves pods"),
-    ],
+@cases(
+    "expected, price, empty",
+    ("the very same: it comes sooner", False, 100, ()),
+    ("less", True, 99, ()),
+    ("a little more, as other dice would bring", True, 101, ()),
+    ("just less than a tenth more", True, 109, ()),
+    ("a tenth more", False, 110, ()),
+    ("just less than a tenth of what moves pods: an empty node goes either way", True, 109, (500,)),
+    ("a tenth of what moves pods", False, 110, (500,)),
 )
 def test_the_autoscaler_saves_as_much_up_to_a_tenth_of_what_it_saves_by_moving_pods(
     expected: bool, price: int, empty: Collection[int]
@@ -68,12 +67,10 @@ def test_the_autoscaler_saves_as_much_up_to_a_tenth_of_what_it_saves_by_moving_p
     assert stands_back(picture, "full") is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "best"),
-    [
-        pytest.param(True, 6, id="all that it looks at is worth more"),
-        pytest.param(False, 5, id="all that it looks at is worth no more"),
-    ],
+@cases(
+    "expected, best",
+    ("all that it looks at is worth more", True, 6),
+    ("all that it looks at is worth no more", False, 5),
 )
 def test_nobody_follows_an_autoscaler_that_could_not_save_more(expected: bool, best: int) -> None:
     assert stands_back(one_or_the_other(105, best=best), "full") is expected
@@ -102,14 +99,12 @@ def one_of_three(price: int, disk: str) -> Snapshot:
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "price", "disk"),
-    [
-        pytest.param(True, 109, "ssd", id="its best dice against the same room"),
-        pytest.param(False, 110, "ssd", id="a tenth more than its best dice"),
-        pytest.param(True, 9, "hdd", id="the best dice of both"),
-        pytest.param(False, 10, "hdd", id="a tenth more with the best dice of both"),
-    ],
+@cases(
+    "expected, price, disk",
+    ("its best dice against the same room", True, 109, "ssd"),
+    ("a tenth more than its best dice", False, 110, "ssd"),
+    ("the best dice of both", True, 9, "hdd"),
+    ("a tenth more with the best dice of both", False, 10, "hdd"),
 )
 def test_of_its_dice_the_best_count(expected: bool, price: int, disk: str) -> None:
     assert stands_back(one_of_three(price, disk), "full") is expected

@@ -5,8 +5,6 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-import pytest
-
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import NodePool
@@ -16,14 +14,13 @@ from shared.core.planning.selection import SOON
 from shared.core.policy import SingleReplicas
 from tests.builders import NOW, announced_taint, cluster, node, pod, policy
 from tests.core.planning.passes import marked, plan, verdicts
+from tests.depth import cases
 
 
-@pytest.mark.parametrize(
-    ("expected", "free"),
-    [
-        pytest.param(("keep", "no_place_for_pods"), 2, id="only one of them fits: the autoscaler was first"),
-        pytest.param(("order", "underutilized"), 3.2, id="both fit"),
-    ],
+@cases(
+    "expected, free",
+    ("only one of them fits: the autoscaler was first", ("keep", "no_place_for_pods"), 2),
+    ("both fit", ("order", "underutilized"), 3.2),
 )
 def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
     expected: tuple[str, str], free: float
@@ -37,12 +34,10 @@ def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
     assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu"),
-    [
-        pytest.param(("keep", "no_place_for_pods"), 1.5, id="an occupied one all the same: its class may have changed"),
-        pytest.param(("order", "underutilized"), 0, id="an empty one takes no room"),
-    ],
+@cases(
+    "expected, cpu",
+    ("an occupied one all the same: its class may have changed", ("keep", "no_place_for_pods"), 1.5),
+    ("an empty one takes no room", ("order", "underutilized"), 0),
 )
 def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[str, str], cpu: float) -> None:
     announced = announced_taint("1")
@@ -71,12 +66,10 @@ def announced(count: int) -> Snapshot:
     return cluster([*nodes, node("rest", cpu=1.5 * count + 1, memory=64, pool="b")], pods)
 
 
-@pytest.mark.parametrize(
-    ("expected", "count"),
-    [
-        pytest.param([], SOON, id="which the autoscaler soon removes"),
-        pytest.param(["m00"], SOON + 1, id="unless there are so many that it takes long"),
-    ],
+@cases(
+    "expected, count",
+    ("which the autoscaler soon removes", [], SOON),
+    ("unless there are so many that it takes long", ["m00"], SOON + 1),
 )
 def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expected: list[str], count: int) -> None:
     made = plan(announced(count))
@@ -86,12 +79,10 @@ def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expec
     assert verdicts(made)["n1"] == ("keep", "nodes_per_pass" if expected else "no_place_for_pods")
 
 
-@pytest.mark.parametrize(
-    ("expected", "setting"),
-    [
-        pytest.param("left_to_autoscaler", SingleReplicas.MOVE, id="where a gap is allowed"),
-        pytest.param("underutilized", SingleReplicas.SURGE, id="where none is"),
-    ],
+@cases(
+    "expected, setting",
+    ("where a gap is allowed", "left_to_autoscaler", SingleReplicas.MOVE),
+    ("where none is", "underutilized", SingleReplicas.SURGE),
 )
 def test_no_single_replica_that_must_have_no_gap_is_left_to_the_autoscaler(
     expected: str, setting: SingleReplicas
@@ -106,18 +97,16 @@ YOUNG = {"namespace": "kube-system", "created": NOW}
 CLASSES = {"web": AutoscalingPolicy(threshold=Fraction(4, 5)), "idle": AutoscalingPolicy(threshold=Fraction(0))}
 
 
-@pytest.mark.parametrize(
-    ("expected", "profile", "of_class", "pods"),
-    [
-        pytest.param("autoscaler_packs", PACKS, "", {"cpu": 3}, id="by its profile"),
-        pytest.param("autoscaler_packs", "BALANCED", "web", {"cpu": 3}, id="by a ComputeClass"),
-        pytest.param("underutilized", "BALANCED", "", {"cpu": 3}, id="but for one that does not pack"),
-        pytest.param("underutilized", PACKS, "idle", {"cpu": 3}, id="but where it deletes empty nodes alone"),
-        pytest.param("underutilized", PACKS, "unread", {"cpu": 3}, id="but where nobody knows what its class sets"),
-        pytest.param("underutilized", PACKS, "", {"cpu": 3.6}, id="but for a node that is too full for it"),
-        pytest.param("underutilized", PACKS, "", {"cpu": 3, **YOUNG}, id="but for a pod that it keeps"),
-        pytest.param("underutilized", PACKS, "", {"cpu": 3, "owner": "ReplicaSet/m00"}, id="but for a pod that surges"),
-    ],
+@cases(
+    "expected, profile, of_class, pods",
+    ("by its profile", "autoscaler_packs", PACKS, "", {"cpu": 3}),
+    ("by a ComputeClass", "autoscaler_packs", "BALANCED", "web", {"cpu": 3}),
+    ("but for one that does not pack", "underutilized", "BALANCED", "", {"cpu": 3}),
+    ("but where it deletes empty nodes alone", "underutilized", PACKS, "idle", {"cpu": 3}),
+    ("but where nobody knows what its class sets", "underutilized", PACKS, "unread", {"cpu": 3}),
+    ("but for a node that is too full for it", "underutilized", PACKS, "", {"cpu": 3.6}),
+    ("but for a pod that it keeps", "underutilized", PACKS, "", {"cpu": 3, **YOUNG}),
+    ("but for a pod that surges", "underutilized", PACKS, "", {"cpu": 3, "owner": "ReplicaSet/m00"}),
 )
 def test_an_autoscaler_that_packs_is_left_each_node_that_it_may_empty_itself(
     expected: str, profile: str, of_class: str, pods: dict[str, Any]
@@ -131,9 +120,7 @@ def test_an_autoscaler_that_packs_is_left_each_node_that_it_may_empty_itself(
     assert made["n1"][1] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu"), [pytest.param("empty", 0, id="an empty one"), pytest.param("expired", 3, id="an expired one")]
-)
+@cases("expected, cpu", ("an empty one", "empty", 0), ("an expired one", "expired", 3))
 def test_it_is_left_no_node_that_goes_whatever_it_saves(expected: str, cpu: float) -> None:
     nodes = [node("n1", created=NOW - timedelta(days=9)), node("home", cpu=8, pool="b")]
     pods = [pod("p", on="n1", cpu=cpu)] if cpu else []

@@ -17,6 +17,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.days.population import case
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
+from tests.depth import cases
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
@@ -24,11 +25,7 @@ SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 def scan_nodes(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
     """One look at the nodes of these names, by default at all but `home`."""
     context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-    eligible = [
-        any_node
-        for any_node in snapshot.nodes
-        if any_node.name in (names or {any_node.name}) and any_node.name != "home"
-    ]
+    eligible = [row for row in snapshot.nodes if row.name != "home" and (not names or row.name in names)]
     most = given.pop("most", 0)
     return scan(snapshot, context, eligible, Earlier(**given), most=most)
 
@@ -43,14 +40,12 @@ def one_pod_each(count: int, **spec: Any) -> tuple[list[Node], list[Pod]]:
     return nodes, [pod(f"p{any_node.name}", on=any_node.name, **spec) for any_node in nodes]
 
 
-@pytest.mark.parametrize(
-    ("expected", "allowed", "annotations"),
-    [
-        pytest.param(1, 1, {}, id="a budget of one lets one node go, whichever"),
-        pytest.param(3, 3, {}, id="one of three lets three go"),
-        pytest.param(0, 0, {}, id="one that allows nothing keeps all"),
-        pytest.param(3, 1, {SAFE: "true"}, id="pods that are safe to evict are not asked about"),
-    ],
+@cases(
+    "expected, allowed, annotations",
+    ("a budget of one lets one node go, whichever", 1, 1, {}),
+    ("one of three lets three go", 3, 3, {}),
+    ("one that allows nothing keeps all", 0, 0, {}),
+    ("pods that are safe to evict are not asked about", 3, 1, {SAFE: "true"}),
 )
 def test_what_one_node_takes_of_a_budget_is_gone_for_the_next(
     expected: int, allowed: int, annotations: dict[str, str]
@@ -99,16 +94,14 @@ def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget(
         assert scan_nodes(seen, "n1", leaving=("going",)).unneeded == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "pool", "leaving"),
-    [
-        pytest.param(3, NodePool("a"), (), id="a pool may shrink to nothing"),
-        pytest.param(2, NodePool("a", min_total=2), (), id="so many of it remain"),
-        pytest.param(1, NodePool("a", min_total=2), ("n3",), id="one in deletion is none of them"),
-        pytest.param(2, NodePool("a", min_per_zone=1), (), id="so many of each of its zones remain"),
-        pytest.param(0, NodePool("a", autoscaled=False), (), id="a pool that is not autoscaled stays as it is"),
-        pytest.param(0, None, (), id="one that is not known stays, too"),
-    ],
+@cases(
+    "expected, pool, leaving",
+    ("a pool may shrink to nothing", 3, NodePool("a"), ()),
+    ("so many of it remain", 2, NodePool("a", min_total=2), ()),
+    ("one in deletion is none of them", 1, NodePool("a", min_total=2), ("n3",)),
+    ("so many of each of its zones remain", 2, NodePool("a", min_per_zone=1), ()),
+    ("a pool that is not autoscaled stays as it is", 0, NodePool("a", autoscaled=False), ()),
+    ("one that is not known stays, too", 0, None, ()),
 )
 def test_what_one_node_takes_of_a_minimum_is_gone_for_the_next(
     expected: int, pool: NodePool | None, leaving: tuple[str, ...]
@@ -144,12 +137,10 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
         assert scan_nodes(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
 
 
-@pytest.mark.parametrize(
-    ("expected", "before"),
-    [
-        pytest.param(20, 0, id="twice what may be deleted at once"),
-        pytest.param(23, 3, id="so many more than before"),
-    ],
+@cases(
+    "expected, before",
+    ("twice what may be deleted at once", 20, 0),
+    ("so many more than before", 23, 3),
 )
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
     nodes, pods = one_pod_each(25)
@@ -176,14 +167,12 @@ def test_an_announced_node_is_room_as_any_other() -> None:
     assert scan_nodes(seen, "n0").unneeded == ("n0",)
 
 
-@pytest.mark.parametrize(
-    ("expected", "earlier"),
-    [
-        pytest.param({"p0": "home1", "p1": "home2"}, {"place": 2}, id="behind the node found last"),
-        pytest.param({"p0": "home1", "p1": "home1"}, {"homes": ["home1", "home1"]}, id="where the last look put them"),
-        pytest.param({"p0": "home0", "p1": "home1"}, {"homes": ["full", "full"]}, id="else anywhere: it is full now"),
-        pytest.param({"p0": "home0", "p1": "home1"}, {"homes": ["gone", "gone"]}, id="else anywhere: it is gone"),
-    ],
+@cases(
+    "expected, earlier",
+    ("behind the node found last", {"p0": "home1", "p1": "home2"}, {"place": 2}),
+    ("where the last look put them", {"p0": "home1", "p1": "home1"}, {"homes": ["home1", "home1"]}),
+    ("else anywhere: it is full now", {"p0": "home0", "p1": "home1"}, {"homes": ["full", "full"]}),
+    ("else anywhere: it is gone", {"p0": "home0", "p1": "home1"}, {"homes": ["gone", "gone"]}),
 )
 def test_pods_of_a_node_are_put(expected: dict[str, str], earlier: dict[str, Any]) -> None:
     nodes = [node("full", cpu=1), node("home0"), node("home1"), node("home2"), node("n0")]
@@ -247,13 +236,11 @@ def test_expendable_pods_make_no_node_too_full_to_be_asked(expected: bool, prior
     assert is_eligible(node("n0"), own, Fraction(1, 2)) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu", "memory"),
-    [
-        pytest.param(True, 2, 8, id="half of both"),
-        pytest.param(False, 2.1, 8, id="more of its CPU"),
-        pytest.param(False, 2, 8.1, id="more of its memory"),
-    ],
+@cases(
+    "expected, cpu, memory",
+    ("half of both", True, 2, 8),
+    ("more of its CPU", False, 2.1, 8),
+    ("more of its memory", False, 2, 8.1),
 )
 def test_a_node_is_looked_at_whose_cpu_and_memory_are_at_most_at_the_threshold(
     expected: bool, cpu: float, memory: float

@@ -15,6 +15,7 @@ from shared.core.planning.bill import Bill, ends, unpriced_families
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.state import MICRO
 from tests.builders import COMMITTED_UNTIL, NOW, committed, node
+from tests.depth import cases
 
 PRICES = load()
 SPOT = {names.SPOT_LABELS[0]: "true"}
@@ -29,29 +30,27 @@ def bill(nodes: Sequence[Node], commitments: Commitments) -> Bill:
     return Bill.of(PRICES, commitments, nodes, NOW)
 
 
-@pytest.mark.parametrize(
-    ("saved", "kinds", "gone", "commitments"),
-    [
-        pytest.param(1, ["n2-standard-8"] * 3, 1, Commitments(), id="nothing is committed: its price"),
-        pytest.param(0, ["n2-standard-8"] * 3, 1, committed(), id="all is committed: nothing"),
-        pytest.param(1, ["n2-standard-8"] * 11, 2, committed(), id="one of two exceeds the commitment: one"),
-        pytest.param(2, ["n2-standard-8"] * 12, 3, committed(elsewhere={}), id="two exceed it: no more than two"),
-        pytest.param(
-            3,
-            ["n2-standard-8"] * 12,
-            3,
-            committed(elsewhere={"n2": Capacity(Fraction(8), Fraction(32))}),
-            id="others use one machine's worth: three exceed what is left",
-        ),
-        pytest.param(1, ["e2-standard-4"] * 3, 1, committed(), id="another family is committed: its price"),
-        pytest.param(
-            0,
-            ["n2-standard-8"],
-            1,
-            Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), COMMITTED_UNTIL)),
-            id="a flexible commitment covers any family: nothing",
-        ),
-    ],
+@cases(
+    "saved, kinds, gone, commitments",
+    ("nothing is committed: its price", 1, ["n2-standard-8"] * 3, 1, Commitments()),
+    ("all is committed: nothing", 0, ["n2-standard-8"] * 3, 1, committed()),
+    ("one of two exceeds the commitment: one", 1, ["n2-standard-8"] * 11, 2, committed()),
+    ("two exceed it: no more than two", 2, ["n2-standard-8"] * 12, 3, committed(elsewhere={})),
+    (
+        "others use one machine's worth: three exceed what is left",
+        3,
+        ["n2-standard-8"] * 12,
+        3,
+        committed(elsewhere={"n2": Capacity(Fraction(8), Fraction(32))}),
+    ),
+    ("another family is committed: its price", 1, ["e2-standard-4"] * 3, 1, committed()),
+    (
+        "a flexible commitment covers any family: nothing",
+        0,
+        ["n2-standard-8"],
+        1,
+        Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), COMMITTED_UNTIL)),
+    ),
 )
 def test_the_bill_falls_by_what_exceeds_the_commitments(
     saved: int, kinds: list[str], gone: int, commitments: Commitments
@@ -119,13 +118,11 @@ def test_fees_are_paid_whatever_runs() -> None:
     assert mine.cost_of([]) == mine.fees == round(PRICES.rates("n2", "").of(Fraction(80), Fraction(320)) * MICRO)
 
 
-@pytest.mark.parametrize(
-    ("idle", "kind", "labels"),
-    [
-        pytest.param(10 * MICRO - 279_700, "n2-standard-8", {}, id="a machine of the table: what exceeds its use"),
-        pytest.param(0, "what-standard-8", {}, id="a machine that is not in it: nothing is known"),
-        pytest.param(10 * MICRO, "what-standard-8", SPOT, id="a spot machine that is not in it: it is not covered"),
-    ],
+@cases(
+    "idle, kind, labels",
+    ("a machine of the table: what exceeds its use", 10 * MICRO - 279_700, "n2-standard-8", {}),
+    ("a machine that is not in it: nothing is known", 0, "what-standard-8", {}),
+    ("a spot machine that is not in it: it is not covered", 10 * MICRO, "what-standard-8", SPOT),
 )
 def test_a_flexible_commitment_is_idle_only_where_its_use_is_known(
     idle: int, kind: str, labels: dict[str, str]
@@ -180,13 +177,11 @@ def test_without_commitments_the_bill_is_the_sum_of_prices(kinds: list[str]) -> 
     assert mine.saving(nodes, nodes[:1]) == PRICES.cost_of(nodes[:1])
 
 
-@pytest.mark.parametrize(
-    ("expected", "committed"),
-    [
-        pytest.param("", Commitments((Commitment("n2", Capacity()),)), id="a family with a price"),
-        pytest.param("m3", Commitments((Commitment("m3", Capacity()),)), id="a family without a price"),
-        pytest.param("N2", Commitments(elsewhere={"N2": Capacity()}), id="a typing error in what others use"),
-    ],
+@cases(
+    "expected, committed",
+    ("a family with a price", "", Commitments((Commitment("n2", Capacity()),))),
+    ("a family without a price", "m3", Commitments((Commitment("m3", Capacity()),))),
+    ("a typing error in what others use", "N2", Commitments(elsewhere={"N2": Capacity()})),
 )
 def test_a_committed_family_without_a_price_is_named(expected: str, committed: Commitments) -> None:
     told = unpriced_families(committed, PRICES)

@@ -20,6 +20,7 @@ from shared.core.rules.situation import Situation
 from tests.bench.clusters.committed import at_night, committed_shares
 from tests.builders import NOW, announced_taint, claim, cluster, committed, node, pod, policy, taint
 from tests.core.planning.passes import MINUTE, between_passes, half_full, ordered, plan, verdicts
+from tests.depth import cases
 
 DAY = timedelta(days=1)
 PRICE = load().of(node("n1")).per_hour
@@ -39,14 +40,12 @@ def passed(snapshot: Snapshot, *rows: Commitment, state: ClusterState | None = N
     return plan(snapshot, rules, **given)
 
 
-@pytest.mark.parametrize(
-    ("expected", "machines"),
-    [
-        pytest.param([], 6, id="all are committed"),
-        pytest.param([PRICE], 5, id="one exceeds them: one goes"),
-        pytest.param([PRICE, PRICE], 4, id="two exceed them: two go"),
-        pytest.param([PRICE, PRICE // 2], 4.5, id="one and a half: the second saves half"),
-    ],
+@cases(
+    "expected, machines",
+    ("all are committed", [], 6),
+    ("one exceeds them: one goes", [PRICE], 5),
+    ("two exceed them: two go", [PRICE, PRICE], 4),
+    ("one and a half: the second saves half", [PRICE, PRICE // 2], 4.5),
 )
 def test_nodes_go_as_long_as_the_bill_falls(expected: list[int], machines: float) -> None:
     made = passed(SIX, worth(machines))
@@ -71,13 +70,11 @@ def test_an_empty_node_goes_whatever_it_saves() -> None:
     assert [(order.node, order.saving) for order in made.orders] == [("n1", 0)]
 
 
-@pytest.mark.parametrize(
-    ("first", "state"),
-    [
-        pytest.param({}, {"claims": {"uid-n1": claim("n1")}}, id="a drain is under way"),
-        pytest.param({"taints": (announced_taint(),)}, {}, id="announced"),
-        pytest.param({"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}, {}, id="the autoscaler deletes it"),
-    ],
+@cases(
+    "first, state",
+    ("a drain is under way", {}, {"claims": {"uid-n1": claim("n1")}}),
+    ("announced", {"taints": (announced_taint(),)}, {}),
+    ("the autoscaler deletes it", {"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}, {}),
 )
 def test_a_node_that_leaves_anyway_is_the_one_that_exceeds_the_commitments(first: Any, state: Any) -> None:
     nodes = [replace(node("n1"), **first), *SIX.nodes[1:]]
@@ -90,12 +87,10 @@ def test_what_a_node_must_save_for_each_pod_is_asked_of_the_bill() -> None:
     assert {decision.reason for decision in made.decisions} == {"saving_too_small"}
 
 
-@pytest.mark.parametrize(
-    ("machines", "least"),
-    [
-        pytest.param(4.99, 10, id="which saves nearly nothing"),
-        pytest.param(4.5, 60, id="half: the first, which is asked before it, saves all"),
-    ],
+@cases(
+    "machines, least",
+    ("which saves nearly nothing", 4.99, 10),
+    ("half: the first, which is asked before it, saves all", 4.5, 60),
 )
 def test_the_second_of_a_pass_must_save_as_much_given_the_first(machines: float, least: int) -> None:
     made = passed(SIX, worth(machines), minimum_saving=Fraction(least))
@@ -108,14 +103,10 @@ def test_a_node_that_will_save_nothing_does_not_wait_for_a_budget() -> None:
     assert list(verdicts(made).values()) == [("order", "underutilized"), ("keep", "nodes_per_pass"), *[COVERED] * 4]
 
 
-@pytest.mark.parametrize(
-    ("expected", "settings"),
-    [
-        pytest.param(COVERED, {}, id="soon: what it would save is the other's"),
-        pytest.param(
-            ("keep", "minimum_nodes"), {"minimum_nodes": 6}, id="not even later: it keeps nothing from others"
-        ),
-    ],
+@cases(
+    "expected, settings",
+    ("soon: what it would save is the other's", COVERED, {}),
+    ("not even later: it keeps nothing from others", ("keep", "minimum_nodes"), {"minimum_nodes": 6}),
 )
 def test_what_the_first_of_a_wave_would_save_is_no_saving_of_others_while_it_goes(
     expected: tuple[str, str], settings: dict[str, Any]
@@ -138,21 +129,17 @@ def waved(*rows: Commitment) -> Policy:
     return policy(cluster_wide={"wave": limits, "commitments": Commitments(rows)}, max_nodes_per_pass=5)
 
 
-@pytest.mark.parametrize(
-    ("expected", "machines"),
-    [
-        pytest.param((), 6, id="none"),
-        pytest.param(("n1", "n2"), 4, id="those that exceed the commitments"),
-        pytest.param(("n1", "n2", "n3"), 0, id="all of its size"),
-    ],
+@cases(
+    "expected, machines",
+    ("none", (), 6),
+    ("those that exceed the commitments", ("n1", "n2"), 4),
+    ("all of its size", ("n1", "n2", "n3"), 0),
 )
 def test_a_wave_holds_only_nodes_that_save_money(expected: tuple[str, ...], machines: float) -> None:
     assert plan(SIX, waved(worth(machines))).wave == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "machines"), [pytest.param(("n1", "n2"), 0, id="they save"), pytest.param((), 6, id="they do not")]
-)
+@cases("expected, machines", ("they save", ("n1", "n2"), 0), ("they do not", (), 6))
 def test_nodes_leave_a_wave_once_they_save_nothing(expected: tuple[str, ...], machines: float) -> None:
     situation = Situation(SIX, between_passes(), waved(worth(machines)))
     assert make_plan(situation, {}, load(), wave=("n1", "n2")).wave == expected

@@ -5,13 +5,8 @@ from random import Random
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.core.planning.steering import (
-    HIGHEST,
-    LOWEST,
-    NEAR,
-    costs_of,
-    in_order,
-)
+from shared.core.planning.steering import HIGHEST, LOWEST, NEAR, costs_of, in_order
+from tests.depth import cases
 
 nodes = st.lists(st.integers(0, 60).map(lambda number: f"n{number:02}"), unique=True, max_size=40)
 carried = st.dictionaries(
@@ -50,25 +45,22 @@ def test_of_those_that_go_about_the_same_time_the_one_that_carries_the_lowest_co
     assert in_order(far, {far[-1]: -7})[0] == "n0"
 
 
-def test_new_ones_come_a_step_before_between_and_behind_those_that_stand() -> None:
-    crowd = {"n1": -600, "n2": -400}
-    assert costs_of(["new", "n1", "n2"], crowd) == {"new": -742, **crowd}
-    assert costs_of(["n1", "new", "n2"], crowd) == {**crowd, "new": -500}
-    assert costs_of(["n1", "n2", "new"], crowd) == {**crowd, "new": -258}
+CROWD = {"n1": -600, "n2": -400}
+DENSE = {f"n{number}": LOWEST + number for number in range(3)} | {"far": -500}
 
 
-def test_only_a_node_that_is_out_of_order_is_written() -> None:
-    found = costs_of(["n3", "n1", "n2"], {"n1": -900, "n2": -800, "n3": -700})
-    assert found == {"n3": -951, "n1": -900, "n2": -800}
-
-
-def test_where_no_room_is_left_all_begin_again_in_the_middle() -> None:
-    crowd = {f"n{number}": LOWEST + number for number in range(3)} | {"far": -500}
-    assert costs_of(["new", *crowd], crowd) == {"new": -681, "n0": -591, "n1": -501, "n2": -411, "far": -321}
-
-
-def test_costs_that_have_met_at_an_end_are_kept_apart_again() -> None:
-    assert costs_of(["n1", "n2"], {"n1": HIGHEST, "n2": HIGHEST}) == {"n1": -601, "n2": -401}
+@cases(
+    "expected, standing",
+    ("a new one comes a step before those that stand", {"new": -742, **CROWD}, CROWD),
+    ("between them", {"n1": -600, "new": -500, "n2": -400}, CROWD),
+    ("and behind them", {**CROWD, "new": -258}, CROWD),
+    ("what is out of order is written", {"n3": -951, "n1": -900, "n2": -800}, {"n1": -900, "n2": -800, "n3": -700}),
+    ("without room all begin again", {"new": -681, "n0": -591, "n1": -501, "n2": -411, "far": -321}, DENSE),
+    ("what has met at an end is kept apart again", {"n1": -601, "n2": -401}, {"n1": HIGHEST, "n2": HIGHEST}),
+)
+def test_the_costs_of_nodes_that_go_in_this_order(expected: dict[str, int], standing: dict[str, int]) -> None:
+    found = costs_of(list(expected), standing)
+    assert list(found.items()) == list(expected.items())
 
 
 def test_as_many_nodes_as_there_are_costs_have_one_each() -> None:

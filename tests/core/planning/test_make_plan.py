@@ -7,17 +7,17 @@ import pytest
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster import names
-from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import plan_without_policy
 from shared.core.planning.plan import Verdict
-from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
+from shared.core.policy import Policy, PoolPolicy, SingleReplicas
 from shared.core.reasons import DrainReason
-from shared.core.records.state import Backoff, ClusterState, Mark
+from shared.core.records.state import ClusterState, Mark
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, only_empty, our_taint, pdb, pod, policy
+from tests.builders import NOW, cluster, node, only_empty, our_taint, pod, policy
 from tests.core.planning.passes import MINUTE, half_full, in_flight, marked, plan, verdicts
+from tests.depth import cases
 
 
 def test_every_node_stands_in_the_plan_exactly_once() -> None:
@@ -36,14 +36,6 @@ def test_nodes_are_judged_by_their_own_pool() -> None:
     assert verdicts(made)["n1"][1] == "marked_recently"
 
 
-@pytest.mark.acceptance(2)
-def test_an_idle_node_without_a_pool_label_is_reported_and_never_ordered() -> None:
-    made = plan(cluster([node("n1", pool=""), node("n2")]))
-
-    assert verdicts(made)["n1"] == ("keep", "no_pool")
-    assert "n1" not in [order.node for order in made.orders]
-
-
 @pytest.mark.acceptance(3, 4)
 def test_a_pool_that_the_policy_does_not_name_is_disabled_but_measured() -> None:
     made = plan(half_full("n1", "n2"), policy(pool="other"))
@@ -55,30 +47,6 @@ def test_a_pool_that_the_policy_does_not_name_is_disabled_but_measured() -> None
     assert made.excess["a"] == 1
 
 
-@pytest.mark.acceptance(5)
-def test_a_disabled_pool_with_old_marks_is_never_drained_and_loses_them() -> None:
-    made = plan(half_full("n1", "n2"), Policy(dry_run=False), marks=marked("n1", "n2", ago=60 * MINUTE))
-
-    assert made.orders == ()
-    assert made.marks["a"].marks == {}
-
-
-@pytest.mark.parametrize(
-    ("expected", "cpu", "memory"),
-    [
-        pytest.param("order", 2.999, 1, id="just below the limit goes"),
-        pytest.param("cpu_above_limit", 3, 1, id="equal to the limit stays"),
-        pytest.param("memory_above_limit", 0.8, 15.2, id="20 % CPU and 95 % memory stays"),
-    ],
-)
-@pytest.mark.acceptance(27, 47)
-def test_ratios_must_be_strictly_below_their_limits(expected: str, cpu: float, memory: float) -> None:
-    picture = cluster([node("n1"), node("n2", pool="b")], [pod("p", on="n1", cpu=cpu, memory=memory)])
-
-    decided = plan(picture).decisions[0]
-    assert expected in {decided.reason, decided.verdict.value}
-
-
 @pytest.mark.acceptance(29)
 def test_a_node_that_becomes_underused_is_marked_with_now() -> None:
     made = plan(half_full("n1", "n2"), policy(consolidate_after=5 * MINUTE))
@@ -88,10 +56,7 @@ def test_a_node_that_becomes_underused_is_marked_with_now() -> None:
     assert made.decisions[0].removable_at == NOW + 5 * MINUTE
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [pytest.param("waiting", 299, id="299 s: not yet"), pytest.param("order", 300, id="300 s: now")],
-)
+@cases("expected, seconds", ("299 s: not yet", "waiting", 299), ("300 s: now", "order", 300))
 @pytest.mark.acceptance(31)
 def test_a_node_goes_only_after_it_was_marked_long_enough(expected: str, seconds: int) -> None:
     old = marked("n1", ago=timedelta(seconds=seconds))
@@ -99,24 +64,6 @@ def test_a_node_goes_only_after_it_was_marked_long_enough(expected: str, seconds
     made = plan(half_full("n1", "n2"), policy(consolidate_after=5 * MINUTE), marks=old)
 
     assert made.decisions[0].verdict.value == expected
-
-
-@pytest.mark.acceptance(33)
-def test_a_node_whose_mark_falls_in_this_pass_is_not_picked_in_it() -> None:
-    made = plan(half_full("n1", "n2", cpu=3.5), marks=marked("n1", "n2", ago=60 * MINUTE))
-
-    assert made.orders == ()
-    assert made.marks["a"].marks == {}
-
-
-@pytest.mark.parametrize(
-    ("expected", "required"), [pytest.param(1, 3, id="three of three"), pytest.param(0, 4, id="three of four")]
-)
-@pytest.mark.acceptance(34)
-def test_enough_nodes_must_be_underused_at_once(expected: int, required: int) -> None:
-    made = plan(half_full("n1", "n2", "n3", cpu=1), policy(required_count=required))
-
-    assert len(made.orders) == expected
 
 
 @pytest.mark.acceptance(34, 35)
@@ -144,43 +91,6 @@ def test_an_order_shows_what_the_node_costs() -> None:
     assert order.saving == load().of(node("n1")).per_hour
 
 
-def test_the_least_used_node_goes_first_and_ties_go_by_name() -> None:
-    nodes = [node(name) for name in ("n1", "n2", "n3")]
-    uneven = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1)]
-
-    assert [order.node for order in plan(cluster(nodes, uneven)).orders] == ["n2"]
-
-
-@pytest.mark.acceptance(45)
-def test_one_big_pod_on_each_of_five_nodes_fits_nowhere_else() -> None:
-    made = plan(half_full("n1", "n2", "n3", "n4", "n5", cpu=2.2))
-
-    assert made.orders == ()
-    assert verdicts(made)["n1"] == ("keep", "no_place_for_pods")
-
-
-@pytest.mark.acceptance(45)
-def test_eleven_small_pods_on_each_of_five_nodes_do_fit() -> None:
-    names = ["n1", "n2", "n3", "n4", "n5"]
-    pods = [pod(f"p-{name}-{index}", on=name, cpu=0.2) for name in names for index in range(11)]
-
-    made = plan(cluster([node(name) for name in names], pods))
-
-    assert [order.node for order in made.orders] == ["n1"]
-    assert len(made.orders[0].moves) == 11
-
-
-@pytest.mark.acceptance(46)
-def test_a_pdb_without_room_keeps_the_node_and_its_mark() -> None:
-    picture = half_full("n1", "n2", disruption_budgets=(pdb("web", allowed=0, app="web"),))
-
-    made = plan(picture)
-
-    assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
-    assert [blocker.reason.value for blocker in made.decisions[0].blockers] == ["blocked_by_pod", "pdb_exhausted"]
-    assert made.marks["a"].marks["uid-n1"].since == NOW
-
-
 @pytest.mark.acceptance(55)
 def test_dry_run_gives_the_same_plan_and_shows_would() -> None:
     picture = half_full("n1", "n2", cpu=1)
@@ -190,31 +100,6 @@ def test_dry_run_gives_the_same_plan_and_shows_would() -> None:
     assert verdicts(dry)["n1"] == ("would_order", "underutilized")
 
 
-@pytest.mark.acceptance(54)
-def test_a_pool_at_its_gke_minimum_is_left_alone() -> None:
-    picture = half_full("n1", "n2", cpu=1, pools={"a": NodePool("a", min_total=2)})
-
-    assert verdicts(plan(picture))["n1"] == ("keep", "pool_at_minimum")
-
-
-@pytest.mark.acceptance(92)
-def test_a_node_that_backs_off_is_passed_over_for_another() -> None:
-    resting = ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + MINUTE, MINUTE, "deadline")}, last_pass=NOW)
-
-    made = plan(half_full("n1", "n2", cpu=1), state=resting)
-
-    assert verdicts(made)["n1"] == ("keep", "backing_off")
-    assert [order.node for order in made.orders] == ["n2"]
-
-
-@pytest.mark.acceptance(99)
-def test_at_most_one_node_of_a_pool_goes_in_a_pass() -> None:
-    names = ["n1", "n2", "n3", "n4", "n5"]
-
-    assert len(plan(half_full(*names, cpu=0.1)).orders) == 1
-    assert len(plan(half_full(*names, cpu=0.1), policy(max_nodes_per_pass=3)).orders) == 3
-
-
 def test_each_node_that_stays_shows_why_in_a_word_and_a_sentence() -> None:
     picture = cluster([node("n1", ready=False), node("n2", unschedulable=True), node("n3", pool=""), node("n4")])
 
@@ -222,22 +107,6 @@ def test_each_node_that_stays_shows_why_in_a_word_and_a_sentence() -> None:
         words = [blocker.reason.value for blocker in decided.blockers]
         assert decided.reason == (words[0] if words else "empty")
         assert all(blocker.sentence.endswith((".", ")")) for blocker in decided.blockers)
-
-
-def test_an_empty_node_skips_ratios_required_count_and_excess() -> None:
-    made = plan(cluster([node("n1"), node("n2")]), policy(required_count=9, excess_threshold=9))
-
-    assert [(order.node, order.reason) for order in made.orders] == [("n1", DrainReason.EMPTY)]
-
-
-@pytest.mark.acceptance(78)
-def test_when_empty_acts_only_on_nodes_with_nothing_to_move() -> None:
-    rules = policy(consolidation_policy=ConsolidationPolicy.WHEN_EMPTY)
-    picture = cluster([node("n1"), node("n2")], [pod("d", on="n1", owner="DaemonSet/d"), pod("p", on="n2")])
-
-    made = plan(picture, rules)
-
-    assert verdicts(made) == {"n1": ("order", "empty"), "n2": ("keep", "not_empty")}
 
 
 @pytest.mark.acceptance(81)
@@ -306,13 +175,11 @@ def test_a_single_replica_to_be_avoided_goes_when_no_other_candidate_is_there() 
     assert [order.node for order in made.orders] == ["n1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "subject", "changes"),
-    [
-        pytest.param("job_running", {"owner": "Job/batch"}, {}, id="a Job runs"),
-        pytest.param("too_young_pod", {}, {"minimum_pod_age": 48 * 60 * MINUTE}, id="a pod is young"),
-        pytest.param("rolling_out", {}, {}, id="a rollout is under way"),
-    ],
+@cases(
+    "expected, subject, changes",
+    ("a Job runs", "job_running", {"owner": "Job/batch"}, {}),
+    ("a pod is young", "too_young_pod", {}, {"minimum_pod_age": 48 * 60 * MINUTE}),
+    ("a rollout is under way", "rolling_out", {}, {}),
 )
 def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
     expected: str, subject: dict[str, Any], changes: dict[str, Any]
@@ -329,12 +196,3 @@ def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
     assert [blocker.reason.value for blocker in made.decisions[0].blockers] == ["blocked_by_pod", expected]
     assert made.marks["a"] == old["a"]
     assert potential(Situation(picture, ClusterState(), rules), load()).nodes == ("n1",)
-
-
-def test_no_more_pods_of_a_namespace_are_moved_in_a_pass_than_its_rate_allows() -> None:
-    limited = policy(max_nodes_per_pass=5, cluster_wide={"evictions_per_namespace": NamespaceRate(2, 60 * MINUTE)})
-
-    made = plan(half_full("n1", "n2", "n3", "n4", "n5", cpu=0.5), limited)
-
-    assert [order.node for order in made.orders] == ["n1", "n2"]
-    assert verdicts(made)["n3"] == ("keep", "namespace_rate")

@@ -6,6 +6,7 @@ import pytest
 from shared.core.planning.candidates import changed_pools, is_old_enough, removable_at, update_marks
 from shared.core.records.state import Mark, PoolMarks
 from tests.builders import NOW
+from tests.depth import cases
 
 MINUTE = timedelta(minutes=1)
 HOUR_AGO = NOW - timedelta(hours=1)
@@ -36,12 +37,10 @@ def test_a_broken_mark_starts_again() -> None:
 
 
 @pytest.mark.acceptance(31)
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [
-        pytest.param(False, 299, id="299 s"),
-        pytest.param(True, 300, id="300 s"),
-    ],
+@cases(
+    "expected, seconds",
+    ("299 s", False, 299),
+    ("300 s", True, 300),
 )
 def test_a_node_may_go_once_its_mark_is_old_enough(expected: bool, seconds: int) -> None:
     assert is_old_enough(Mark("n1", NOW - timedelta(seconds=seconds)), timedelta(seconds=300), NOW) is expected
@@ -57,15 +56,13 @@ def test_a_steady_state_writes_nothing() -> None:
     assert changed_pools(MARKED, after(MARKED, COULD_GO)) == ()
 
 
-@pytest.mark.parametrize(
-    ("expected", "old", "could_go"),
-    [
-        pytest.param(("b",), MARKED, {**COULD_GO, "u2": ("n2", "b")}, id="a new mark in another pool"),
-        pytest.param(("a",), MARKED, {}, id="a mark lost"),
-        pytest.param(("a",), MARKED, {**COULD_GO, "u3": ("n3", "a")}, id="a second mark"),
-        pytest.param(("a",), MARKED, {"u9": ("n1", "a")}, id="a node reborn under its name"),
-        pytest.param((), {"a": PoolMarks()}, {}, id="a pool that had none"),
-    ],
+@cases(
+    "expected, old, could_go",
+    ("a new mark in another pool", ("b",), MARKED, {**COULD_GO, "u2": ("n2", "b")}),
+    ("a mark lost", ("a",), MARKED, {}),
+    ("a second mark", ("a",), MARKED, {**COULD_GO, "u3": ("n3", "a")}),
+    ("a node reborn under its name", ("a",), MARKED, {"u9": ("n1", "a")}),
+    ("a pool that had none", (), {"a": PoolMarks()}, {}),
 )
 def test_only_changed_pools_are_written(
     expected: tuple[str, ...], old: Mapping[str, PoolMarks], could_go: Mapping[str, tuple[str, str]]
@@ -80,15 +77,13 @@ def test_a_pool_that_is_disabled_or_vanished_loses_its_marks() -> None:
     assert new["b"].marks["u2"].since == HOUR_AGO
 
 
-@pytest.mark.parametrize(
-    ("kept", "last_pass", "interval"),
-    [
-        pytest.param(True, timedelta(minutes=14, seconds=59), MINUTE, id="silent for just under 15 minutes"),
-        pytest.param(False, timedelta(minutes=15), MINUTE, id="silent for 15 minutes"),
-        pytest.param(True, timedelta(minutes=29), timedelta(minutes=10), id="under three long intervals"),
-        pytest.param(False, timedelta(minutes=30), timedelta(minutes=10), id="three long intervals"),
-        pytest.param(False, None, MINUTE, id="no pass was ever completed"),
-    ],
+@cases(
+    "kept, last_pass, interval",
+    ("silent for just under 15 minutes", True, timedelta(minutes=14, seconds=59), MINUTE),
+    ("silent for 15 minutes", False, timedelta(minutes=15), MINUTE),
+    ("under three long intervals", True, timedelta(minutes=29), timedelta(minutes=10)),
+    ("three long intervals", False, timedelta(minutes=30), timedelta(minutes=10)),
+    ("no pass was ever completed", False, None, MINUTE),
 )
 def test_marks_start_again_after_a_long_silence(kept: bool, last_pass: timedelta | None, interval: timedelta) -> None:
     when = None if last_pass is None else NOW - last_pass

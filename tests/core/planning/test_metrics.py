@@ -29,6 +29,7 @@ from shared.core.records.state import MICRO, Breaker, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, resources
 from tests.core.planning.passes import MINUTE, between_passes, marked
+from tests.depth import cases
 
 
 def planned(snapshot: Snapshot, state: ClusterState | None = None) -> Plan:
@@ -110,12 +111,10 @@ def test_a_cluster_without_nodes_has_no_ratio() -> None:
     assert node_metrics(planned(snapshot), snapshot, load()).cpu_ratio is None
 
 
-@pytest.mark.parametrize(
-    ("expected", "age"),
-    [
-        pytest.param(0, 57.5, id="deadline, six minutes for disks, watchdog and two passes to the second"),
-        pytest.param(1, 58, id="longer"),
-    ],
+@cases(
+    "expected, age",
+    ("deadline, six minutes for disks, watchdog and two passes to the second", 0, 57.5),
+    ("longer", 1, 58),
 )
 def test_a_claim_is_overdue_after_deadline_watchdog_and_two_passes(expected: int, age: float) -> None:
     settings = DrainSettings(timeout=8.5 * MINUTE, max_grace=8 * MINUTE, watchdog=25 * MINUTE)
@@ -142,15 +141,11 @@ def for_half(nodes: int) -> Commitments:
     return Commitments((Commitment("e2", size, discount=Fraction(1, 2)),), elsewhere={})
 
 
-@pytest.mark.parametrize(
-    ("halves", "idle", "commitments"),
-    [
-        pytest.param(3, 0, for_half(1), id="one of two nodes is committed"),
-        pytest.param(3, 1, for_half(3), id="three nodes for two: one fee is paid for nothing"),
-        pytest.param(
-            4, 2, Commitments(flexible=FlexibleCommitment(4 * HALF / MICRO, Fraction(1, 2))), id="money for four nodes"
-        ),
-    ],
+@cases(
+    "halves, idle, commitments",
+    ("one of two nodes is committed", 3, 0, for_half(1)),
+    ("three nodes for two: one fee is paid for nothing", 3, 1, for_half(3)),
+    ("money for four nodes", 4, 2, Commitments(flexible=FlexibleCommitment(4 * HALF / MICRO, Fraction(1, 2)))),
 )
 def test_where_capacity_is_committed_the_bill_is_shown(halves: int, idle: int, commitments: Commitments) -> None:
     snapshot = cluster([node("n1"), node("n2")])
@@ -166,17 +161,13 @@ def test_without_commitments_there_is_no_bill() -> None:
     assert (found.bill, found.idle) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("expected", "first", "pods"),
-    [
-        pytest.param(True, {}, [pod("p", on="n1", owner=None)], id="its pod alone keeps it"),
-        pytest.param(False, {}, [pod("p", on="n1", cpu=3.5)], id="too full"),
-        pytest.param(False, {}, [pod("p", on="n1", cpu=3.5, owner=None)], id="too full, and its pod keeps it"),
-        pytest.param(False, {"taints": (our_taint(),)}, [], id="in flight"),
-        pytest.param(
-            False, {"allocatable": resources(0, 0)}, [pod("p", on="n1")], id="it reports nothing that pods could use"
-        ),
-    ],
+@cases(
+    "expected, first, pods",
+    ("its pod alone keeps it", True, {}, [pod("p", on="n1", owner=None)]),
+    ("too full", False, {}, [pod("p", on="n1", cpu=3.5)]),
+    ("too full, and its pod keeps it", False, {}, [pod("p", on="n1", cpu=3.5, owner=None)]),
+    ("in flight", False, {"taints": (our_taint(),)}, []),
+    ("it reports nothing that pods could use", False, {"allocatable": resources(0, 0)}, [pod("p", on="n1")]),
 )
 def test_underutilized_is_what_is_below_its_limits_whatever_else_keeps_it(
     expected: bool, first: dict[str, Any], pods: list[Any]
@@ -206,21 +197,13 @@ def small(number: int, **given: Any) -> Any:
     return pod(f"p{number}", on=f"n{number}", **{"cpu": 0.5, **given})
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods", "rules"),
-    [
-        pytest.param(
-            [("budget", 2)], [small(1), small(2)], policy("a", required_count=1, budgets=(Budget(NONE),)), id="a budget"
-        ),
-        pytest.param(
-            [("nodes_per_pass", 1)], [small(1), small(2)], policy("a", required_count=0), id="one node a pass"
-        ),
-        pytest.param([("not_replicated", 1)], [small(1, owner=None), small(2)], None, id="a pod, by its own word"),
-        pytest.param([], [small(1, cpu=3), small(2, cpu=3)], None, id="full nodes are no saving"),
-        pytest.param(
-            [], [small(1, node_selector={"disk": "ssd"}), small(2)], None, id="nor one whose pods find no other place"
-        ),
-    ],
+@cases(
+    "expected, pods, rules",
+    ("a budget", [("budget", 2)], [small(1), small(2)], policy("a", required_count=1, budgets=(Budget(NONE),))),
+    ("one node a pass", [("nodes_per_pass", 1)], [small(1), small(2)], policy("a", required_count=0)),
+    ("a pod, by its own word", [("not_replicated", 1)], [small(1, owner=None), small(2)], None),
+    ("full nodes are no saving", [], [small(1, cpu=3), small(2, cpu=3)], None),
+    ("nor one whose pods find no other place", [], [small(1, node_selector={"disk": "ssd"}), small(2)], None),
 )
 def test_a_saving_is_missed_by(expected: list[tuple[str, int]], pods: list[Any], rules: Policy | None) -> None:
     found = told_of_missed(pods, rules)

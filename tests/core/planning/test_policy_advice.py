@@ -9,6 +9,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import Advised
 from shared.core.rules.nodes import has_expired
 from tests.builders import NOW, cluster, node, policy
+from tests.depth import cases
 
 DAY = timedelta(days=1)
 
@@ -17,52 +18,55 @@ def named(*pools: str) -> Policy:
     return Policy(pools={pool: PoolPolicy(enabled=True) for pool in pools})
 
 
-@pytest.mark.parametrize(
-    ("expected", "name", "there"),
-    [
-        pytest.param("write default-pool, if that was meant.", "defualt-pool", ("batch", "default-pool"), id="a slip"),
-        pytest.param("there is batch, web.", "gpu", ("web", "batch"), id="nothing near"),
-        pytest.param(
-            "there is a1, b1, c1, d1, e1 and 2 more.", "x", tuple(f"{letter}1" for letter in "abcdefg"), id="many"
-        ),
-        pytest.param("there is no other either.", "x", (), id="no pools"),
-    ],
+WEB_DB = cluster([], pools={word: NodePool(word) for word in ("web-pool", "db")})
+ONLY_NODES = cluster([node("n1", pool="a")], pools={}, pools_known=False)
+NO_SUCH, NONE_HERE = "the cluster has no such pool", "no node here belongs to such a pool"
+
+
+def pooled(*pools: str) -> Snapshot:
+    return cluster([], pools={row: NodePool(row) for row in pools})
+
+
+@cases(
+    "expected, snapshot, name, others",
+    (
+        "a slip",
+        f"{NO_SUCH}; write default-pool, if that was meant.",
+        pooled("batch", "default-pool"),
+        "defualt-pool",
+        (),
+    ),
+    ("nothing near", f"{NO_SUCH}; there is batch, web.", pooled("web", "batch"), "gpu", ()),
+    ("many", f"{NO_SUCH}; there is a1, b1, c1, d1, e1 and 2 more.", pooled(*(f"{row}1" for row in "abcdefg")), "x", ()),
+    ("no pools", f"{NO_SUCH}; there is no other either.", pooled(), "x", ()),
+    ("a pool with settings of its own was not meant", f"{NO_SUCH}; there is db.", WEB_DB, "batch-pool", ("web-pool",)),
+    (
+        "all have some",
+        f"{NO_SUCH}; the policy names every pool that is there.",
+        WEB_DB,
+        "batch-pool",
+        ("web-pool", "db"),
+    ),
+    ("of a pool only nodes are known", "", ONLY_NODES, "a", ()),
+    ("an empty one is not denied then", f"{NONE_HERE}; there is a.", ONLY_NODES, "b", ()),
 )
-def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple[str, ...]) -> None:
-    pools = {row: NodePool(row) for row in there}
-    found = unknown_pools(named(name), cluster([], pools=pools))
-    assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
+def test_a_name_that_no_pool_has_is_shown(
+    expected: str, snapshot: Snapshot, name: str, others: tuple[str, ...]
+) -> None:
+    found = unknown_pools(named(name, *others), snapshot)
+    assert found == ({name: f"nodePools.{name}: {expected}"} if expected else {})
 
 
 def test_policy_advice_stand_in_the_order_of_their_names() -> None:
     assert list(unknown_pools(named("b", "a", "c"), cluster([]))) == ["a", "b", "c"]
 
 
-def test_a_pool_that_the_policy_names_already_was_not_meant() -> None:
-    pools = {word: NodePool(word) for word in ("web-pool", "db")}
-    (some,) = unknown_pools(named("batch-pool", "web-pool"), cluster([], pools=pools)).values()
-    (none,) = unknown_pools(named("batch-pool", "web-pool", "db"), cluster([], pools=pools)).values()
-    assert some.endswith("; there is db.")
-    assert none.endswith("; the policy names every pool that is there.")
-
-
-def test_a_pool_of_which_only_nodes_are_known_is_there() -> None:
-    assert unknown_pools(named("a"), cluster([node("n1", pool="a")], pools={}, pools_known=False)) == {}
-
-
-def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
-    (sentence,) = unknown_pools(named("b"), cluster([node("n1", pool="a")], pools={}, pools_known=False)).values()
-    assert sentence == "nodePools.b: no node here belongs to such a pool; there is a."
-
-
-@pytest.mark.parametrize(
-    ("expected", "last"),
-    [
-        pytest.param(True, None, id="never shown"),
-        pytest.param(True, Advised("older", NOW), id="of another policy"),
-        pytest.param(False, Advised("now", NOW - DAY + timedelta(seconds=1)), id="shown today"),
-        pytest.param(True, Advised("now", NOW - DAY), id="shown a day ago"),
-    ],
+@cases(
+    "expected, last",
+    ("never shown", True, None),
+    ("of another policy", True, Advised("older", NOW)),
+    ("shown today", False, Advised("now", NOW - DAY + timedelta(seconds=1))),
+    ("shown a day ago", True, Advised("now", NOW - DAY)),
 )
 def test_it_is_shown_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:
     assert is_advice_due(last, "now", NOW) is expected
@@ -74,14 +78,12 @@ THREE = cluster(
 
 
 @pytest.mark.acceptance(81)
-@pytest.mark.parametrize(
-    ("expected", "age", "after"),
-    [
-        pytest.param(True, 30 * DAY, 30 * DAY, id="of that age to the second"),
-        pytest.param(False, 30 * DAY - timedelta(seconds=1), 30 * DAY, id="a second younger"),
-        pytest.param(False, 400 * DAY, None, id="Never"),
-        pytest.param(False, 400 * DAY, PoolPolicy().expire_after, id="nor where nothing is written"),
-    ],
+@cases(
+    "expected, age, after",
+    ("of that age to the second", True, 30 * DAY, 30 * DAY),
+    ("a second younger", False, 30 * DAY - timedelta(seconds=1), 30 * DAY),
+    ("Never", False, 400 * DAY, None),
+    ("nor where nothing is written", False, 400 * DAY, PoolPolicy().expire_after),
 )
 def test_a_node_expires_at_the_age_that_the_policy_shows(
     expected: bool, age: timedelta, after: timedelta | None
@@ -89,16 +91,14 @@ def test_a_node_expires_at_the_age_that_the_policy_shows(
     assert has_expired(node("n1", created=NOW - age), PoolPolicy(expire_after=after), NOW) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules", "snapshot"),
-    [
-        pytest.param([], policy(), THREE, id="nothing expires"),
-        pytest.param([], policy(expire_after=DAY, enabled=False), THREE, id="a disabled pool"),
-        pytest.param(["2 of 3 nodes are of that age"], policy(expire_after=30 * DAY), THREE, id="two are old enough"),
-        pytest.param(["0 of 3 nodes are of that age"], policy(expire_after=90 * DAY), THREE, id="none is"),
-        pytest.param(["0 of 0 nodes are of that age"], policy("b", expire_after=DAY), THREE, id="a pool without nodes"),
-        pytest.param(["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None, id="no cluster"),
-    ],
+@cases(
+    "expected, rules, snapshot",
+    ("nothing expires", [], policy(), THREE),
+    ("a disabled pool", [], policy(expire_after=DAY, enabled=False), THREE),
+    ("two are old enough", ["2 of 3 nodes are of that age"], policy(expire_after=30 * DAY), THREE),
+    ("none is", ["0 of 3 nodes are of that age"], policy(expire_after=90 * DAY), THREE),
+    ("a pool without nodes", ["0 of 0 nodes are of that age"], policy("b", expire_after=DAY), THREE),
+    ("no cluster", ["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None),
 )
 def test_what_expiry_amounts_to_is_shown_for_each_pool(
     expected: list[str], rules: Policy, snapshot: Snapshot | None

@@ -14,6 +14,7 @@ from shared.core.policy.values import Capacity
 from shared.core.records.state import MICRO
 from shared.errors import BadInput
 from tests.builders import node, resources
+from tests.depth import cases
 
 SPOT = {"cloud.google.com/gke-spot": "true"}
 COUNT = "cloud.google.com/gke-accelerator-count"
@@ -22,18 +23,16 @@ SSD = "cloud.google.com/gke-ephemeral-storage-local-ssd"
 RAW = "cloud.google.com/gke-local-nvme-ssd"
 
 
-@pytest.mark.parametrize(
-    ("expected", "machine"),
-    [
-        pytest.param(134_012, "e2-standard-4", id="E2 standard: $0.13402 in the list"),
-        pytest.param(47_500, "n1-standard-1", id="N1 standard has 3.75 GiB a vCPU: $0.0475"),
-        pytest.param(524_056, "n2-highmem-8", id="N2 highmem: $0.5241"),
-        pytest.param(149_888, "c3d-highcpu-4", id="C3D highcpu has 2 GiB a vCPU: $0.14992"),
-        pytest.param(33_510, "e2-medium", id="a shared core: $0.03351"),
-        pytest.param(168_264, "n2-custom-4-8192", id="custom N2 has its own rates"),
-        pytest.param(168_264, "n2-custom-4-8192-ext", id="extended memory"),
-        pytest.param(84_132, "custom-2-4096", id="custom without a family is N1"),
-    ],
+@cases(
+    "expected, machine",
+    ("E2 standard: $0.13402 in the list", 134_012, "e2-standard-4"),
+    ("N1 standard has 3.75 GiB a vCPU: $0.0475", 47_500, "n1-standard-1"),
+    ("N2 highmem: $0.5241", 524_056, "n2-highmem-8"),
+    ("C3D highcpu has 2 GiB a vCPU: $0.14992", 149_888, "c3d-highcpu-4"),
+    ("a shared core: $0.03351", 33_510, "e2-medium"),
+    ("custom N2 has its own rates", 168_264, "n2-custom-4-8192"),
+    ("extended memory", 168_264, "n2-custom-4-8192-ext"),
+    ("custom without a family is N1", 84_132, "custom-2-4096"),
 )
 def test_known_machines_cost_what_the_list_shows(expected: int, machine: str) -> None:
     assert load().of(node("n", machine=machine)) == Price(expected)
@@ -100,15 +99,11 @@ def test_gpus_that_a_machine_comes_with_cost_nothing_more() -> None:
     assert load().of(node("n", machine="g2-standard-4", labels=labels)) == Price(760_000)
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(147_529, {"zone": "europe-west4-a"}, id="by the zone's name: 0.14754 in the list"),
-        pytest.param(
-            172_607, {"labels": {"topology.kubernetes.io/region": "europe-west3"}}, id="by the region's label"
-        ),
-        pytest.param(134_012, {"zone": "mars-north1-a"}, id="one that is not known as the table's own"),
-    ],
+@cases(
+    "expected, given",
+    ("by the zone's name: 0.14754 in the list", 147_529, {"zone": "europe-west4-a"}),
+    ("by the region's label", 172_607, {"labels": {"topology.kubernetes.io/region": "europe-west3"}}),
+    ("one that is not known as the table's own", 134_012, {"zone": "mars-north1-a"}),
 )
 def test_a_region_has_its_share(expected: int, given: dict[str, Any]) -> None:
     """Rounded to three decimals the shares are off by less than a thousandth."""
@@ -133,14 +128,12 @@ def test_a_month_has_730_hours() -> None:
     assert per_month(134_012) == 97_828_760
 
 
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param("families", "machines: {}", id="no families"),
-        pytest.param("families.e2 is missing", "families: {}", id="nothing to estimate by"),
-        pytest.param("vcpu", "families: {e2: {vcpu: [], gib: 1, spot: 1, shapes: {}}}", id="no number"),
-        pytest.param("cheap", "families: {e2: {vcpu: cheap, gib: 1, spot: 1, shapes: {}}}", id="a word"),
-    ],
+@cases(
+    "expected, text",
+    ("no families", "families", "machines: {}"),
+    ("nothing to estimate by", "families.e2 is missing", "families: {}"),
+    ("no number", "vcpu", "families: {e2: {vcpu: [], gib: 1, spot: 1, shapes: {}}}"),
+    ("a word", "cheap", "families: {e2: {vcpu: cheap, gib: 1, spot: 1, shapes: {}}}"),
 )
 def test_a_bad_table_is_named_with_the_fault(expected: str, text: str, tmp_path: Path) -> None:
     table = tmp_path / "prices.yaml"

@@ -1,7 +1,10 @@
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
 
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
@@ -9,14 +12,19 @@ from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.autoscaler import with_announcement
 from shared.core.planning.scheduling import count_taints, drain_nodes
 from tests.builders import cluster, node, our_taint, pod
+from tests.depth import cases
 
 
-@pytest.mark.parametrize(
-    ("expected", "profile"),
-    [
-        pytest.param("small", "BALANCED", id="the default profile spreads: the emptier by share, though less is free"),
-        pytest.param("large", "OPTIMIZE_UTILIZATION", id="optimize-utilization packs: the fuller by share"),
-    ],
+def home_of_p(nodes: list[Node], pods: list[Pod], tainted: Collection[str] = (), profile: str = "BALANCED") -> str:
+    """Return where the pod `p` lies once the node `leaving` is drained."""
+    later = drain_nodes(replace(cluster(nodes, pods), profile=profile), ["leaving"], tainted).snapshot
+    return {any_pod.name: any_pod.node for any_pod in later.pods}["p"]
+
+
+@cases(
+    "expected, profile",
+    ("the default profile spreads: the emptier by share, though less is free", "small", "BALANCED"),
+    ("optimize-utilization packs: the fuller by share", "large", "OPTIMIZE_UTILIZATION"),
 )
 def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str) -> None:
     nodes = [node("leaving"), node("large", cpu=16, memory=64), node("small", cpu=4, memory=16)]
@@ -25,18 +33,15 @@ def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str
         pod("l", on="large", cpu=8, memory=32),
         pod("s", on="small", cpu=1, memory=4),
     ]
-    later = drain_nodes(replace(cluster(nodes, pods), profile=profile), ["leaving"], ()).snapshot
 
-    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == expected
+    assert home_of_p(nodes, pods, profile=profile) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "tainted", "tolerated"),
-    [
-        pytest.param("fuller", ("emptier",), 0.4, id="a soft taint weighs more than room"),
-        pytest.param("emptier", ("emptier",), 0.7, id="where no other node has room it hinders nobody"),
-        pytest.param("emptier", ("emptier", "fuller"), 0.4, id="nodes that all have one are as if none had"),
-    ],
+@cases(
+    "expected, tainted, tolerated",
+    ("a soft taint weighs more than room", "fuller", ("emptier",), 0.4),
+    ("where no other node has room it hinders nobody", "emptier", ("emptier",), 0.7),
+    ("nodes that all have one are as if none had", "emptier", ("emptier", "fuller"), 0.4),
 )
 def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolerated: float) -> None:
     nodes = [node("leaving"), node("fuller"), node("emptier")]
@@ -45,9 +50,8 @@ def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolera
         pod("f", on="fuller", cpu=3.5, owner="ReplicaSet/f"),
         pod("e", on="emptier", cpu=1, owner="ReplicaSet/e"),
     ]
-    later = drain_nodes(cluster(nodes, pods), ["leaving"], tainted).snapshot
 
-    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == expected
+    assert home_of_p(nodes, pods, tainted) == expected
 
 
 def test_each_pod_counts_for_the_next_of_its_workload() -> None:
@@ -74,29 +78,23 @@ def test_of_two_nodes_with_as_much_room_that_is_taken_whose_cpu_and_memory_come_
         pod("c", on="by-cpu", cpu=2, memory=0, owner="ReplicaSet/c"),
         pod("m", on="by-memory", cpu=0, memory=8, owner="ReplicaSet/m"),
     ]
-    later = drain_nodes(cluster(nodes, pods), ["leaving"], ()).snapshot
 
-    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == "by-cpu"
+    assert home_of_p(nodes, pods) == "by-cpu"
 
 
 def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     nodes = [node("leaving", zone="a"), node("near", zone="b"), node("same", zone="b"), node("far", zone="c", cpu=3)]
-    own = [pod("p", on="leaving"), pod("q", on="same")]
-    given = [pod("x", on="far", cpu=1.2, owner="ReplicaSet/x")]
-    later = drain_nodes(cluster(nodes, [*own, *given]), ["leaving"], ()).snapshot
+    alone = [pod("p", on="leaving"), pod("x", on="far", cpu=1.2, owner="ReplicaSet/x")]
 
-    assert {any_pod.name: any_pod.node for any_pod in later.pods}["p"] == "far"
-    alone = drain_nodes(cluster(nodes, [pod("p", on="leaving"), *given]), ["leaving"], ()).snapshot
-    assert {any_pod.name: any_pod.node for any_pod in alone.pods}["p"] == "same"
+    assert home_of_p(nodes, [*alone, pod("q", on="same")]) == "far"
+    assert home_of_p(nodes, alone) == "same"
 
 
-@pytest.mark.parametrize(
-    ("expected", "crowd", "filled", "tainted"),
-    [
-        pytest.param("fewer", 1, {"fewer": 2.5}, (), id="one pod less outweighs so much room"),
-        pytest.param("more", 1, {"fewer": 3}, (), id="not more room than that"),
-        pytest.param("more", 6, {"more": 2}, ("fewer",), id="a soft taint outweighs both"),
-    ],
+@cases(
+    "expected, crowd, filled, tainted",
+    ("one pod less outweighs so much room", "fewer", 1, {"fewer": 2.5}, ()),
+    ("not more room than that", "more", 1, {"fewer": 3}, ()),
+    ("a soft taint outweighs both", "more", 6, {"more": 2}, ("fewer",)),
 )
 def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
     expected: str, crowd: int, filled: dict[str, float], tainted: tuple[str, ...]
@@ -104,11 +102,8 @@ def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
     nodes = [node("leaving", zone="x"), node("more", zone="y"), node("fewer", zone="z")]
     own = [pod(f"p{n}", on="more", cpu=0.1, memory=0.4) for n in range(crowd)]
     others = [pod("x", on=name, cpu=cpu, memory=4 * cpu, owner="ReplicaSet/x") for name, cpu in filled.items()]
-    seen = cluster(nodes, [pod("p", on="leaving", cpu=0.1, memory=0.4), *own, *others])
 
-    assert {any_pod.name: any_pod.node for any_pod in drain_nodes(seen, ["leaving"], tainted).snapshot.pods}[
-        "p"
-    ] == expected
+    assert home_of_p(nodes, [pod("p", on="leaving", cpu=0.1, memory=0.4), *own, *others], tainted) == expected
 
 
 def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> None:
@@ -138,10 +133,7 @@ def test_each_pod_leaves_less_room_for_the_next(expected: tuple[str, ...], cpu: 
     assert drain_nodes(cluster([node("n"), node("home", cpu=cpu)], pods), ["n"], ()).gone == expected
 
 
-@pytest.mark.parametrize(
-    "names",
-    [pytest.param((), id="a drain needs room for them"), pytest.param(("n",), id="the autoscaler does not")],
-)
+@cases("names", ("a drain needs room for them", ()), ("the autoscaler does not", ("n",)))
 def test_expendable_pods_end_with_a_node_that_the_autoscaler_removes(names: tuple[str, ...]) -> None:
     balloon = pod("balloon", on="n", cpu=3, owner="ReplicaSet/balloon", priority=-11)
     seen = cluster([node("n"), node("home", cpu=1)], [balloon, pod("p", on="n", cpu=0.5)])

@@ -21,6 +21,7 @@ from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy
 from tests.builders import GIB, NOW, cluster, node, pod, policy
 from tests.core.planning.passes import between_passes
+from tests.depth import cases
 
 MINUTE = timedelta(minutes=1)
 HOUR_OLD = {"a": PoolMarks(marks={f"uid-n{i}": Mark(f"n{i}", NOW - 60 * MINUTE) for i in range(1, 6)})}
@@ -43,13 +44,11 @@ def written(**pool: object) -> bytes:
     return json.dumps({"dryRun": False, "cluster": cluster_wide, "nodePools": {"a": pool} if pool else {}}).encode()
 
 
-@pytest.mark.parametrize(
+@cases(
     "document",
-    [
-        pytest.param(written(), id="the pool was removed from the configuration"),
-        pytest.param(written(enabled=False), id="the pool was disabled, its count left out"),
-        pytest.param(written(enabled=False, scaleDownRequiredUnderutilizedNodeCount=0), id="disabled, with count 0"),
-    ],
+    ("the pool was removed from the configuration", written()),
+    ("the pool was disabled, its count left out", written(enabled=False)),
+    ("disabled, with count 0", written(enabled=False, scaleDownRequiredUnderutilizedNodeCount=0)),
 )
 def test_b1_a_pool_that_is_not_enabled_is_never_drained_whatever_its_old_marks(document: bytes) -> None:
     """B1: estafette drained a disabled pool's nodes with old marks, since 0 nodes of 0 required opened its gate."""
@@ -80,29 +79,25 @@ def test_b3_one_value_of_the_wrong_type_refuses_the_whole_document() -> None:
         parse(written(enabled=True, scaleDownRequiredUnderutilizedNodeCount="5"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "resource", "text"),
-    [
-        pytest.param(GIB, "memory", "1Gi", id="1Gi was 0"),
-        pytest.param(512 * 10**6, "memory", "512M", id="512M was 0"),
-        pytest.param(8_589_934_592, "memory", "8589934592", id="bytes were 0"),
-        pytest.param(0, "memory", "0", id="0 was a panic"),
-        pytest.param(500, "cpu", "0.5", id="0.5 was 0"),
-        pytest.param(1, "cpu", "100u", id="100u was 0; the scheduler rounds up to a millicore"),
-    ],
+@cases(
+    "expected, resource, text",
+    ("1Gi was 0", GIB, "memory", "1Gi"),
+    ("512M was 0", 512 * 10**6, "memory", "512M"),
+    ("bytes were 0", 8_589_934_592, "memory", "8589934592"),
+    ("0 was a panic", 0, "memory", "0"),
+    ("0.5 was 0", 500, "cpu", "0.5"),
+    ("100u was 0; the scheduler rounds up to a millicore", 1, "cpu", "100u"),
 )
 def test_b8_every_form_of_a_quantity_is_read(expected: int, resource: str, text: str) -> None:
     """B8: estafette read only Ki and Mi, millicores and whole cores; everything else was 0 or a panic."""
     assert Resources.parse({resource: text}).get(resource) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "limit"),
-    [
-        pytest.param(3, 0.6, id="0.6 gives 3"),
-        pytest.param(4, 0.75, id="0.75 gives 4"),
-        pytest.param(10, 0.9, id="0.9 gives 10, in floats 11"),
-    ],
+@cases(
+    "expected, limit",
+    ("0.6 gives 3", 3, 0.6),
+    ("0.75 gives 4", 4, 0.75),
+    ("0.9 gives 10, in floats 11", 10, 0.9),
 )
 def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
     """B14: in floats 1/(1 - 0.9) is 10.000000000000002, whose ceiling asks for an eleventh node."""
@@ -112,10 +107,7 @@ def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
     assert pool.required_count * (1 - pool.cpu_limit) >= 1 > (pool.required_count - 1) * (1 - pool.cpu_limit)
 
 
-@pytest.mark.parametrize(
-    ("expected", "count"),
-    [pytest.param(["minimum_nodes"], 2, id="two nodes stay two"), pytest.param([], 3, id="of three one may go")],
-)
+@cases("expected, count", ("two nodes stay two", ["minimum_nodes"], 2), ("of three one may go", [], 3))
 def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
     """N8: node-refiner compared before the removal, so that a minimum of 2 let the second node go."""
     nodes = [node(f"n{i}") for i in range(count)]

@@ -19,6 +19,7 @@ from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import usage
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, pod_class, policy, taint
 from tests.core.planning.passes import in_flight, ordered, plan, verdicts
+from tests.depth import cases
 
 
 def first(*pods: Any, **settings: Any) -> PlannedOrder:
@@ -52,12 +53,10 @@ def test_an_empty_node_goes_before_an_expired_one() -> None:
     assert (order.node, order.reason) == ("n2", DrainReason.EMPTY)
 
 
-@pytest.mark.parametrize(
-    ("expected", "taints"),
-    [
-        pytest.param([], (taint(names.AUTOSCALER_DELETING_TAINT),), id="the autoscaler deletes it: its pod comes too"),
-        pytest.param(["n1"], (taint("somebody"),), id="it stays, with its pod"),
-    ],
+@cases(
+    "expected, taints",
+    ("the autoscaler deletes it: its pod comes too", [], (taint(names.AUTOSCALER_DELETING_TAINT),)),
+    ("it stays, with its pod", ["n1"], (taint("somebody"),)),
 )
 def test_the_pods_of_a_node_that_the_autoscaler_deletes_keep_their_room(expected: list[str], taints: Any) -> None:
     """n3 has room for what n0 or n1 holds, not for both."""
@@ -70,12 +69,10 @@ def test_the_pods_of_a_node_that_the_autoscaler_deletes_keep_their_room(expected
     assert expected or verdicts(made)["n1"] == ("keep", "no_place_for_pods")
 
 
-@pytest.mark.parametrize(
-    ("expected", "claims"),
-    [
-        pytest.param("order", {"uid-n1": claim("n1")}, id="its claim's, whatever somebody wrote on the node"),
-        pytest.param("another", {}, id="without a claim our taint's"),
-    ],
+@cases(
+    "expected, claims",
+    ("its claim's, whatever somebody wrote on the node", "order", {"uid-n1": claim("n1")}),
+    ("without a claim our taint's", "another", {}),
 )
 def test_a_node_is_held_by_the_order_of(expected: str, claims: Any) -> None:
     assert holder(node("n1", taints=(our_taint("another"),)), ClusterState(claims=claims)) == expected
@@ -102,14 +99,12 @@ def kept(*pods: Any, allowed: int = 1, after: timedelta = timedelta(0), **given:
     return verdicts(plan(found, rules, **given))
 
 
-@pytest.mark.parametrize(
-    ("expected", "took", "allowed"),
-    [
-        pytest.param("order", 270, 1, id="two rounds take as long as a drain may last"),
-        pytest.param("keep", 271, 1, id="a second more each"),
-        pytest.param("order", 271, 2, id="both at once"),
-        pytest.param("order", 9000, 2, id="one round is never too long: what it takes is not known"),
-    ],
+@cases(
+    "expected, took, allowed",
+    ("two rounds take as long as a drain may last", "order", 270, 1),
+    ("a second more each", "keep", 271, 1),
+    ("both at once", "order", 271, 2),
+    ("one round is never too long: what it takes is not known", "order", 9000, 2),
 )
 def test_a_drain_that_could_not_end_before_its_deadline_is_refused_by_name(
     expected: str, took: int, allowed: int
@@ -159,20 +154,16 @@ def asked(name: str, machine: str = "e2-standard-4", cpu: float = 1, **given: An
 EMPTY, EXPIRED, LARGE, SMALL = DrainReason.EMPTY, DrainReason.EXPIRED, "e2-standard-8", "e2-standard-2"
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        pytest.param(asked("b", reason=EMPTY), asked("a", reason=EXPIRED), id="empty before expired"),
-        pytest.param(asked("b", reason=EXPIRED), asked("a"), id="expired before little used"),
-        pytest.param(asked("b"), asked("a", reason=EMPTY, avoided=True), id="what is to be avoided after all"),
-        pytest.param(asked("b", SMALL), asked("a", most=10), id="what is surely in time before what saves more"),
-        pytest.param(asked("b", LARGE, cpu=2), asked("a"), id="what saves more before what is used less"),
-        pytest.param(
-            asked("b", most=8), asked("a", cpu=1.1, most=7), id="what is used less before what is sooner gone"
-        ),
-        pytest.param(asked("b", most=8), asked("a"), id="what is sooner gone before the first by name"),
-        pytest.param(asked("a"), asked("b"), id="the first by name"),
-    ],
+@cases(
+    "first, second",
+    ("empty before expired", asked("b", reason=EMPTY), asked("a", reason=EXPIRED)),
+    ("expired before little used", asked("b", reason=EXPIRED), asked("a")),
+    ("what is to be avoided after all", asked("b"), asked("a", reason=EMPTY, avoided=True)),
+    ("what is surely in time before what saves more", asked("b", SMALL), asked("a", most=10)),
+    ("what saves more before what is used less", asked("b", LARGE, cpu=2), asked("a")),
+    ("what is used less before what is sooner gone", asked("b", most=8), asked("a", cpu=1.1, most=7)),
+    ("what is sooner gone before the first by name", asked("b", most=8), asked("a")),
+    ("the first by name", asked("a"), asked("b")),
 )
 def test_the_order_of_removal(first: AssessedNode, second: AssessedNode) -> None:
     seen = Situation(cluster([first.node, second.node], []), ClusterState(), Policy(prefer=()))
@@ -225,15 +216,13 @@ def test_a_node_that_an_empty_taint_holds_is_on_its_way_and_is_not_asked() -> No
     assert verdicts(made)["n1"][0] == Verdict.IN_FLIGHT.value
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu", "settings"),
-    [
-        pytest.param(("waiting", "marked_recently"), 1.5, {}, id="there is room, for each by itself"),
-        pytest.param(("keep", "no_place_for_pods"), 2.5, {}, id="there is no room"),
-        pytest.param(("keep", "minimum_nodes"), 1.5, {"minimum_nodes": 2}, id="both must remain"),
-        pytest.param(("waiting", "marked_recently"), 1.5, {"time_since_last_addition": timedelta(days=999)},
-                     id="what else keeps it ends by itself"),
-    ],
+@cases(
+    "expected, cpu, settings",
+    ("there is room, for each by itself", ("waiting", "marked_recently"), 1.5, {}),
+    ("there is no room", ("keep", "no_place_for_pods"), 2.5, {}),
+    ("both must remain", ("keep", "minimum_nodes"), 1.5, {"minimum_nodes": 2}),
+    ("what else keeps it ends by itself", ("waiting", "marked_recently"), 1.5,
+     {"time_since_last_addition": timedelta(days=999)}),
 )  # fmt: skip
 def test_where_no_marks_are_known_a_node_waits_only_if_it_could_go(
     expected: tuple[str, str], cpu: float, settings: dict[str, Any]

@@ -19,6 +19,7 @@ from shared.core.rules.pod_costs import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, buffer, cluster, held, node, only_empty, pdb, pod, policy, resources
 from tests.core.planning.passes import MINUTE, between_passes, marked, ordered, plan, verdicts
+from tests.depth import cases
 
 HOUR = timedelta(hours=1)
 SSD = {"disk": "ssd"}
@@ -96,13 +97,11 @@ def test_what_the_plan_in_steady_state_keeps_is_room_until_what_it_takes_is_gone
     ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "settings", "state"),
-    [
-        pytest.param("kept_as_destination", {}, {}, id="it waits for its mark"),
-        pytest.param("order", {}, {"backoffs": {"uid-right": Backoff("right", NOW + HOUR, HOUR, "deadline")}},
-                     id="it failed and is left alone for a while"),
-    ],
+@cases(
+    "expected, settings, state",
+    ("it waits for its mark", "kept_as_destination", {}, {}),
+    ("it failed and is left alone for a while", "order", {},
+     {"backoffs": {"uid-right": Backoff("right", NOW + HOUR, HOUR, "deadline")}}),
 )  # fmt: skip
 def test_only_what_time_alone_keeps_is_waited_for(
     expected: str, settings: dict[str, Any], state: dict[str, Any]
@@ -122,30 +121,26 @@ def test_budgets_that_are_used_up_are_waited_for_and_the_others_are_not() -> Non
     assert made.at_rest.nodes == ("left", "right")
 
 
-@pytest.mark.parametrize(
+@cases(
     "settings",
-    [
-        pytest.param({"windows": (Schedule("0 12 * * *", HOUR),)}, id="no window is open"),
-        pytest.param({"budgets": (Budget(Limit(count=0)),)}, id="a budget of nothing"),
-        pytest.param({"rate": Rate(Limit(count=0), HOUR)}, id="a rate of nothing"),
-        pytest.param({"consolidate_after": HOUR}, id="nothing is due"),
-    ],
+    ("no window is open", {"windows": (Schedule("0 12 * * *", HOUR),)}),
+    ("a budget of nothing", {"budgets": (Budget(Limit(count=0)),)}),
+    ("a rate of nothing", {"rate": Rate(Limit(count=0), HOUR)}),
+    ("nothing is due", {"consolidate_after": HOUR}),
 )
 def test_where_nothing_may_go_nothing_is_searched(settings: dict[str, Any]) -> None:
     assert plan(one_or_two(), rules(**settings)).at_rest is None
 
 
-@pytest.mark.parametrize(
-    ("expected", "settings", "cluster_wide", "pool"),
-    [
-        pytest.param(2, {}, {}, {}, id="none"),
-        pytest.param(1, {}, {"minimum_nodes": 3}, {}, id="of the cluster"),
-        pytest.param(1, {}, {"minimum_non_tainted_nodes": 3}, {}, id="of nodes without taints"),
-        pytest.param(1, {}, {}, {"min_total": 2}, id="of the pool"),
-        pytest.param(1, {}, {}, {"min_per_zone": 2}, id="of its zone"),
-        pytest.param(1, {"required_count": 3}, {}, {}, id="the required count"),
-        pytest.param(1, {"excess_threshold": 1}, {}, {}, id="the excess"),
-    ],
+@cases(
+    "expected, settings, cluster_wide, pool",
+    ("none", 2, {}, {}, {}),
+    ("of the cluster", 1, {}, {"minimum_nodes": 3}, {}),
+    ("of nodes without taints", 1, {}, {"minimum_non_tainted_nodes": 3}, {}),
+    ("of the pool", 1, {}, {}, {"min_total": 2}),
+    ("of its zone", 1, {}, {}, {"min_per_zone": 2}),
+    ("the required count", 1, {"required_count": 3}, {}, {}),
+    ("the excess", 1, {"excess_threshold": 1}, {}, {}),
 )
 def test_the_plan_in_steady_state_leaves_what_must_remain(
     expected: int, settings: dict[str, Any], cluster_wide: dict[str, Any], pool: dict[str, Any]
@@ -187,13 +182,11 @@ def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:
     assert [row.at_rest is not None and row.at_rest.braked for row in plans] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("expected", "least"),
-    [
-        pytest.param(["big", "left"], 0, id="off by default"),
-        pytest.param(["left"], 30, id="big saves 24 dollars a month for each of its four pods"),
-        pytest.param([], 100, id="neither saves so much"),
-    ],
+@cases(
+    "expected, least",
+    ("off by default", ["big", "left"], 0),
+    ("big saves 24 dollars a month for each of its four pods", ["left"], 30),
+    ("neither saves so much", [], 100),
 )
 def test_a_node_must_be_worth_its_evictions(expected: list[str], least: int) -> None:
     nodes = [node("big"), node("left"), node("rest", pool="b", cpu=16, memory=64)]
@@ -235,15 +228,13 @@ def preferred(*words: Preference) -> Plan:
     return plan(only_empty(cluster(nodes, pods)), rules(max_nodes_per_pass=1, cluster_wide={"prefer": words}))
 
 
-@pytest.mark.parametrize(
-    ("expected", "words"),
-    [
-        pytest.param("n3", (), id="none: what saves most"),
-        pytest.param("n3", (Preference.EXPENSIVE,), id="expensive"),
-        pytest.param("n2", (Preference.OLD,), id="old"),
-        pytest.param("n1", (Preference.SPOT, Preference.OLD), id="the first word counts most"),
-        pytest.param("n2", (Preference.ON_DEMAND, Preference.OLD), id="on demand, of these the old"),
-    ],
+@cases(
+    "expected, words",
+    ("none: what saves most", "n3", ()),
+    ("expensive", "n3", (Preference.EXPENSIVE,)),
+    ("old", "n2", (Preference.OLD,)),
+    ("the first word counts most", "n1", (Preference.SPOT, Preference.OLD)),
+    ("on demand, of these the old", "n2", (Preference.ON_DEMAND, Preference.OLD)),
 )
 def test_the_policy_shows_which_go_first(expected: str, words: tuple[Preference, ...]) -> None:
     assert ordered(preferred(*words)) == [expected]
@@ -253,19 +244,17 @@ def aged(hours: float, **spec: Any) -> Pod:
     return pod("p", created=NOW - timedelta(hours=hours), **spec)
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(EVICTION, aged(24), id="an ordinary pod"),
-        pytest.param(2 * EVICTION, aged(11.9), id="one that has probably just been moved"),
-        pytest.param(EVICTION, aged(12), id="half a day is enough"),
-        pytest.param(EVICTION + 100, aged(24, annotations={names.DELETION_COST: "100"}), id="its deletion cost"),
-        pytest.param(EVICTION - 100, aged(24, annotations={names.DELETION_COST: "-100"}), id="a negative one"),
-        pytest.param(EVICTION + 7, aged(24, annotations={names.DISRUPTION_COSTS[0]: "7"}), id="its disruption cost"),
-        pytest.param(0, aged(24, annotations={names.DELETION_COST: "-2147483648"}), id="never below nothing"),
-        pytest.param(2 * EVICTION, aged(24, priority=2**25), id="its priority"),
-        pytest.param(10 * EVICTION, aged(24, priority=2_000_000_000), id="ten pods at most"),
-    ],
+@cases(
+    "expected, given",
+    ("an ordinary pod", EVICTION, aged(24)),
+    ("one that has probably just been moved", 2 * EVICTION, aged(11.9)),
+    ("half a day is enough", EVICTION, aged(12)),
+    ("its deletion cost", EVICTION + 100, aged(24, annotations={names.DELETION_COST: "100"})),
+    ("a negative one", EVICTION - 100, aged(24, annotations={names.DELETION_COST: "-100"})),
+    ("its disruption cost", EVICTION + 7, aged(24, annotations={names.DISRUPTION_COSTS[0]: "7"})),
+    ("never below nothing", 0, aged(24, annotations={names.DELETION_COST: "-2147483648"})),
+    ("its priority", 2 * EVICTION, aged(24, priority=2**25)),
+    ("ten pods at most", 10 * EVICTION, aged(24, priority=2_000_000_000)),
 )
 def test_what_an_eviction_costs(expected: int, given: Pod) -> None:
     assert eviction_cost(given, NOW) == expected

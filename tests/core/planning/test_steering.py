@@ -26,6 +26,7 @@ from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, claim, cluster, node, pod, pod_class, policy
 from tests.core.planning.passes import MINUTE, between_passes, decision, ordered, plan
+from tests.depth import cases
 
 STEERS = policy(steer_scale_in=True)
 WEB = pod_class(owner="ReplicaSet/web")
@@ -69,19 +70,34 @@ def written(found: Steering) -> dict[str, int | None]:
 FOUR = [web("w1", "n1"), web("w2", "n2"), web("w3", "n3"), web("w4", "n4")]
 
 
-def test_pods_of_the_first_node_cost_least_and_those_of_nodes_that_stay_nothing() -> None:
-    assert written(steered(FOUR, made("n2", "n1"))) == {"w2": -601, "w1": -401}
+COST = {names.DELETION_COST: "5"}
+HELD = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
+EVEN = pod_class(hard_spread=HOSTS)
+OLD = [structs.replace(row, created=NOW - timedelta(days=9)) for row in FOUR]
+FULL = [web(f"w{n:03}", "n1", steered="-1000") for n in range(MOST_STEERED)]
 
 
-def test_a_cost_that_stands_is_not_written_again() -> None:
-    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
-    assert written(steered(pods, made("n1"))) == {}
-
-
-def test_a_node_keeps_its_cost_when_another_comes_before_it() -> None:
-    pods = [web("w1", "n1", steered="-700"), web("x1", "n1"), *FOUR[1:]]
-    found = steered(pods, made("n2", "n1"))
-    assert written(found) == {"x1": -700, "w2": -500}
+@cases(
+    "expected, plan, pods",
+    ("the first node's cost least", {"w2": -601, "w1": -401}, made("n2", "n1"), FOUR),
+    ("whatever their age: costs hang on what stands", {"w2": -601, "w1": -401}, made("n2", "n1"), OLD),
+    ("a cost that stands is not written again", {}, made("n1"), HELD),
+    ("a node keeps its cost when another comes before it", {"x1": -700, "w2": -500}, made("n2", "n1"),
+     [web("w1", "n1", steered="-700"), web("x1", "n1"), *FOUR[1:]]),
+    ("a spread over nodes hinders nobody", {"p1": ONLY}, made("n1"),
+     [pod(f"p{n}", on=f"n{n}", kind=EVEN) for n in (1, 2)]),
+    ("over a cost that somebody wrote the mark is taken back", {"w1": None}, made("n1"),
+     [pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000"), *FOUR[1:]]),
+    ("as many as may be steered are: they keep theirs", {}, made("n2", "n1"), [*FULL, *FOUR[1:]]),
+    ("nothing is to go any more: it is taken back", {"w1": None}, made(), HELD),
+    ("in a dry run", {"w1": None}, made("n1", dry_run=True), HELD),
+    ("of a node that was returned", {"w1": None}, made(n1=Verdict.KEEP), HELD),
+    ("nothing goes and nothing is ours", {}, made(), FOUR),
+    *((f"a mark that cannot be ours, {mark[:12]}", {"w1": ONLY}, made("n1"), [web("w1", "n1", steered=mark), *FOUR[1:]])
+      for mark in ("odd", "7", "-1001", "-99999999999", "--1", "0", "9" * 5_000)),
+)  # fmt: skip
+def test_a_pass_writes(expected: dict[str, int | None], plan: Plan, pods: list[Pod]) -> None:
+    assert written(steered(pods, plan)) == expected
 
 
 def test_costs_that_are_at_the_end_of_their_range_are_written_again_until_they_rise_again() -> None:
@@ -105,78 +121,42 @@ def test_nothing_is_taken_back_of_a_node_that_is_on_its_way(verdict: Verdict) ->
     assert written(steered(pods, made(n1=verdict), policy())) == {"w1": None}, "once nobody steers any more"
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        pytest.param(made(), id="nothing is to go any more"),
-        pytest.param(made("n1", dry_run=True), id="a dry run"),
-        pytest.param(made(n1=Verdict.KEEP), id="the node was returned"),
-    ],
-)
-def test_all_that_is_ours_is_taken_back(plan: Plan) -> None:
-    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
-    assert written(steered(pods, plan)) == {"w1": None}
-
-
 def test_a_dry_run_shows_what_would_be_written() -> None:
     found = steered(FOUR, made("n1", "n2", dry_run=True))
     assert (found.writes, len(found.wanted), found.nodes) == ((), 2, ("n1", "n2"))
 
 
-def test_where_nothing_goes_and_nothing_is_ours_nothing_is_looked_at() -> None:
-    assert steered(FOUR, made()) == Steering((), 0)
-
-
-COST = {names.DELETION_COST: "5"}
-
-
-@pytest.mark.parametrize(
+@cases(
     "pods",
-    [
-        pytest.param([pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]], id="it has a cost"),
-        pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))], id="another of them does"),
-        pytest.param(
-            [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],
-            id="or a disruption cost",
-        ),
-        pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))],
-                     id="or one that cannot be read"),
-        pytest.param([FOUR[0]], id="it is the only one"),
-        pytest.param([FOUR[0], web("w9", "n1")], id="all are on that node"),
-        pytest.param([FOUR[0], web("w9", "")], id="the others have no node"),
-        pytest.param([FOUR[0], web("w9", "n2", phase=Phase.SUCCEEDED)], id="the others have ended"),
-        pytest.param([FOUR[0], web("w9", "n2", deleting=NOW)], id="the others are on their way out"),
-        pytest.param([web("w1", "n1", deleting=NOW), *FOUR[1:]], id="it is on its way out"),
-        *(
-            pytest.param([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2, 3)], id=words)
-            for words, kind in (
-                ("a StatefulSet's", pod_class(owner="StatefulSet/db")),
-                ("a Job's", pod_class(owner="Job/run")),
-                ("nobody's", pod_class(owner=None)),
-                ("the cluster's own", pod_class(namespace="kube-system")),
-                ("one spread over zones", pod_class(hard_spread=ZONES)),
-            )
-        ),
-    ],
-)  # fmt: skip
+    ("it has a cost", [pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]]),
+    ("another of them does", [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))]),
+    (
+        "or a disruption cost",
+        [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],
+    ),
+    (
+        "or one that cannot be read",
+        [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))],
+    ),
+    ("it is the only one", [FOUR[0]]),
+    ("all are on that node", [FOUR[0], web("w9", "n1")]),
+    ("the others have no node", [FOUR[0], web("w9", "")]),
+    ("the others have ended", [FOUR[0], web("w9", "n2", phase=Phase.SUCCEEDED)]),
+    ("the others are on their way out", [FOUR[0], web("w9", "n2", deleting=NOW)]),
+    ("it is on its way out", [web("w1", "n1", deleting=NOW), *FOUR[1:]]),
+    *(
+        (words, [pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2, 3)])
+        for words, kind in (
+            ("a StatefulSet's", pod_class(owner="StatefulSet/db")),
+            ("a Job's", pod_class(owner="Job/run")),
+            ("nobody's", pod_class(owner=None)),
+            ("the cluster's own", pod_class(namespace="kube-system")),
+            ("one spread over zones", pod_class(hard_spread=ZONES)),
+        )
+    ),
+)
 def test_left_alone_is_a_pod_that_a_scale_in_does_not_rank_or_that_people_do(pods: list[Pod]) -> None:
     assert written(steered(pods, made("n1"))) == {}
-
-
-def test_a_spread_over_nodes_does_not_keep_pods_from_being_ranked() -> None:
-    kind = pod_class(hard_spread=HOSTS)
-    assert written(steered([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2)], made("n1"))) == {"p1": ONLY}
-
-
-def test_of_a_cost_that_somebody_wrote_over_ours_the_mark_is_taken_back() -> None:
-    theirs = pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000")
-    assert written(steered([theirs, *FOUR[1:]], made("n1"))) == {"w1": None}
-
-
-@pytest.mark.parametrize("mark", ["odd", "7", "-1001", "-99999999999", "--1", "0", "9" * 5_000])
-def test_a_mark_that_cannot_be_ours_is_written_over_and_ranks_nothing(mark: str) -> None:
-    pods = [web("w1", "n1", steered=mark), *FOUR[1:]]
-    assert written(steered(pods, made("n1"))) == {"w1": ONLY}
 
 
 def test_a_pass_makes_so_many_writes_and_shows_how_many_are_left() -> None:
@@ -190,17 +170,6 @@ def test_passes_one_after_another_write_each_pod_once_and_no_more_than_may_stand
     pods, written = settle(pods, made("n1", "n2"))
     standing = [any_pod for any_pod in pods if any_pod.steered]
     assert len(standing) == sum(written) == MOST_STEERED == 500
-
-
-def test_when_more_nodes_are_to_go_than_may_be_steered_those_that_are_keep_theirs() -> None:
-    first = [web(f"w{n:03}", "n1", steered="-1000") for n in range(MOST_STEERED)]
-    assert written(steered([*first, *FOUR[1:]], made("n2", "n1"))) == {}
-
-
-def test_a_young_snapshot_and_an_old_one_agree() -> None:
-    """Costs hang on what stands, not on the clock."""
-    old = [structs.replace(row, created=NOW - timedelta(days=9)) for row in FOUR]
-    assert written(steered(old, made("n1"))) == written(steered(FOUR, made("n1")))
 
 
 def copied(*pods: Pod, mark: str = "-5") -> Steering:
@@ -245,27 +214,36 @@ def told(rules: Policy, state: ClusterState = STATE) -> tuple[list[str], tuple[s
     return ordered(made), made.next_nodes
 
 
-def test_without_the_setting_nothing_is_shown() -> None:
-    assert told(policy()) == (["n1"], ())
-
-
-@pytest.mark.parametrize(
-    ("expected", "settings"),
-    [
-        pytest.param((["n1"], ("n2",)), {}, id="one goes in this pass, the other next"),
-        pytest.param(([], ("n1", "n2")), {"consolidate_after": 5 * MINUTE}, id="marks are young"),
-        pytest.param(([], ("n1", "n2")), {"windows": (AT_NOON,)}, id="no window is open"),
-        pytest.param(([], ("n1", "n2")), {"cluster_wide": {"time_gap": HOUR}}, id="a drain has just begun"),
-        pytest.param(([], ()), {"budgets": (Budget(Limit(0)),)}, id="a budget allows nothing"),
-        pytest.param(([], ()), {"windows": (AT_NOON,), "enabled": False}, id="the pool is not enabled"),
-        pytest.param(([], ()), {"cluster_wide": {"paused": True}}, id="paused"),
-        pytest.param(
-            ([], ()), {"cluster_wide": {"freezes": (Freeze(NOW - HOUR, NOW + HOUR),)}}, id="frozen: hands off"
-        ),
-    ],
+@cases(
+    "expected, settings",
+    ("one goes in this pass, the other next", (["n1"], ("n2",)), {}),
+    ("marks are young", ([], ("n1", "n2")), {"consolidate_after": 5 * MINUTE}),
+    ("no window is open", ([], ("n1", "n2")), {"windows": (AT_NOON,)}),
+    ("a drain has just begun", ([], ("n1", "n2")), {"cluster_wide": {"time_gap": HOUR}}),
+    ("a budget allows nothing", ([], ()), {"budgets": (Budget(Limit(0)),)}),
+    ("the pool is not enabled", ([], ()), {"windows": (AT_NOON,), "enabled": False}),
+    ("paused", ([], ()), {"cluster_wide": {"paused": True}}),
+    ("frozen: hands off", ([], ()), {"cluster_wide": {"freezes": (Freeze(NOW - HOUR, NOW + HOUR),)}}),
 )
 def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], settings: dict[str, Any]) -> None:
     assert told(steers(**settings), between_passes(last_scale_down=NOW - MINUTE)) == expected
+
+
+@cases(
+    "now, later, settings, state",
+    ("of a pool that does not steer", ["n1"], (), {"steer_scale_in": False}, {}),
+    (
+        "one that is left alone for a while",
+        [],
+        ("n2", "n3"),
+        {},
+        {"backoffs": {"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "x")}},
+    ),
+    ("one in flight", [], ("n2",), {"required_count": 0}, {"claims": {"uid-n1": claim("n1")}}),
+)
+def test_not_shown_is(now: list[str], later: tuple[str, ...], settings: dict[str, Any], state: dict[str, Any]) -> None:
+    young = {} if now else {"consolidate_after": 5 * MINUTE}
+    assert told(steers(**young, **settings), between_passes(**state)) == (now, later)
 
 
 def test_a_pool_whose_window_is_shut_is_shown_beside_one_that_drains() -> None:
@@ -285,16 +263,6 @@ def test_the_plan_that_the_pass_follows_is_not_searched_again() -> None:
         return next(looks)
 
     assert asked(steers()) == asked(policy()) > 0
-
-
-def test_a_node_that_is_left_alone_for_a_while_is_not_shown() -> None:
-    given = ClusterState(last_pass=STATE.last_pass, backoffs={"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "deadline")})
-    assert told(steers(consolidate_after=5 * MINUTE), given) == ([], ("n2", "n3"))
-
-
-def test_a_node_in_flight_is_not_shown() -> None:
-    given = ClusterState(last_pass=STATE.last_pass, claims={"uid-n1": claim("n1")})
-    assert told(steers(required_count=0, consolidate_after=5 * MINUTE), given) == ([], ("n2",))
 
 
 def test_a_pool_that_does_not_steer_is_not_shown() -> None:

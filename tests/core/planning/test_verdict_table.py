@@ -45,6 +45,7 @@ from tests.builders import (
     taint,
 )
 from tests.core.planning.passes import MINUTE, marked
+from tests.depth import cases
 
 HOUR = timedelta(hours=1)
 NONE = Limit(count=0)
@@ -209,12 +210,10 @@ def test_a_budget_of_no_nodes_stops_its_pool_and_names_itself() -> None:
 
 
 @pytest.mark.acceptance(45)
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param("volumes", {"volumes": (Volume("d", "persistentVolumeClaim"),)}, id="a volume"),
-        pytest.param("resource_claims", {"resource_claims": ("gpu",)}, id="a dynamic resource claim"),
-    ],
+@cases(
+    "expected, spec",
+    ("a volume", "volumes", {"volumes": (Volume("d", "persistentVolumeClaim"),)}),
+    ("a dynamic resource claim", "resource_claims", {"resource_claims": ("gpu",)}),
 )
 def test_what_placement_does_not_model_keeps_the_node_by_name_before_any_cordon(
     expected: str, spec: dict[str, Any]

@@ -2,7 +2,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -33,7 +32,7 @@ from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, announced_taint, claim, cluster, node, only_empty, our_taint, pod, policy
 from tests.core.planning.passes import MINUTE, between_passes, decision, half_full, ordered, verdicts
-from tests.depth import examples
+from tests.depth import cases, examples
 from tests.properties.clusters import clusters
 
 WAVE = WaveLimits(Limit(percent=50), 30 * MINUTE)
@@ -110,12 +109,10 @@ def test_a_node_outside_the_wave_waits_until_it_is_over() -> None:
     assert verdicts(made)["n1"] == ("keep", "kept_as_destination")
 
 
-@pytest.mark.parametrize(
-    ("after", "pods"),
-    [
-        pytest.param(None, 0, id="it is empty by now"),
-        pytest.param(timedelta(days=9), 1, id="it has expired by now"),
-    ],
+@cases(
+    "after, pods",
+    ("it is empty by now", None, 0),
+    ("it has expired by now", timedelta(days=9), 1),
 )
 def test_a_node_of_the_wave_that_goes_anyway_leaves_the_others_in_it(after: timedelta | None, pods: int) -> None:
     rest = half_full("n2", "n3", "n4", "n5", cpu=1)
@@ -147,12 +144,10 @@ def test_a_node_that_an_expired_one_needs_as_room_leaves_the_wave() -> None:
     assert {move.pod: move.node for order in made.orders for move in order.moves}["default/p-n1"] == "n2"
 
 
-@pytest.mark.parametrize(
-    ("expected", "filled"),
-    [
-        pytest.param(("n2",), 3, id="it was filled above its limit"),
-        pytest.param(("n1", "n2"), 0, id="nothing has changed"),
-    ],
+@cases(
+    "expected, filled",
+    ("it was filled above its limit", ("n2",), 3),
+    ("nothing has changed", ("n1", "n2"), 0),
 )
 def test_a_node_that_cannot_go_any_more_leaves_the_wave(expected: tuple[str, ...], filled: int) -> None:
     base = half_full("n1", "n2", "n3", "n4", cpu=0.9)
@@ -197,28 +192,24 @@ B_SHUT = replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})
 N1, N2 = node("n1"), node("n2")
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(None, {}, id="nothing ends it"),
-        pytest.param(WaveEnd.DEADLINE, {"deadline": NOW}, id="its deadline has come"),
-        pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, hash="other")}, id="another policy"),
-        pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, dry_run=True)}, id="dry run"),
-        pytest.param(WaveEnd.PAUSED, {"state": ClusterState(paused=True)}, id="ebb pause"),
-        pytest.param(WaveEnd.PAUSED, {"policy": replace(OPEN, paused=True)}, id="the policy pauses"),
-        pytest.param(WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))},
-                     id="a freeze has begun"),
-        pytest.param(WaveEnd.WINDOW_CLOSED, {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})},
-                     id="the pool's window is closed"),
-        pytest.param(None, {"policy": B_SHUT}, id="another pool's is closed"),
-        pytest.param(WaveEnd.WINDOW_CLOSED, {"policy": B_SHUT, "of": (N1, node("n2", pool="b"))},
-                     id="that of one of its two pools is closed"),
-        pytest.param(WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})},
-                     id="its breaker"),
-        pytest.param(None, {"state": ClusterState(breakers={"a": Breaker(NOW, "x")})}, id="a breaker that has closed"),
-        pytest.param(WaveEnd.EMPTY, {"nodes": (N2,)}, id="its nodes are gone"),
-        pytest.param(WaveEnd.EMPTY, {"state": ClusterState(claims={N1.uid: claim("n1")})}, id="all are in flight"),
-    ],
+@cases(
+    "expected, given",
+    ("nothing ends it", None, {}),
+    ("its deadline has come", WaveEnd.DEADLINE, {"deadline": NOW}),
+    ("another policy", WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, hash="other")}),
+    ("dry run", WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, dry_run=True)}),
+    ("ebb pause", WaveEnd.PAUSED, {"state": ClusterState(paused=True)}),
+    ("the policy pauses", WaveEnd.PAUSED, {"policy": replace(OPEN, paused=True)}),
+    ("a freeze has begun", WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))}),
+    ("the pool's window is closed", WaveEnd.WINDOW_CLOSED,
+     {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})}),
+    ("another pool's is closed", None, {"policy": B_SHUT}),
+    ("that of one of its two pools is closed", WaveEnd.WINDOW_CLOSED,
+     {"policy": B_SHUT, "of": (N1, node("n2", pool="b"))}),
+    ("its breaker", WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})}),
+    ("a breaker that has closed", None, {"state": ClusterState(breakers={"a": Breaker(NOW, "x")})}),
+    ("its nodes are gone", WaveEnd.EMPTY, {"nodes": (N2,)}),
+    ("all are in flight", WaveEnd.EMPTY, {"state": ClusterState(claims={N1.uid: claim("n1")})}),
 )  # fmt: skip
 def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
     there = given.get("of") or given.get("nodes", (N1, N2))
@@ -255,13 +246,11 @@ def test_a_wave_that_begins_holds_what_the_plan_holds_until_the_policys_deadline
     assert unbounded == structs.replace(found, deadline=NOW + 90 * MINUTE)
 
 
-@pytest.mark.parametrize(
-    ("plan", "rules"),
-    [
-        pytest.param(decided(), OPEN, id="nothing is held"),
-        pytest.param(decided("n1"), None, id="the policy is not known"),
-        pytest.param(decided("n1", dry_run=True), OPEN, id="a dry run"),
-    ],
+@cases(
+    "plan, rules",
+    ("nothing is held", decided(), OPEN),
+    ("the policy is not known", decided("n1"), None),
+    ("a dry run", decided("n1", dry_run=True), OPEN),
 )
 def test_no_wave_begins(plan: Plan, rules: Policy | None) -> None:
     assert wave_after("new", plan, rules, None, None) is None
@@ -278,14 +267,12 @@ def test_a_wave_that_lives_loses_the_nodes_that_left_it_and_keeps_those_in_fligh
     assert wave_after("new", decided(), OPEN, before, ("n2", "n3")) == structs.replace(before, nodes=before.nodes[:1])
 
 
-@pytest.mark.parametrize(
-    ("expected", "plan", "rules"),
-    [
-        pytest.param(("n3", "n1"), decided("n3", "n2", "n1", orders=("n2",)), OPEN, id="what has no order yet"),
-        pytest.param((), decided("n3", "n1", dry_run=True), OPEN, id="a dry run"),
-        pytest.param((), decided("n3", "n1"), None, id="the policy is not known"),
-        pytest.param((), decided("n3", "n1"), replace(OPEN, wave=None), id="the policy keeps to its schedule"),
-    ],
+@cases(
+    "expected, plan, rules",
+    ("what has no order yet", ("n3", "n1"), decided("n3", "n2", "n1", orders=("n2",)), OPEN),
+    ("a dry run", (), decided("n3", "n1", dry_run=True), OPEN),
+    ("the policy is not known", (), decided("n3", "n1"), None),
+    ("the policy keeps to its schedule", (), decided("n3", "n1"), replace(OPEN, wave=None)),
 )
 def test_what_a_second_pass_may_order(expected: tuple[str, ...], plan: Plan, rules: Policy | None) -> None:
     assert still_to_order(plan, rules) == expected
@@ -295,13 +282,11 @@ def test_half_of_the_interval_passes_before_the_next_pass() -> None:
     assert second_pass_delay(10 * MINUTE) == 5 * MINUTE
 
 
-@pytest.mark.parametrize(
-    ("expected", "count", "limits"),
-    [
-        pytest.param(3, 6, WAVE, id="the policy's share of all nodes"),
-        pytest.param(6, 6, None, id="all of them"),
-        pytest.param(500, 501, None, id="at most 500"),
-    ],
+@cases(
+    "expected, count, limits",
+    ("the policy's share of all nodes", 3, 6, WAVE),
+    ("all of them", 6, 6, None),
+    ("at most 500", 500, 501, None),
 )
 def test_so_many_nodes_are_held_at_most(expected: int, count: int, limits: WaveLimits | None) -> None:
     nodes = [*(node(f"n{number}") for number in range(count)), node("standby", labels={names.STANDBY_NODE: "true"})]
@@ -309,15 +294,12 @@ def test_so_many_nodes_are_held_at_most(expected: int, count: int, limits: WaveL
     assert most_held(Situation(cluster(nodes), ClusterState(), replace(OPEN, wave=limits))) == expected
 
 
-@pytest.mark.parametrize(
-    ("hold", "let_go", "wave"),
-    [
-        pytest.param(["free"], ["held", "hard"], ["free", "other"],
-                     id="what it names gets the taint, what it does not loses it"),
-        pytest.param(["hard"], [], ["held", "hard", "other"], id="one that a person made hard is written again"),
-        pytest.param([], ["held", "hard"], [], id="no wave lives"),
-    ],
-)  # fmt: skip
+@cases(
+    "hold, let_go, wave",
+    ("what it names gets the taint, what it does not loses it", ["free"], ["held", "hard"], ["free", "other"]),
+    ("one that a person made hard is written again", ["hard"], [], ["held", "hard", "other"]),
+    ("no wave lives", [], ["held", "hard"], []),
+)
 def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[str], wave: list[str]) -> None:
     """`other` is in flight: what stands on it is left alone."""
     rows = {
@@ -347,21 +329,18 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
     assert soft_taints([announced], ClusterState(), living(announced)).hold == ()
 
 
-@pytest.mark.parametrize(
-    ("expected", "wanted", "room"),
-    [
-        pytest.param("abc", "abc", {"k": 3}, id="all of them fit"),
-        pytest.param("ab", "abc", {"k": 2}, id="the last has no place: it saves least"),
-        pytest.param("c", "cba", {"k": 1}, id="one has a place: that which saves most"),
-        pytest.param("", "a", {"k": 0.5}, id="none has a place"),
-        pytest.param("a", "ad", {"k": 3, "l": 1}, id="two fit in the other order alone: the less worthy leaves"),
-        pytest.param("fe", "fecg", {"k": 3, "l": 3, "m": 2},
-                     id="small ones leave before large ones that are worth more"),
-        pytest.param("efja", "defjabcghix", {**dict.fromkeys("klmn", 3), **dict.fromkeys("opqrstu", 1)},
-                     id="less worthy ones leave four times, half as many as do not fit; then the worthier ones leave"),
-        pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
-        pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
-    ],
+@cases(
+    "expected, wanted, room",
+    ("all of them fit", "abc", "abc", {"k": 3}),
+    ("the last has no place: it saves least", "ab", "abc", {"k": 2}),
+    ("one has a place: that which saves most", "c", "cba", {"k": 1}),
+    ("none has a place", "", "a", {"k": 0.5}),
+    ("two fit in the other order alone: the less worthy leaves", "a", "ad", {"k": 3, "l": 1}),
+    ("small ones leave before large ones that are worth more", "fe", "fecg", {"k": 3, "l": 3, "m": 2}),
+    ("less worthy ones leave four times, half as many as do not fit; then the worthier ones leave", "efja",
+     "defjabcghix", {**dict.fromkeys("klmn", 3), **dict.fromkeys("opqrstu", 1)}),
+    ("two fit in one order alone: the other could come about", "d", "da", {"k": 3, "l": 1}),
+    ("two fit in both", "da", "da", {"k": 3, "l": 3}),
 )  # fmt: skip
 def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
     expected: str, wanted: str, room: dict[str, float]

@@ -26,6 +26,7 @@ from shared.core.rules.nodes import judge_node
 from shared.core.rules.pods import judge, stays_with_node
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pdb, pod, policy, resources, taint
+from tests.depth import cases
 
 EVERYTHING = (Toleration("", "Exists"),)
 SKIPPED: Final = "stays with its node"
@@ -166,14 +167,12 @@ def test_a_message_id_that_a_reason_carries_is_one_of_gkes(reason: Reason) -> No
     assert reason.message_id in MESSAGE_IDS
 
 
-@pytest.mark.parametrize(
-    ("expected", "reason"),
-    [
-        pytest.param("no.scale.down.node.pod.not.backed.by.controller", PodBlock.NOT_REPLICATED, id="a bare pod"),
-        pytest.param("no.scale.down.node.pod.not.enough.pdb", PodBlock.PDB_EXHAUSTED, id="a PDB"),
-        pytest.param("no.scale.down.node.pod.not.enough.pdb", PodBlock.PDB_NEVER_ALLOWS, id="two of ours, one of its"),
-        pytest.param("", Unremovable.PAUSED, id="what the autoscaler knows nothing of"),
-    ],
+@cases(
+    "expected, reason",
+    ("a bare pod", "no.scale.down.node.pod.not.backed.by.controller", PodBlock.NOT_REPLICATED),
+    ("a PDB", "no.scale.down.node.pod.not.enough.pdb", PodBlock.PDB_EXHAUSTED),
+    ("two of ours, one of its", "no.scale.down.node.pod.not.enough.pdb", PodBlock.PDB_NEVER_ALLOWS),
+    ("what the autoscaler knows nothing of", "", Unremovable.PAUSED),
 )
 def test_a_reason_names_the_autoscalers_message(expected: str, reason: Reason) -> None:
     assert reason.message_id == expected

@@ -18,6 +18,7 @@ from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, star
 from shared.core.rules.drain_context import BudgetIndex
 from tests.bench.policies import BUDGETS, POOLS, document, evaluated
 from tests.builders import NOW, pdb, pod
+from tests.depth import cases
 
 WEDNESDAY_NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 WEDNESDAY_NIGHT = datetime(2026, 3, 4, 22, tzinfo=UTC)
@@ -36,30 +37,26 @@ def budget(nodes: int | str, *reasons: str, schedule: Schedule | None = None) ->
 
 
 @pytest.mark.acceptance(61)
-@pytest.mark.parametrize(
-    ("expected", "share", "nodes"),
-    [
-        pytest.param(1, "10%", 1, id="10% of 1"),
-        pytest.param(1, "10%", 9, id="10% of 9"),
-        pytest.param(1, "10%", 10, id="10% of 10"),
-        pytest.param(2, "10%", 11, id="10% of 11"),
-        pytest.param(1, "5%", 10, id="Karpenter: 5% of 10"),
-        pytest.param(4, "20%", 19, id="Karpenter: 20% of 19"),
-        pytest.param(0, "0%", 1000, id="nothing of many"),
-        pytest.param(0, "100%", 0, id="all of none"),
-    ],
+@cases(
+    "expected, share, nodes",
+    ("10% of 1", 1, "10%", 1),
+    ("10% of 9", 1, "10%", 9),
+    ("10% of 10", 1, "10%", 10),
+    ("10% of 11", 2, "10%", 11),
+    ("Karpenter: 5% of 10", 1, "5%", 10),
+    ("Karpenter: 20% of 19", 4, "20%", 19),
+    ("nothing of many", 0, "0%", 1000),
+    ("all of none", 0, "100%", 0),
 )
 def test_a_percentage_rounds_up(expected: int, share: str, nodes: int) -> None:
     assert limit_now([budget(share)], UNDERUTILIZED, nodes, Calendar(NOW)) == expected
 
 
 @pytest.mark.acceptance(70, 62)
-@pytest.mark.parametrize(
-    ("expected", "now"),
-    [
-        pytest.param(0, WEDNESDAY_NOON, id="office hours: no scale-down"),
-        pytest.param(10, WEDNESDAY_NIGHT, id="every other time: ten"),
-    ],
+@cases(
+    "expected, now",
+    ("office hours: no scale-down", 0, WEDNESDAY_NOON),
+    ("every other time: ten", 10, WEDNESDAY_NIGHT),
 )
 def test_the_most_restrictive_active_budget_wins(expected: int, now: datetime) -> None:
     seed = [budget(0, schedule=OFFICE_HOURS), budget(10)]
@@ -67,18 +64,16 @@ def test_the_most_restrictive_active_budget_wins(expected: int, now: datetime) -
 
 
 @pytest.mark.acceptance(75)
-@pytest.mark.parametrize(
-    ("expected", "budgets"),
-    [
-        pytest.param(None, [], id="an empty list"),
-        pytest.param(None, [budget(0, schedule=OFFICE_HOURS)], id="none active"),
-        pytest.param(None, [budget(0, "empty")], id="none for the reason"),
-        pytest.param(10, [budget(10), budget(15, "underutilized")], id="the general one is lower"),
-        pytest.param(4, [budget(10), budget(4, "underutilized")], id="the reason's own is lower"),
-        pytest.param(10, [budget(10), budget(4, "empty")], id="another reason's does not count"),
-        pytest.param(None, [budget(0, "drifted")], id="drifted never matches"),
-        pytest.param(None, [budget(0, "drifted", "unhealthy")], id="nor does unhealthy"),
-    ],
+@cases(
+    "expected, budgets",
+    ("an empty list", None, []),
+    ("none active", None, [budget(0, schedule=OFFICE_HOURS)]),
+    ("none for the reason", None, [budget(0, "empty")]),
+    ("the general one is lower", 10, [budget(10), budget(15, "underutilized")]),
+    ("the reason's own is lower", 4, [budget(10), budget(4, "underutilized")]),
+    ("another reason's does not count", 10, [budget(10), budget(4, "empty")]),
+    ("drifted never matches", None, [budget(0, "drifted")]),
+    ("nor does unhealthy", None, [budget(0, "drifted", "unhealthy")]),
 )
 def test_no_active_budget_for_a_reason_is_no_limit(expected: int | None, budgets: list[Budget]) -> None:
     assert limit_now(budgets, UNDERUTILIZED, 100, Calendar(WEDNESDAY_NIGHT)) == expected
@@ -106,42 +101,36 @@ def test_a_schedule_that_cannot_be_read_allows_nothing_for_any_reason(reason: Dr
     assert limit_now([budget(10), bad], reason, 100, Calendar(NOW)) == 0
 
 
-@pytest.mark.parametrize(
-    ("expected", "minutes_ago"),
-    [
-        pytest.param(1, [60], id="exactly an hour ago no longer counts"),
-        pytest.param(0, [59], id="within the hour it does"),
-        pytest.param(0, [1, 2, 3], id="never below zero"),
-        pytest.param(1, [], id="nothing has started"),
-    ],
+@cases(
+    "expected, minutes_ago",
+    ("exactly an hour ago no longer counts", 1, [60]),
+    ("within the hour it does", 0, [59]),
+    ("never below zero", 0, [1, 2, 3]),
+    ("nothing has started", 1, []),
 )
 def test_a_rate_counts_the_starts_of_one_period(expected: int, minutes_ago: list[int]) -> None:
     starts = [Start(NOW - timedelta(minutes=minute), "a") for minute in minutes_ago]
     assert starts_left(Rate(Limit(percent=20), timedelta(hours=1)), starts, 5, NOW) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "windows"),
-    [
-        pytest.param(True, None, id="no list"),
-        pytest.param(False, (), id="an empty list"),
-        pytest.param(False, (OFFICE_HOURS,), id="a closed one"),
-        pytest.param(True, (OFFICE_HOURS, Schedule("0 20 * * *", timedelta(hours=10))), id="one of two is open"),
-        pytest.param(False, (Schedule("nonsense", timedelta(hours=1)),), id="one that cannot be read"),
-    ],
+@cases(
+    "expected, windows",
+    ("no list", True, None),
+    ("an empty list", False, ()),
+    ("a closed one", False, (OFFICE_HOURS,)),
+    ("one of two is open", True, (OFFICE_HOURS, Schedule("0 20 * * *", timedelta(hours=10)))),
+    ("one that cannot be read", False, (Schedule("nonsense", timedelta(hours=1)),)),
 )
 def test_windows_are_an_allow_list(expected: bool, windows: tuple[Schedule, ...] | None) -> None:
     assert window_open(windows, Calendar(WEDNESDAY_NIGHT)) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "offset"),
-    [
-        pytest.param(False, -1, id="a second before"),
-        pytest.param(True, 0, id="at its start"),
-        pytest.param(True, 3599, id="its last second"),
-        pytest.param(False, 3600, id="at its end"),
-    ],
+@cases(
+    "expected, offset",
+    ("a second before", False, -1),
+    ("at its start", True, 0),
+    ("its last second", True, 3599),
+    ("at its end", False, 3600),
 )
 def test_a_freeze_holds_from_its_start_until_before_its_end(expected: bool, offset: int) -> None:
     freeze = Freeze(NOW, NOW + timedelta(hours=1))

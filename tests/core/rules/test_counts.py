@@ -9,6 +9,7 @@ from shared.core.policy import BudgetUntil, Policy
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
+from tests.depth import cases
 
 SUSPENDED: dict[str, Any] = {
     "ready": False,
@@ -23,35 +24,22 @@ def stand(nodes: Iterable[Node], claims: dict[str, Claim] | None = None, rules: 
 
 
 @pytest.mark.acceptance(72)
-@pytest.mark.parametrize(
-    ("expected", "second", "claims"),
-    [
-        pytest.param(set(), node("n2"), {}, id="an idle node"),
-        pytest.param({"uid-n2"}, node("n2"), {"uid-n2": claim("n2")}, id="a claim"),
-        pytest.param({"uid-n2"}, node("n2", taints=(our_taint(),)), {}, id="our taint without a claim"),
-        pytest.param({"uid-n2"}, node("n2", ready=False), {}, id="a NotReady node"),
-        pytest.param(
-            {"uid-n2"},
-            node("n2", ready=False, taints=(our_taint(),)),
-            {"uid-n2": claim("n2")},
-            id="all three count once",
-        ),
-        pytest.param(set(), node("n2", unschedulable=True), {}, id="a person's cordon"),
-        pytest.param(set(), node("n2", ready=False, once_ready=False), {}, id="a node that is still joining"),
-        pytest.param(set(), node("n2", ready=False, taints=(DELETING,)), {}, id="one that the autoscaler deletes"),
-        pytest.param(
-            {"uid-n2"}, node("n2", taints=(DELETING, our_taint())), {}, id="one that it deletes after our drain"
-        ),
-        pytest.param({"uid-old"}, node("n2"), {"uid-old": claim("old")}, id="a claim whose node is gone"),
-        pytest.param(set(), node("n2", pool="b", ready=False), {}, id="a node of another pool"),
-        pytest.param(set(), node("n2", **SUSPENDED), {}, id="a node that stands by, suspended"),
-        pytest.param(
-            {"uid-n2"}, node("n2", **SUSPENDED), {"uid-n2": claim("n2")}, id="one that is claimed all the same"
-        ),
-        pytest.param(
-            {"uid-n2"}, node("n2", **SUSPENDED, taints=(our_taint(),)), {}, id="one that carries our taint all the same"
-        ),
-    ],
+@cases(
+    "expected, second, claims",
+    ("an idle node", set(), node("n2"), {}),
+    ("a claim", {"uid-n2"}, node("n2"), {"uid-n2": claim("n2")}),
+    ("our taint without a claim", {"uid-n2"}, node("n2", taints=(our_taint(),)), {}),
+    ("a NotReady node", {"uid-n2"}, node("n2", ready=False), {}),
+    ("all three count once", {"uid-n2"}, node("n2", ready=False, taints=(our_taint(),)), {"uid-n2": claim("n2")}),
+    ("a person's cordon", set(), node("n2", unschedulable=True), {}),
+    ("a node that is still joining", set(), node("n2", ready=False, once_ready=False), {}),
+    ("one that the autoscaler deletes", set(), node("n2", ready=False, taints=(DELETING,)), {}),
+    ("one that it deletes after our drain", {"uid-n2"}, node("n2", taints=(DELETING, our_taint())), {}),
+    ("a claim whose node is gone", {"uid-old"}, node("n2"), {"uid-old": claim("old")}),
+    ("a node of another pool", set(), node("n2", pool="b", ready=False), {}),
+    ("a node that stands by, suspended", set(), node("n2", **SUSPENDED), {}),
+    ("one that is claimed all the same", {"uid-n2"}, node("n2", **SUSPENDED), {"uid-n2": claim("n2")}),
+    ("one that carries our taint all the same", {"uid-n2"}, node("n2", **SUSPENDED, taints=(our_taint(),)), {}),
 )
 def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
     expected: set[str], second: Node, claims: dict[str, Claim]
@@ -59,14 +47,12 @@ def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
     assert stand([node("n1"), second], claims).pool("a").in_use == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "until", "change"),
-    [
-        pytest.param({"uid-n2"}, "deleted", {"drained": True, "replaced": NOW}, id="until it is deleted"),
-        pytest.param({"uid-n2"}, "replaced", {}, id="pods still move"),
-        pytest.param({"uid-n2"}, "replaced", {"drained": True}, id="what was moved does not run yet"),
-        pytest.param(set(), "replaced", {"drained": True, "replaced": NOW}, id="all that was moved runs again"),
-    ],
+@cases(
+    "expected, until, change",
+    ("until it is deleted", {"uid-n2"}, "deleted", {"drained": True, "replaced": NOW}),
+    ("pods still move", {"uid-n2"}, "replaced", {}),
+    ("what was moved does not run yet", {"uid-n2"}, "replaced", {"drained": True}),
+    ("all that was moved runs again", set(), "replaced", {"drained": True, "replaced": NOW}),
 )
 @pytest.mark.parametrize("ready", [True, False])
 def test_a_budget_ends_when_the_policy_lets_the_disruption_end(
@@ -80,18 +66,16 @@ def test_a_budget_ends_when_the_policy_lets_the_disruption_end(
     assert (found.in_flight, found.left) == (frozenset({"uid-n2"}), 1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "change"),
-    [
-        pytest.param(2, {}, id="ready"),
-        pytest.param(2, {"ready": False}, id="not Ready now"),
-        pytest.param(1, {"ready": False, "once_ready": False}, id="never yet Ready"),
-        pytest.param(1, {"taints": (DELETING,)}, id="being deleted"),
-        pytest.param(2, {"taints": (our_taint(),)}, id="drained by us"),
-        pytest.param(1, {"pool": "b"}, id="of another pool"),
-        pytest.param(1, SUSPENDED, id="standing by"),
-        pytest.param(1, {"labels": {names.MANAGED_NODE: "true"}}, id="managed by Google"),
-    ],
+@cases(
+    "expected, change",
+    ("ready", 2, {}),
+    ("not Ready now", 2, {"ready": False}),
+    ("never yet Ready", 1, {"ready": False, "once_ready": False}),
+    ("being deleted", 1, {"taints": (DELETING,)}),
+    ("drained by us", 2, {"taints": (our_taint(),)}),
+    ("of another pool", 1, {"pool": "b"}),
+    ("standing by", 1, SUSPENDED),
+    ("managed by Google", 1, {"labels": {names.MANAGED_NODE: "true"}}),
 )
 def test_percentages_are_taken_of_nodes_that_were_once_ready(expected: int, change: dict[str, Any]) -> None:
     nodes = [node("n1"), node("n2", **change)]
@@ -105,12 +89,10 @@ def test_the_cluster_counts_all_pools() -> None:
     assert (whole.nodes, whole.in_use, whole.in_flight) == (3, 2, 1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "claims"),
-    [
-        pytest.param(2, {"uid-n1": claim("n1")}, id="a claim in flight"),
-        pytest.param(3, {"uid-old": claim("old")}, id="a claim whose node is already gone takes nothing twice"),
-    ],
+@cases(
+    "expected, claims",
+    ("a claim in flight", 2, {"uid-n1": claim("n1")}),
+    ("a claim whose node is already gone takes nothing twice", 3, {"uid-old": claim("old")}),
 )
 def test_what_is_leaving_is_not_counted_as_left(expected: int, claims: dict[str, Claim]) -> None:
     nodes = [node("n1"), node("n2"), node("n3"), node("n4", taints=(DELETING,))]

@@ -12,46 +12,43 @@ from shared.core.rules.nodes import judge_node
 from shared.core.rules.pods import judge
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
+from tests.depth import cases
 
 SOON = str(int(NOW.timestamp()) + 60)
 PAST = str(int(NOW.timestamp()) - 60)
 CAST_AI = "autoscaling.cast.ai/removal-disabled"
 
 
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(timedelta(hours=1, minutes=30), "1h30m", id="two parts"),
-        pytest.param(timedelta(minutes=90), "1.5h", id="a fraction"),
-        pytest.param(timedelta(seconds=90), "90s", id="seconds"),
-        pytest.param(timedelta(milliseconds=300), "300ms", id="milliseconds"),
-        pytest.param(timedelta(microseconds=5), "5µs", id="microseconds by either sign"),
-        pytest.param(timedelta(microseconds=6), "6\u03bcs", id="which are two"),
-        pytest.param(timedelta(microseconds=7), "7us", id="and without"),
-        pytest.param(timedelta(microseconds=2), "2000ns", id="nanoseconds"),
-        pytest.param(None, "0s", id="nothing"),
-        pytest.param(None, "-1h", id="negative"),
-        pytest.param(None, "30d", id="days are not Go's"),
-        pytest.param(None, "soon", id="a word"),
-        pytest.param(None, "1h soon", id="a part only"),
-        pytest.param(None, "", id="empty"),
-    ],
+@cases(
+    "expected, text",
+    ("two parts", timedelta(hours=1, minutes=30), "1h30m"),
+    ("a fraction", timedelta(minutes=90), "1.5h"),
+    ("seconds", timedelta(seconds=90), "90s"),
+    ("milliseconds", timedelta(milliseconds=300), "300ms"),
+    ("microseconds by either sign", timedelta(microseconds=5), "5µs"),
+    ("which are two", timedelta(microseconds=6), "6\u03bcs"),
+    ("and without", timedelta(microseconds=7), "7us"),
+    ("nanoseconds", timedelta(microseconds=2), "2000ns"),
+    ("nothing", None, "0s"),
+    ("negative", None, "-1h"),
+    ("days are not Go's", None, "30d"),
+    ("a word", None, "soon"),
+    ("a part only", None, "1h soon"),
+    ("empty", None, ""),
 )
 def test_durations_are_read_as_go_reads_them(expected: timedelta | None, text: str) -> None:
     assert go_duration(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "value", "minutes"),
-    [
-        pytest.param("key", "true", 600, id="for good"),
-        pytest.param("key", "", 600, id="the bare key"),
-        pytest.param("key", "1h", 59, id="within the hour"),
-        pytest.param(None, "1h", 60, id="the hour is over"),
-        pytest.param("key", "1h", None, id="start unknown"),
-        pytest.param(None, "True", 0, id="only the exact word"),
-        pytest.param(None, "later", 0, id="no duration"),
-    ],
+@cases(
+    "expected, value, minutes",
+    ("for good", "key", "true", 600),
+    ("the bare key", "key", "", 600),
+    ("within the hour", "key", "1h", 59),
+    ("the hour is over", None, "1h", 60),
+    ("start unknown", "key", "1h", None),
+    ("only the exact word", None, "True", 0),
+    ("no duration", None, "later", 0),
 )
 def test_an_opt_out_protects_as_long_as_it_shows(expected: str | None, value: str, minutes: int | None) -> None:
     started = None if minutes is None else NOW - timedelta(minutes=minutes)
@@ -59,28 +56,18 @@ def test_an_opt_out_protects_as_long_as_it_shows(expected: str | None, value: st
 
 
 @pytest.mark.acceptance(44)
-@pytest.mark.parametrize(
-    ("expected", "where", "key", "value"),
-    [
-        pytest.param("do_not_disrupt", "annotations", "karpenter.sh/do-not-disrupt", "true", id="Karpenter"),
-        pytest.param("do_not_disrupt", "annotations", "karpenter.sh/do-not-disrupt", "2h", id="Karpenter, for a while"),
-        pytest.param("do_not_disrupt", "annotations", "karpenter.sh/do-not-evict", "true", id="Karpenter, v1alpha5"),
-        pytest.param("not_safe_to_evict", "annotations", names.SAFE_TO_EVICT, "false", id="cluster-autoscaler"),
-        pytest.param(
-            "waits_for_completion", "annotations", names.SAFE_TO_EVICT, "on-completion", id="the same, waiting"
-        ),
-        pytest.param("do_not_disrupt", "annotations", CAST_AI, "true", id="CAST AI by annotation"),
-        pytest.param("do_not_disrupt", "labels", CAST_AI, "true", id="CAST AI by label"),
-        pytest.param("do_not_disrupt", "labels", f"{CAST_AI}-until", SOON, id="CAST AI, until a time"),
-        pytest.param(
-            "do_not_disrupt",
-            "annotations",
-            "descheduler.alpha.kubernetes.io/prefer-no-eviction",
-            "true",
-            id="the descheduler",
-        ),
-        pytest.param("do_not_disrupt", "annotations", "ebb.internal/do-not-disrupt", "true", id="ours"),
-    ],
+@cases(
+    "expected, where, key, value",
+    ("Karpenter", "do_not_disrupt", "annotations", "karpenter.sh/do-not-disrupt", "true"),
+    ("Karpenter, for a while", "do_not_disrupt", "annotations", "karpenter.sh/do-not-disrupt", "2h"),
+    ("Karpenter, v1alpha5", "do_not_disrupt", "annotations", "karpenter.sh/do-not-evict", "true"),
+    ("cluster-autoscaler", "not_safe_to_evict", "annotations", names.SAFE_TO_EVICT, "false"),
+    ("the same, waiting", "waits_for_completion", "annotations", names.SAFE_TO_EVICT, "on-completion"),
+    ("CAST AI by annotation", "do_not_disrupt", "annotations", CAST_AI, "true"),
+    ("CAST AI by label", "do_not_disrupt", "labels", CAST_AI, "true"),
+    ("CAST AI, until a time", "do_not_disrupt", "labels", f"{CAST_AI}-until", SOON),
+    ("the descheduler", "do_not_disrupt", "annotations", "descheduler.alpha.kubernetes.io/prefer-no-eviction", "true"),
+    ("ours", "do_not_disrupt", "annotations", "ebb.internal/do-not-disrupt", "true"),
 )
 def test_every_ecosystems_opt_out_on_a_pod_is_honoured_and_named(
     expected: str, where: str, key: str, value: str
@@ -94,17 +81,15 @@ def test_every_ecosystems_opt_out_on_a_pod_is_honoured_and_named(
 
 
 @pytest.mark.acceptance(44)
-@pytest.mark.parametrize(
-    ("where", "key", "value"),
-    [
-        pytest.param("annotations", names.SCALE_DOWN_DISABLED, "true", id="cluster-autoscaler"),
-        pytest.param("annotations", "karpenter.sh/do-not-disrupt", "true", id="Karpenter"),
-        pytest.param("annotations", "karpenter.sh/do-not-consolidate", "true", id="Karpenter, v1alpha5"),
-        pytest.param("annotations", CAST_AI, "true", id="CAST AI by annotation"),
-        pytest.param("labels", CAST_AI, "true", id="CAST AI by label"),
-        pytest.param("labels", f"{CAST_AI}-until", SOON, id="CAST AI, until a time"),
-        pytest.param("annotations", "ebb.internal/do-not-disrupt", "true", id="ours"),
-    ],
+@cases(
+    "where, key, value",
+    ("cluster-autoscaler", "annotations", names.SCALE_DOWN_DISABLED, "true"),
+    ("Karpenter", "annotations", "karpenter.sh/do-not-disrupt", "true"),
+    ("Karpenter, v1alpha5", "annotations", "karpenter.sh/do-not-consolidate", "true"),
+    ("CAST AI by annotation", "annotations", CAST_AI, "true"),
+    ("CAST AI by label", "labels", CAST_AI, "true"),
+    ("CAST AI, until a time", "labels", f"{CAST_AI}-until", SOON),
+    ("ours", "annotations", "ebb.internal/do-not-disrupt", "true"),
 )
 def test_every_ecosystems_opt_out_on_a_node_is_honoured_and_named(where: str, key: str, value: str) -> None:
     wish: dict[str, Any] = {where: {key: value}}
@@ -115,14 +100,12 @@ def test_every_ecosystems_opt_out_on_a_node_is_honoured_and_named(where: str, ke
     assert (blocker.reason.value, blocker.object) == ("scale_down_disabled", f"{key}={value}")
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        pytest.param("karpenter.sh/do-not-disrupt", "1h", id="the hour is over"),
-        pytest.param("karpenter.sh/do-not-disrupt", "false", id="taken back"),
-        pytest.param(f"{CAST_AI}-until", PAST, id="the time has come"),
-        pytest.param(f"{CAST_AI}-until", "soon", id="no time"),
-    ],
+@cases(
+    "key, value",
+    ("the hour is over", "karpenter.sh/do-not-disrupt", "1h"),
+    ("taken back", "karpenter.sh/do-not-disrupt", "false"),
+    ("the time has come", f"{CAST_AI}-until", PAST),
+    ("no time", f"{CAST_AI}-until", "soon"),
 )
 def test_an_opt_out_that_has_passed_keeps_nothing(key: str, value: str) -> None:
     subject = pod("p", started=NOW - timedelta(hours=1), annotations={key: value})

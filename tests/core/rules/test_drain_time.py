@@ -2,7 +2,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import LONGEST_DISK_MOVES, DrainEstimate, DrainEstimator, Turns, disk_moves, disk_time
 from shared.core.rules.pods import movable
 from tests.builders import NOW, cluster, mounts, pdb, pod, pod_class
+from tests.depth import cases
 
 WEB = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
 DEPLOYMENT = "default/Deployment/web"
@@ -39,15 +39,13 @@ def seconds(found: DrainEstimate, others: dict[str, int] | None = None) -> tuple
     return time.rounds, time.least / SECOND, time.most / SECOND
 
 
-@pytest.mark.parametrize(
-    ("expected", "number", "budgets"),
-    [
-        pytest.param((3, 60, 160), 3, [pdb("web", allowed=1, app="web")], id="three pods, one at a time: three rounds"),
-        pytest.param((2, 40, 105), 3, [pdb("web", allowed=2, app="web")], id="two at a time: two rounds"),
-        pytest.param((1, 20, 50), 3, [pdb("web", allowed=3, app="web")], id="all at once"),
-        pytest.param((3, 60, 160), 3, [pdb("db", allowed=9, app="db")], id="another's budget: one at a time, unknown"),
-        pytest.param((0, 0, 0), 0, [], id="an empty node"),
-    ],
+@cases(
+    "expected, number, budgets",
+    ("three pods, one at a time: three rounds", (3, 60, 160), 3, [pdb("web", allowed=1, app="web")]),
+    ("two at a time: two rounds", (2, 40, 105), 3, [pdb("web", allowed=2, app="web")]),
+    ("all at once", (1, 20, 50), 3, [pdb("web", allowed=3, app="web")]),
+    ("another's budget: one at a time, unknown", (3, 60, 160), 3, [pdb("db", allowed=9, app="db")]),
+    ("an empty node", (0, 0, 0), 0, []),
 )
 def test_pods_under_a_budget_go_in_rounds_of_start_and_grace(
     expected: tuple[int, float, float], number: int, budgets: list[PodDisruptionBudget]
@@ -56,13 +54,11 @@ def test_pods_under_a_budget_go_in_rounds_of_start_and_grace(
     assert seconds(takes(pods(number), *budgets)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "workload"),
-    [
-        pytest.param((2, 40, 105), Workload(DEPLOYMENT, 8, 8), id="a quarter of eight at a time"),
-        pytest.param((4, 80, 215), Workload(DEPLOYMENT, 8, 7), id="one is away already"),
-        pytest.param((1, 20, 50), Workload(DEPLOYMENT, 1, 1), id="a single replica waits for no other"),
-    ],
+@cases(
+    "expected, workload",
+    ("a quarter of eight at a time", (2, 40, 105), Workload(DEPLOYMENT, 8, 8)),
+    ("one is away already", (4, 80, 215), Workload(DEPLOYMENT, 8, 7)),
+    ("a single replica waits for no other", (1, 20, 50), Workload(DEPLOYMENT, 1, 1)),
 )
 def test_a_workload_without_a_budget_goes_as_the_policy_lets_it(
     expected: tuple[int, float, float], workload: Workload
@@ -70,20 +66,14 @@ def test_a_workload_without_a_budget_goes_as_the_policy_lets_it(
     assert seconds(takes(pods(4), workload=workload)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "rows"),
-    [
-        pytest.param((1, 0, 30), pods(3, ready=False, took=None), id="what is not Ready is away already"),
-        pytest.param((0, 0, 0), pods(3, deleting=NOW), id="what is on its way out waits for nobody"),
-        pytest.param((0, 0, 0), pods(3, pod_class(owner="DaemonSet/web")), id="a DaemonSet's pods stay"),
-        pytest.param((3, 0, 100), pods(3, took=None), id="how fast they start is not known: at least nothing"),
-        pytest.param((3, 60, 160), [*pods(2), *pods(1, took=40)], id="the fastest start of the kind counts"),
-        pytest.param(
-            (3, 0, 1450),
-            pods(3, pod_class(grace_seconds=3600), took=None),
-            id="the longest grace is cut",
-        ),
-    ],
+@cases(
+    "expected, rows",
+    ("what is not Ready is away already", (1, 0, 30), pods(3, ready=False, took=None)),
+    ("what is on its way out waits for nobody", (0, 0, 0), pods(3, deleting=NOW)),
+    ("a DaemonSet's pods stay", (0, 0, 0), pods(3, pod_class(owner="DaemonSet/web"))),
+    ("how fast they start is not known: at least nothing", (3, 0, 100), pods(3, took=None)),
+    ("the fastest start of the kind counts", (3, 60, 160), [*pods(2), *pods(1, took=40)]),
+    ("the longest grace is cut", (3, 0, 1450), pods(3, pod_class(grace_seconds=3600), took=None)),
 )
 def test_only_what_moves_takes_time(expected: tuple[int, float, float], rows: list[Pod]) -> None:
     assert seconds(takes(rows, pdb("all"))) == expected
@@ -141,18 +131,16 @@ def disks(number: int, app: str = "db") -> list[Pod]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [
-        pytest.param(0, [], id="nothing moves"),
-        pytest.param(0, [pod("a", volumes=(Volume("tmp", "emptyDir"),))], id="no pod has a disk"),
-        pytest.param(90, disks(1), id="one disk"),
-        pytest.param(90, [pod("a", volumes=(Volume("tmp", "ephemeral"),))], id="one that is made for the pod"),
-        pytest.param(90, [pod("a", volumes=mounts("data", "log"))], id="two of one pod move together"),
-        pytest.param(180, disks(2), id="those of one workload move in turn"),
-        pytest.param(90, [*disks(1), *disks(1, "queue")], id="those of two workloads move at once"),
-        pytest.param(360, disks(9), id="a cordon has an end, however many"),
-    ],
+@cases(
+    "expected, pods",
+    ("nothing moves", 0, []),
+    ("no pod has a disk", 0, [pod("a", volumes=(Volume("tmp", "emptyDir"),))]),
+    ("one disk", 90, disks(1)),
+    ("one that is made for the pod", 90, [pod("a", volumes=(Volume("tmp", "ephemeral"),))]),
+    ("two of one pod move together", 90, [pod("a", volumes=mounts("data", "log"))]),
+    ("those of one workload move in turn", 180, disks(2)),
+    ("those of two workloads move at once", 90, [*disks(1), *disks(1, "queue")]),
+    ("a cordon has an end, however many", 360, disks(9)),
 )
 def test_a_deadline_gives_for_disks_what_their_workload_needs_in_turn(expected: float, pods: list[Pod]) -> None:
     assert disk_moves(pods) == timedelta(seconds=expected) <= LONGEST_DISK_MOVES

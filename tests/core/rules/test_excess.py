@@ -9,16 +9,15 @@ from shared.core.cluster.selectors import Toleration
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pod, policy, taint
 from tests.core.planning.passes import half_full, ordered, plan, verdicts
+from tests.depth import cases
 
 HALF_A_DAY = timedelta(hours=12)
 
 
-@pytest.mark.parametrize(
-    ("expected", "expires"),
-    [
-        pytest.param(["n2"], None, id="three under-used nodes are enough"),
-        pytest.param([], timedelta(days=1), id="of which one has expired: two are not"),
-    ],
+@cases(
+    "expected, expires",
+    ("three under-used nodes are enough", ["n2"], None),
+    ("of which one has expired: two are not", [], timedelta(days=1)),
 )
 @pytest.mark.acceptance(34)
 def test_an_expired_node_does_not_count_as_underused(expected: list[str], expires: timedelta | None) -> None:
@@ -51,12 +50,10 @@ def test_the_excess_is_shown_in_units_of_the_least_used_node() -> None:
     assert made.excess == {"a": Fraction(1), "": Fraction(1)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "ignored"),
-    [
-        pytest.param(["n1"], frozenset({"team"}), id="a taint that the policy ignores"),
-        pytest.param([], frozenset(), id="a taint that it does not"),
-    ],
+@cases(
+    "expected, ignored",
+    ("a taint that the policy ignores", ["n1"], frozenset({"team"})),
+    ("a taint that it does not", [], frozenset()),
 )
 @pytest.mark.acceptance(42)
 def test_the_room_on_tainted_nodes_is_excess_where_the_taint_is_ignored(

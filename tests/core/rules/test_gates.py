@@ -13,6 +13,7 @@ from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from shared.core.rules.counts import NodeCounts, count_nodes
 from shared.core.rules.gates import blockers, claim_blockers
 from tests.builders import NOW, claim, node, policy, resources, taint
+from tests.depth import cases
 
 UNDERUTILIZED, EMPTY, MANUAL = DrainReason.UNDERUTILIZED, DrainReason.EMPTY, DrainReason.MANUAL
 FIVE = tuple(node(f"n{i}") for i in range(1, 6))
@@ -44,43 +45,36 @@ def test_an_open_policy_closes_no_gate() -> None:
     assert blockers(stand(), N1, UNDERUTILIZED) == ()
 
 
-@pytest.mark.parametrize(
-    ("expected", "where"),
-    [
-        pytest.param("paused", stand(policy(cluster_wide={"paused": True})), id="paused by the policy"),
-        pytest.param("paused", stand(paused=True), id="paused by the flag"),
-        pytest.param("frozen", stand(policy(cluster_wide={"freezes": (Freeze(NOW - SECOND, NOW + SECOND),)})),
-                     id="frozen"),
-        pytest.param("outside_windows", stand(policy(windows=(DAY_TIME,))), id="no window is open"),
-        pytest.param("breaker_open", stand(breakers={"a": Breaker(NOW + SECOND, "pending")}), id="the breaker is open"),
-        pytest.param("backing_off", stand(backoffs={"uid-n1": Backoff("n1", NOW + SECOND, SECOND, "deadline")}),
-                     id="the node backs off"),
-        pytest.param("pool_at_minimum", stand(pools={"a": NodePool("a", min_per_zone=5)}), id="at the zone's minimum"),
-        pytest.param("pool_at_minimum", stand(pools={"a": NodePool("a", min_total=5)}), id="at the pool's minimum"),
-        pytest.param("minimum_nodes", stand(policy(cluster_wide={"minimum_nodes": 5})), id="minimum nodes"),
-        pytest.param("minimum_non_tainted_nodes", stand(policy(cluster_wide={"minimum_non_tainted_nodes": 5})),
-                     id="minimum non-tainted nodes"),
-        pytest.param("budget", stand(policy(budgets=(budget(0),))), id="the pool's budget"),
-        pytest.param("cluster_budget", stand(policy(cluster_wide={"budgets": (budget(0),)})), id="the ceiling"),
-        pytest.param("rate", stand(policy(cluster_wide={"rate": HOURLY}), starts=(Start(NOW - SECOND, "b"),)),
-                     id="the cluster's rate"),
-        pytest.param("rate", stand(policy(rate=HOURLY), starts=(Start(NOW - SECOND, "a"),)), id="the pool's rate"),
-    ],
+@cases(
+    "expected, where",
+    ("paused by the policy", "paused", stand(policy(cluster_wide={"paused": True}))),
+    ("paused by the flag", "paused", stand(paused=True)),
+    ("frozen", "frozen", stand(policy(cluster_wide={"freezes": (Freeze(NOW - SECOND, NOW + SECOND),)}))),
+    ("no window is open", "outside_windows", stand(policy(windows=(DAY_TIME,)))),
+    ("the breaker is open", "breaker_open", stand(breakers={"a": Breaker(NOW + SECOND, "pending")})),
+    ("the node backs off", "backing_off", stand(backoffs={"uid-n1": Backoff("n1", NOW + SECOND, SECOND, "deadline")})),
+    ("at the zone's minimum", "pool_at_minimum", stand(pools={"a": NodePool("a", min_per_zone=5)})),
+    ("at the pool's minimum", "pool_at_minimum", stand(pools={"a": NodePool("a", min_total=5)})),
+    ("minimum nodes", "minimum_nodes", stand(policy(cluster_wide={"minimum_nodes": 5}))),
+    ("minimum non-tainted nodes", "minimum_non_tainted_nodes",
+     stand(policy(cluster_wide={"minimum_non_tainted_nodes": 5}))),
+    ("the pool's budget", "budget", stand(policy(budgets=(budget(0),)))),
+    ("the ceiling", "cluster_budget", stand(policy(cluster_wide={"budgets": (budget(0),)}))),
+    ("the cluster's rate", "rate", stand(policy(cluster_wide={"rate": HOURLY}), starts=(Start(NOW - SECOND, "b"),))),
+    ("the pool's rate", "rate", stand(policy(rate=HOURLY), starts=(Start(NOW - SECOND, "a"),))),
 )  # fmt: skip
 @pytest.mark.parametrize("reason", DrainReason)
 def test_a_claim_meets_its_gates_whatever_the_reason(expected: str, where: NodeCounts, reason: DrainReason) -> None:
     assert words(claim_blockers(where, N1, reason)) == [expected]
 
 
-@pytest.mark.parametrize(
+@cases(
     "where",
-    [
-        pytest.param(stand(breakers={"a": Breaker(NOW, "pending")}), id="a breaker that has closed"),
-        pytest.param(stand(breakers={"b": Breaker(NOW + SECOND, "pending")}), id="another pool's breaker"),
-        pytest.param(stand(backoffs={"uid-n1": Backoff("n1", NOW, SECOND, "x")}), id="a back-off that has passed"),
-        pytest.param(stand(backoffs={"uid-old": Backoff("n1", NOW + SECOND, SECOND, "x")}), id="a former node's"),
-        pytest.param(stand(policy(rate=HOURLY), starts=(Start(NOW, "b"),)), id="another pool's start"),
-    ],
+    ("a breaker that has closed", stand(breakers={"a": Breaker(NOW, "pending")})),
+    ("another pool's breaker", stand(breakers={"b": Breaker(NOW + SECOND, "pending")})),
+    ("a back-off that has passed", stand(backoffs={"uid-n1": Backoff("n1", NOW, SECOND, "x")})),
+    ("a former node's", stand(backoffs={"uid-old": Backoff("n1", NOW + SECOND, SECOND, "x")})),
+    ("another pool's start", stand(policy(rate=HOURLY), starts=(Start(NOW, "b"),))),
 )
 def test_what_has_passed_or_is_of_others_closes_nothing(where: NodeCounts) -> None:
     assert claim_blockers(where, N1, UNDERUTILIZED) == ()
@@ -92,12 +86,10 @@ def test_every_closed_gate_is_named_in_order() -> None:
 
 
 @pytest.mark.acceptance(52)
-@pytest.mark.parametrize(
-    ("expected", "count"),
-    [
-        pytest.param(["minimum_nodes"], 2, id="two nodes and a minimum of two: none goes"),
-        pytest.param([], 3, id="three nodes: one goes"),
-    ],
+@cases(
+    "expected, count",
+    ("two nodes and a minimum of two: none goes", ["minimum_nodes"], 2),
+    ("three nodes: one goes", [], 3),
 )
 def test_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
     where = stand(policy(cluster_wide={"minimum_nodes": 2}), FIVE[:count])
@@ -105,16 +97,13 @@ def test_the_minimum_holds_after_the_removal(expected: list[str], count: int) ->
 
 
 @pytest.mark.acceptance(53)
-@pytest.mark.parametrize(
-    ("expected", "nodes", "ignored"),
-    [
-        pytest.param(["minimum_non_tainted_nodes"], (*FIVE[:2], GPU), set(),
-                     id="two left"),
-        pytest.param([], FIVE[:3], set(), id="three left"),
-        pytest.param([], (*FIVE[:2], GPU), {"gpu"}, id="an ignored taint is none"),
-        pytest.param(["minimum_non_tainted_nodes"], (*FIVE[:2], node("c", unschedulable=True)), set(), id="a cordon"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, nodes, ignored",
+    ("two left", ["minimum_non_tainted_nodes"], (*FIVE[:2], GPU), set()),
+    ("three left", [], FIVE[:3], set()),
+    ("an ignored taint is none", [], (*FIVE[:2], GPU), {"gpu"}),
+    ("a cordon", ["minimum_non_tainted_nodes"], (*FIVE[:2], node("c", unschedulable=True)), set()),
+)
 def test_the_minimum_of_non_tainted_nodes_holds_after_the_removal(
     expected: list[str], nodes: tuple[Node, ...], ignored: set[str]
 ) -> None:
@@ -128,16 +117,12 @@ def test_a_tainted_node_does_not_lower_the_number_of_non_tainted_ones() -> None:
 
 
 @pytest.mark.acceptance(54)
-@pytest.mark.parametrize(
-    ("expected", "limits", "claimed"),
-    [
-        pytest.param([], NodePool("a", min_per_zone=1), {}, id="one above the zone's minimum"),
-        pytest.param(
-            ["pool_at_minimum"], NodePool("a", min_per_zone=1), {"uid-n2": claim("n2")}, id="less one in flight"
-        ),
-        pytest.param([], NodePool("a", min_total=2), {}, id="one above the pool's minimum"),
-        pytest.param(["pool_at_minimum"], NodePool("a", min_total=2), {"uid-m": claim("m")}, id="less one elsewhere"),
-    ],
+@cases(
+    "expected, limits, claimed",
+    ("one above the zone's minimum", [], NodePool("a", min_per_zone=1), {}),
+    ("less one in flight", ["pool_at_minimum"], NodePool("a", min_per_zone=1), {"uid-n2": claim("n2")}),
+    ("one above the pool's minimum", [], NodePool("a", min_total=2), {}),
+    ("less one elsewhere", ["pool_at_minimum"], NodePool("a", min_total=2), {"uid-m": claim("m")}),
 )
 def test_a_pool_never_falls_below_what_the_autoscaler_keeps(
     expected: list[str], limits: NodePool, claimed: dict[str, Any]
@@ -146,15 +131,13 @@ def test_a_pool_never_falls_below_what_the_autoscaler_keeps(
     assert words(claim_blockers(stand(nodes=nodes, pools={"a": limits}, claims=claimed), N1, EMPTY)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "minimum", "claimed"),
-    [
-        pytest.param([], resources(8, 32), {}, id="two of three nodes offer just that"),
-        pytest.param(["resource_minimum"], resources(8.001), {}, id="a millicore more"),
-        pytest.param(["resource_minimum"], resources(0, 33), {}, id="memory"),
-        pytest.param(["resource_minimum"], resources(8), {"uid-n2": claim("n2")}, id="less one in flight"),
-        pytest.param([], NOTHING, {}, id="no minimum"),
-    ],
+@cases(
+    "expected, minimum, claimed",
+    ("two of three nodes offer just that", [], resources(8, 32), {}),
+    ("a millicore more", ["resource_minimum"], resources(8.001), {}),
+    ("memory", ["resource_minimum"], resources(0, 33), {}),
+    ("less one in flight", ["resource_minimum"], resources(8), {"uid-n2": claim("n2")}),
+    ("no minimum", [], NOTHING, {}),
 )
 def test_the_cluster_never_falls_below_the_cpu_and_memory_that_the_autoscaler_keeps(
     expected: list[str], minimum: Resources, claimed: dict[str, Any]
@@ -171,12 +154,10 @@ def test_nodes_taken_in_the_same_pass_no_longer_offer_their_cpu() -> None:
 
 
 @pytest.mark.acceptance(71)
-@pytest.mark.parametrize(
-    ("expected", "state"),
-    [
-        pytest.param(["budget"], {"claims": {"uid-n2": claim("n2")}}, id="the first has not ended"),
-        pytest.param([], {"starts": (Start(NOW - SECOND, "a"),)}, id="the first has ended a second ago"),
-    ],
+@cases(
+    "expected, state",
+    ("the first has not ended", ["budget"], {"claims": {"uid-n2": claim("n2")}}),
+    ("the first has ended a second ago", [], {"starts": (Start(NOW - SECOND, "a"),)}),
 )
 def test_a_budget_limits_how_many_at_once_and_not_how_fast(expected: list[str], state: dict[str, Any]) -> None:
     assert words(claim_blockers(stand(policy(budgets=(budget(1),)), **state), N1, EMPTY)) == expected
@@ -198,15 +179,13 @@ def test_a_budget_for_another_reason_leaves_the_way_free() -> None:
     assert claim_blockers(where, N1, EMPTY) == ()
 
 
-@pytest.mark.parametrize(
-    ("expected", "reason", "ignore", "allowed"),
-    [
-        pytest.param(["budget"], MANUAL, {"windows"}, {"windows"}, id="windows"),
-        pytest.param(["outside_windows"], MANUAL, {"budgets"}, {"budgets"}, id="budgets"),
-        pytest.param(["outside_windows", "budget"], MANUAL, {"budgets", "windows"}, set(), id="nothing is allowed"),
-        pytest.param(["outside_windows", "budget"], MANUAL, set(), {"windows"}, id="nothing is asked for"),
-        pytest.param(["outside_windows", "budget"], EMPTY, {"windows"}, {"windows"}, id="not a person's order"),
-    ],
+@cases(
+    "expected, reason, ignore, allowed",
+    ("windows", ["budget"], MANUAL, {"windows"}, {"windows"}),
+    ("budgets", ["outside_windows"], MANUAL, {"budgets"}, {"budgets"}),
+    ("nothing is allowed", ["outside_windows", "budget"], MANUAL, {"budgets", "windows"}, set()),
+    ("nothing is asked for", ["outside_windows", "budget"], MANUAL, set(), {"windows"}),
+    ("not a person's order", ["outside_windows", "budget"], EMPTY, {"windows"}, {"windows"}),
 )
 def test_an_order_ignores_only_what_the_policy_allows_a_person(
     expected: list[str], reason: DrainReason, ignore: set[str], allowed: set[str]
@@ -223,15 +202,12 @@ def test_a_pause_a_back_off_and_the_pools_minimum_can_never_be_ignored() -> None
     assert words(claim_blockers(where, N1, MANUAL, everything)) == ["paused", "backing_off", "pool_at_minimum"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "word"),
-    [
-        pytest.param({"outside_windows"}, "windows", id="windows"),
-        pytest.param({"budget", "cluster_budget", "awaiting_deletion", "rate", "namespace_rate"}, "budgets",
-                     id="budgets"),
-        pytest.param({"frozen", "breaker_open", "minimum_nodes", "minimum_non_tainted_nodes"}, "gates", id="gates"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, word",
+    ("windows", {"outside_windows"}, "windows"),
+    ("budgets", {"budget", "cluster_budget", "awaiting_deletion", "rate", "namespace_rate"}, "budgets"),
+    ("gates", {"frozen", "breaker_open", "minimum_nodes", "minimum_non_tainted_nodes"}, "gates"),
+)
 def test_each_word_of_an_order_leaves_out_its_own_gates_and_no_other(expected: set[str], word: str) -> None:
     """Of a node against which everything speaks that a claim is asked."""
     closed = policy(budgets=(budget(0),), windows=(), cluster_wide={
@@ -255,15 +231,13 @@ def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() ->
     assert words(claim_blockers(where, N1, EMPTY)) == [str(Unremovable.MINIMUM_NODES)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "held", "until", "most"),
-    [
-        pytest.param("", 3, "replaced", Limit(count=4), id="one more may go"),
-        pytest.param("4 of 4 nodes in use", 4, "replaced", Limit(count=4), id="as many as may, drained or not"),
-        pytest.param("", 4, "deleted", Limit(count=4), id="drained nodes are in the budgets"),
-        pytest.param("1 of 1 nodes in use", 1, "replaced", Limit(percent=20), id="a percentage rounds up"),
-        pytest.param("1 of 1 nodes in use", 1, "replaced", Limit(count=1), id="a number is taken as written"),
-    ],
+@cases(
+    "expected, held, until, most",
+    ("one more may go", "", 3, "replaced", Limit(count=4)),
+    ("as many as may, drained or not", "4 of 4 nodes in use", 4, "replaced", Limit(count=4)),
+    ("drained nodes are in the budgets", "", 4, "deleted", Limit(count=4)),
+    ("a percentage rounds up", "1 of 1 nodes in use", 1, "replaced", Limit(percent=20)),
+    ("a number is taken as written", "1 of 1 nodes in use", 1, "replaced", Limit(count=1)),
 )
 def test_nodes_that_wait_for_their_deletion_are_few(expected: str, held: int, until: str, most: Limit) -> None:
     """Every other one is still drained: it will wait, too."""
@@ -274,14 +248,12 @@ def test_nodes_that_wait_for_their_deletion_are_few(expected: str, held: int, un
     assert found == ((Blocker(Unremovable.AWAITING_DELETION, "", expected),) if expected else ())
 
 
-@pytest.mark.parametrize(
-    ("expected", "held", "pool", "most"),
-    [
-        pytest.param("", 1, "a", Limit(percent=40), id="one more of the pool may go"),
-        pytest.param("2 of 2 nodes in use", 2, "a", Limit(percent=40), id="as many of the pool as may"),
-        pytest.param("", 2, "b", Limit(percent=40), id="those of another pool count for the cluster alone"),
-        pytest.param("2 of 2 nodes in use", 2, "a", Limit(count=2), id="a number is one for each pool, too"),
-    ],
+@cases(
+    "expected, held, pool, most",
+    ("one more of the pool may go", "", 1, "a", Limit(percent=40)),
+    ("as many of the pool as may", "2 of 2 nodes in use", 2, "a", Limit(percent=40)),
+    ("those of another pool count for the cluster alone", "", 2, "b", Limit(percent=40)),
+    ("a number is one for each pool, too", "2 of 2 nodes in use", 2, "a", Limit(count=2)),
 )
 def test_no_pool_is_away_as_a_whole_while_its_nodes_wait_for_their_deletion(
     expected: str, held: int, pool: str, most: Limit
@@ -303,19 +275,16 @@ def test_a_node_does_not_wait_for_its_own_deletion() -> None:
 SHOP = NamespaceRate(10, timedelta(hours=1))
 
 
-@pytest.mark.parametrize(
-    ("expected", "here", "moved"),
-    [
-        pytest.param("", {"shop": 4}, [Start(NOW - SECOND, "a", {"shop": 6})], id="exactly as many as may"),
-        pytest.param("6 of 10 moved, 5 here", {"shop": 5}, [Start(NOW - SECOND, "b", {"shop": 6})],
-                     id="one more than may"),
-        pytest.param("", {"shop": 5}, [Start(NOW - timedelta(hours=1), "a", {"shop": 6})], id="the hour is over"),
-        pytest.param("", {"shop": 5}, [Start(NOW - SECOND, "a", {"other": 6})], id="of another namespace"),
-        pytest.param("", {"shop": 5}, [Start(NOW - SECOND, "a")], id="a start of before they were counted"),
-        pytest.param("", {}, [Start(NOW - SECOND, "a", {"shop": 10})], id="an empty node moves nothing"),
-        pytest.param("0 of 10 moved, 11 here; more than the limit by itself, so this node never goes", {"shop": 11}, [],
-                     id="a node that alone has more is warned about"),
-    ],
+@cases(
+    "expected, here, moved",
+    ("exactly as many as may", "", {"shop": 4}, [Start(NOW - SECOND, "a", {"shop": 6})]),
+    ("one more than may", "6 of 10 moved, 5 here", {"shop": 5}, [Start(NOW - SECOND, "b", {"shop": 6})]),
+    ("the hour is over", "", {"shop": 5}, [Start(NOW - timedelta(hours=1), "a", {"shop": 6})]),
+    ("of another namespace", "", {"shop": 5}, [Start(NOW - SECOND, "a", {"other": 6})]),
+    ("a start of before they were counted", "", {"shop": 5}, [Start(NOW - SECOND, "a")]),
+    ("an empty node moves nothing", "", {}, [Start(NOW - SECOND, "a", {"shop": 10})]),
+    ("a node that alone has more is warned about",
+     "0 of 10 moved, 11 here; more than the limit by itself, so this node never goes", {"shop": 11}, []),
 )  # fmt: skip
 @pytest.mark.parametrize("reason", DrainReason)
 def test_no_namespace_loses_more_pods_in_a_period_than_may(

@@ -17,6 +17,7 @@ from shared.core.rules.nodes import SAFETY_RULES, atomic_group, judge_node
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, announced_taint, cluster, node, our_taint, pod, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
+from tests.depth import cases
 
 GPU = taint("nvidia.com/gpu", value="present")
 
@@ -40,12 +41,10 @@ def test_a_node_without_a_pool_is_never_a_candidate() -> None:
 
 
 @pytest.mark.acceptance(3)
-@pytest.mark.parametrize(
+@cases(
     "settings",
-    [
-        pytest.param(Policy(), id="the pool is not in the policy"),
-        pytest.param(policy("a", enabled=False), id="enabled is false, as when omitted"),
-    ],
+    ("the pool is not in the policy", Policy()),
+    ("enabled is false, as when omitted", policy("a", enabled=False)),
 )
 def test_a_pool_that_the_policy_does_not_enable_is_left_alone(settings: Policy) -> None:
     assert reasons(node("n1"), settings=settings) == [Unremovable.POOL_DISABLED]
@@ -56,12 +55,10 @@ def test_a_pool_without_autoscaling_is_refused_with_a_reason() -> None:
     assert reasons(node("n1"), pools={"a": NodePool("a", autoscaled=False)}) == [Unremovable.NOT_AUTOSCALED]
 
 
-@pytest.mark.parametrize(
-    ("expected", "known"),
-    [
-        pytest.param([Unremovable.POOLS_UNKNOWN], True, id="GKE answered without it"),
-        pytest.param([], False, id="GKE was not asked"),
-    ],
+@cases(
+    "expected, known",
+    ("GKE answered without it", [Unremovable.POOLS_UNKNOWN], True),
+    ("GKE was not asked", [], False),
 )
 def test_a_pool_that_gke_does_not_report_is_refused(expected: list[str], known: bool) -> None:
     snapshot = replace(cluster([node("n1")]), pools={}, pools_known=known)
@@ -70,57 +67,47 @@ def test_a_pool_that_gke_does_not_report_is_refused(expected: list[str], known: 
 
 
 @pytest.mark.acceptance(24)
-@pytest.mark.parametrize(
+@cases(
     "changes",
-    [
-        pytest.param({"allocatable": NOTHING}, id="no allocatable"),
-        pytest.param({"cpu": 0}, id="no CPU"),
-        pytest.param({"memory": 0}, id="no memory"),
-    ],
+    ("no allocatable", {"allocatable": NOTHING}),
+    ("no CPU", {"cpu": 0}),
+    ("no memory", {"memory": 0}),
 )
 def test_a_node_without_allocatable_is_skipped_with_a_reason(changes: dict[str, Any]) -> None:
     assert reasons(node("n1", **changes)) == [Unremovable.NO_ALLOCATABLE]
 
 
 @pytest.mark.acceptance(28)
-@pytest.mark.parametrize(
-    ("expected", "age"),
-    [
-        pytest.param([Unremovable.TOO_YOUNG], 1199, id="1199 s no"),
-        pytest.param([Unremovable.TOO_YOUNG], 1200, id="1200 s: strictly older is asked"),
-        pytest.param([], 1201, id="1201 s yes"),
-    ],
+@cases(
+    "expected, age",
+    ("1199 s no", [Unremovable.TOO_YOUNG], 1199),
+    ("1200 s: strictly older is asked", [Unremovable.TOO_YOUNG], 1200),
+    ("1201 s yes", [], 1201),
 )
 def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int) -> None:
     assert reasons(node("n1", created=NOW - timedelta(seconds=age))) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "subject"),
-    [
-        pytest.param([Unremovable.CORDONED_BY_OTHER], node("n1", unschedulable=True), id="cordoned by a person"),
-        pytest.param([], node("n1", unschedulable=True, taints=(our_taint(),)), id="cordoned by us is the planner's"),
-        pytest.param([Unremovable.NOT_READY], node("n1", ready=False), id="not ready"),
-        pytest.param([Unremovable.NOT_READY], node("n1", ready=False, once_ready=False), id="it never was ready"),
-        pytest.param([], node("n1", taints=(announced_taint(),)),
-                     id="a candidate of the autoscaler, which has done nothing yet"),
-        pytest.param([Unremovable.GOING_AWAY], node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)),
-                     id="being deleted"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, subject",
+    ("cordoned by a person", [Unremovable.CORDONED_BY_OTHER], node("n1", unschedulable=True)),
+    ("cordoned by us is the planner's", [], node("n1", unschedulable=True, taints=(our_taint(),))),
+    ("not ready", [Unremovable.NOT_READY], node("n1", ready=False)),
+    ("it never was ready", [Unremovable.NOT_READY], node("n1", ready=False, once_ready=False)),
+    ("a candidate of the autoscaler, which has done nothing yet", [], node("n1", taints=(announced_taint(),))),
+    ("being deleted", [Unremovable.GOING_AWAY], node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),))),
+)
 @pytest.mark.acceptance(41, 43)
 def test_a_node_in_another_state_shows_it(expected: list[str], subject: Node) -> None:
     assert reasons(subject) == expected
 
 
 @pytest.mark.acceptance(42)
-@pytest.mark.parametrize(
-    ("expected", "others", "ignored"),
-    [
-        pytest.param([Unremovable.TAINTED], [node("n2")], (), id="a taint of its own"),
-        pytest.param([], [node("n2", taints=(GPU,))], (), id="the pool's permanent taint"),
-        pytest.param([], [node("n2")], ("nvidia.com/gpu",), id="on the ignore list"),
-    ],
+@cases(
+    "expected, others, ignored",
+    ("a taint of its own", [Unremovable.TAINTED], [node("n2")], ()),
+    ("the pool's permanent taint", [], [node("n2", taints=(GPU,))], ()),
+    ("on the ignore list", [], [node("n2")], ("nvidia.com/gpu",)),
 )
 def test_a_tainted_node_is_excluded_unless_the_taint_is_known(
     expected: list[str], others: list[Node], ignored: tuple[str, ...]
@@ -150,14 +137,11 @@ def test_a_node_backs_off_until_its_time() -> None:
     assert reasons(node("n1"), state=at(timedelta(0))) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "note"),
-    [
-        pytest.param([Unremovable.BACKING_OFF], '{"order_id":"o","since":"2026-03-04T22:00:00Z"}',
-                     id="somebody undid it"),
-        pytest.param([], "not json", id="nonsense proves nothing"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, note",
+    ("somebody undid it", [Unremovable.BACKING_OFF], '{"order_id":"o","since":"2026-03-04T22:00:00Z"}'),
+    ("nonsense proves nothing", [], "not json"),
+)
 def test_what_is_left_of_our_annotation_keeps_the_node_until_it_is_cleared(
     expected: list[Unremovable], note: str
 ) -> None:
@@ -218,24 +202,20 @@ SUSPENDED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param([Unremovable.STANDBY_NODE], SUSPENDED, id="suspended: cordoned, not Ready, tainted by GKE"),
-        pytest.param([Unremovable.STANDBY_NODE], {"labels": {names.STANDBY_NODE: "true"}}, id="waiting, by its label"),
-        pytest.param([Unremovable.STANDBY_NODE], {"taints": (taint(names.STANDBY_NODE, "PreferNoSchedule"),)},
-                     id="by its taint"),
-        pytest.param([], {"labels": {f"{names.STANDBY_NODE}-buffer": "shop/b"}}, id="used up: the label is gone"),
-        pytest.param([Unremovable.MANAGED_NODE],
-                     {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
-                     id="managed by Google"),
-        pytest.param([Unremovable.MANAGED_NODE], {"labels": {"type": "virtual-kubelet"}}, id="a virtual kubelet"),
-        *(
-            pytest.param([Unremovable.BEING_MAINTAINED], {"conditions": frozenset({name})}, id=name)
-            for name in names.LIFECYCLE_CONDITIONS
-        ),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, changes",
+    ("suspended: cordoned, not Ready, tainted by GKE", [Unremovable.STANDBY_NODE], SUSPENDED),
+    ("waiting, by its label", [Unremovable.STANDBY_NODE], {"labels": {names.STANDBY_NODE: "true"}}),
+    ("by its taint", [Unremovable.STANDBY_NODE], {"taints": (taint(names.STANDBY_NODE, "PreferNoSchedule"),)}),
+    ("used up: the label is gone", [], {"labels": {f"{names.STANDBY_NODE}-buffer": "shop/b"}}),
+    (
+        "managed by Google",
+        [Unremovable.MANAGED_NODE],
+        {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
+    ),
+    ("a virtual kubelet", [Unremovable.MANAGED_NODE], {"labels": {"type": "virtual-kubelet"}}),
+    *((name, [Unremovable.BEING_MAINTAINED], {"conditions": frozenset({name})}) for name in names.LIFECYCLE_CONDITIONS),
+)
 def test_nodes_that_are_not_there_to_be_consolidated_show_it_alone(
     expected: list[str], changes: dict[str, Any]
 ) -> None:
@@ -253,31 +233,29 @@ def tpu(chips: int, topology: str = "", machine: str = "ct5lp-hightpu-4t", **cha
     return replace(plain, allocatable=plain.allocatable + Resources.of({TPU: chips}))
 
 
-@pytest.mark.parametrize(
-    ("expected", "subject", "pool"),
-    [
-        pytest.param("", node("n1"), NodePool("a"), id="a plain node"),
-        pytest.param("", node("n1"), None, id="a pool that GKE does not report"),
-        # TPU
-        pytest.param("TPU slice 4x8 of several hosts", tpu(4, "4x8"), None, id="eight hosts by their label"),
-        pytest.param("TPU slice 4x8 of several hosts", tpu(4), NodePool("a", tpu_topology="4x8"), id="by the API"),
-        pytest.param("TPU slice 2x2x2 of several hosts", tpu(4, "2x2x2"), None, id="three dimensions"),
-        pytest.param("", tpu(8, "2x4", "ct5lp-hightpu-8t"), None, id="one host with all chips"),
-        pytest.param("", tpu(1, "1x1", "ct5lp-hightpu-1t"), NodePool("a", tpu_topology="1x1"), id="one chip"),
-        pytest.param("", tpu(0, "2x4", "ct5lp-hightpu-8t"), None, id="one host whose device plugin is not up yet"),
-        pytest.param("TPU slice 4x8 of several hosts", tpu(0, "4x8"), None, id="nor is that of several"),
-        pytest.param("TPU slice 2x2 of several hosts", tpu(0, "2x2", "custom"), None, id="chips that nothing shows"),
-        pytest.param("TPU slice odd of several hosts", tpu(4, "odd"), None, id="a shape that cannot be read"),
-        # queued provisioning
-        pytest.param("queued provisioning", node("n1"), NodePool("a", queued=True), id="queued by the API"),
-        pytest.param("queued provisioning", node("n1", labels={QUEUED: "true"}), None, id="by a label"),
-        pytest.param("queued provisioning", node("n1", labels={PROVISIONED: "r-1"}), None, id="by its request's label"),
-        pytest.param("queued provisioning", node("n1", taints=(taint(QUEUED),)), None, id="by a taint"),
-        # compact placement
-        pytest.param("compact placement", node("n1"), NodePool("a", compact=True), id="compact by the API"),
-        pytest.param("compact placement", node("n1", labels={GROUP: "g"}), None, id="by its group's label"),
-        pytest.param("compact placement", node("n1", labels={NAMED: "mine"}), None, id="by its policy's label"),
-    ],
+@cases(
+    "expected, subject, pool",
+    ("a plain node", "", node("n1"), NodePool("a")),
+    ("a pool that GKE does not report", "", node("n1"), None),
+    # TPU
+    ("eight hosts by their label", "TPU slice 4x8 of several hosts", tpu(4, "4x8"), None),
+    ("by the API", "TPU slice 4x8 of several hosts", tpu(4), NodePool("a", tpu_topology="4x8")),
+    ("three dimensions", "TPU slice 2x2x2 of several hosts", tpu(4, "2x2x2"), None),
+    ("one host with all chips", "", tpu(8, "2x4", "ct5lp-hightpu-8t"), None),
+    ("one chip", "", tpu(1, "1x1", "ct5lp-hightpu-1t"), NodePool("a", tpu_topology="1x1")),
+    ("one host whose device plugin is not up yet", "", tpu(0, "2x4", "ct5lp-hightpu-8t"), None),
+    ("nor is that of several", "TPU slice 4x8 of several hosts", tpu(0, "4x8"), None),
+    ("chips that nothing shows", "TPU slice 2x2 of several hosts", tpu(0, "2x2", "custom"), None),
+    ("a shape that cannot be read", "TPU slice odd of several hosts", tpu(4, "odd"), None),
+    # queued provisioning
+    ("queued by the API", "queued provisioning", node("n1"), NodePool("a", queued=True)),
+    ("by a label", "queued provisioning", node("n1", labels={QUEUED: "true"}), None),
+    ("by its request's label", "queued provisioning", node("n1", labels={PROVISIONED: "r-1"}), None),
+    ("by a taint", "queued provisioning", node("n1", taints=(taint(QUEUED),)), None),
+    # compact placement
+    ("compact by the API", "compact placement", node("n1"), NodePool("a", compact=True)),
+    ("by its group's label", "compact placement", node("n1", labels={GROUP: "g"}), None),
+    ("by its policy's label", "compact placement", node("n1", labels={NAMED: "mine"}), None),
 )
 def test_what_binds_a_node_to_others(expected: str, subject: Node, pool: NodePool | None) -> None:
     assert atomic_group(subject, pool) == expected

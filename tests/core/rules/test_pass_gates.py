@@ -13,18 +13,17 @@ from shared.core.rules.counts import PoolMeasure
 from shared.core.rules.gates import blockers, pass_blockers
 from tests.builders import NOW, claim, node, policy, resources
 from tests.core.rules.test_gates import EMPTY, FIVE, MANUAL, N1, UNDERUTILIZED, budget, stand, words
+from tests.depth import cases
 
 
 @pytest.mark.acceptance(49)
-@pytest.mark.parametrize(
-    ("expected", "minutes", "own", "newcomer"),
-    [
-        pytest.param(["recent_addition"], 59, None, "a", id="59 minutes"),
-        pytest.param([], 60, None, "a", id="60 minutes"),
-        pytest.param(["recent_addition"], 59, None, "b", id="an addition in another pool"),
-        pytest.param([], 1, timedelta(hours=1), "b", id="a pool with its own time sees its own additions only"),
-        pytest.param(["recent_addition"], 1, timedelta(hours=1), "a", id="and those it sees"),
-    ],
+@cases(
+    "expected, minutes, own, newcomer",
+    ("59 minutes", ["recent_addition"], 59, None, "a"),
+    ("60 minutes", [], 60, None, "a"),
+    ("an addition in another pool", ["recent_addition"], 59, None, "b"),
+    ("a pool with its own time sees its own additions only", [], 1, timedelta(hours=1), "b"),
+    ("and those it sees", ["recent_addition"], 1, timedelta(hours=1), "a"),
 )
 def test_a_recent_addition_closes_the_gate(
     expected: list[str], minutes: int, own: timedelta | None, newcomer: str
@@ -35,13 +34,11 @@ def test_a_recent_addition_closes_the_gate(
 
 
 @pytest.mark.acceptance(50)
-@pytest.mark.parametrize(
-    ("expected", "ago"),
-    [
-        pytest.param(["time_gap"], timedelta(minutes=9, seconds=59), id="9:59"),
-        pytest.param([], timedelta(minutes=10), id="10:00"),
-        pytest.param([], None, id="nothing was ever drained"),
-    ],
+@cases(
+    "expected, ago",
+    ("9:59", ["time_gap"], timedelta(minutes=9, seconds=59)),
+    ("10:00", [], timedelta(minutes=10)),
+    ("nothing was ever drained", [], None),
 )
 def test_the_gap_counts_from_the_last_start(expected: list[str], ago: timedelta | None) -> None:
     rules = policy(cluster_wide={"time_gap": timedelta(minutes=10)})
@@ -55,12 +52,10 @@ def test_the_orders_of_one_pass_are_one_drain_for_the_gap() -> None:
 
 
 @pytest.mark.acceptance(34, 35)
-@pytest.mark.parametrize(
-    ("expected", "underutilized"),
-    [
-        pytest.param(["too_few_underutilized"], 3, id="three under the limit"),
-        pytest.param([], 4, id="four under the limit"),
-    ],
+@cases(
+    "expected, underutilized",
+    ("three under the limit", ["too_few_underutilized"], 3),
+    ("four under the limit", [], 4),
 )
 def test_drains_in_flight_add_to_the_required_count(expected: list[str], underutilized: int) -> None:
     """The second one's pods run again, and its node only waits for the autoscaler."""
@@ -71,26 +66,22 @@ def test_drains_in_flight_add_to_the_required_count(expected: list[str], underut
 
 
 @pytest.mark.acceptance(48)
-@pytest.mark.parametrize(
-    ("expected", "free"),
-    [
-        pytest.param(["no_excess"], 1.99, id="1.99"),
-        pytest.param([], 2.0, id="2.0"),
-    ],
+@cases(
+    "expected, free",
+    ("1.99", ["no_excess"], 1.99),
+    ("2.0", [], 2.0),
 )
 def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -> None:
     where = stand(policy(excess_threshold=Fraction(2))).with_measures({"a": PoolMeasure(5, resources(4 * free, 99))})
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "fallen", "written"),
-    [
-        pytest.param(["too_few_underutilized", "no_excess"], 3999, (), id="by less than a node"),
-        pytest.param([], 4000, (), id="by a node"),
-        pytest.param(["no_excess"], 4000, ("excess_threshold",), id="the policy sets the excess"),
-        pytest.param(["too_few_underutilized"], 4000, ("required_count",), id="the policy sets the count"),
-    ],
+@cases(
+    "expected, fallen, written",
+    ("by less than a node", ["too_few_underutilized", "no_excess"], 3999, ()),
+    ("by a node", [], 4000, ()),
+    ("the policy sets the excess", ["no_excess"], 4000, ("excess_threshold",)),
+    ("the policy sets the count", ["too_few_underutilized"], 4000, ("required_count",)),
 )
 def test_once_demand_has_fallen_the_defaults_ask_for_no_spare_nodes(
     expected: list[str], fallen: int, written: tuple[str, ...]
@@ -101,14 +92,12 @@ def test_once_demand_has_fallen_the_defaults_ask_for_no_spare_nodes(
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param([False], {"required_count": 5}, id="all five nodes underutilized would be enough"),
-        pytest.param([True], {"required_count": 6}, id="more underutilized nodes than the pool has"),
-        pytest.param([False], {"excess_threshold": Fraction(9, 2)}, id="free requests of most of its nodes"),
-        pytest.param([True], {"excess_threshold": Fraction(5)}, id="free requests of all its nodes"),
-    ],
+@cases(
+    "expected, changes",
+    ("all five nodes underutilized would be enough", [False], {"required_count": 5}),
+    ("more underutilized nodes than the pool has", [True], {"required_count": 6}),
+    ("free requests of most of its nodes", [False], {"excess_threshold": Fraction(9, 2)}),
+    ("free requests of all its nodes", [True], {"excess_threshold": Fraction(5)}),
 )
 def test_a_limit_that_so_small_a_pool_never_reaches_is_named(expected: list[bool], changes: dict[str, Any]) -> None:
     settings = {"required_count": 1, "excess_threshold": Fraction(0), **changes}

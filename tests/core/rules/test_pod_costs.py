@@ -1,39 +1,36 @@
-import pytest
-
 from shared.core.cluster import names
 from shared.core.rules.pod_costs import unread_costs, written_cost
 from tests.builders import cluster, node, pod, pod_class
+from tests.depth import cases
 
 SHARED, KARPENTER = names.DISRUPTION_COSTS
 DELETION = names.DELETION_COST
 
 
-@pytest.mark.parametrize(
-    ("expected", "written"),
-    [
-        pytest.param(0, {}, id="nothing"),
-        pytest.param(100, {DELETION: "100"}, id="a deletion cost"),
-        pytest.param(-100, {DELETION: "-100"}, id="a negative one"),
-        pytest.param(0, {DELETION: "0"}, id="zero"),
-        pytest.param(-(2**31), {DELETION: "-2147483648"}, id="the least"),
-        pytest.param(0, {DELETION: "2147483648"}, id="33 bits"),
-        pytest.param(0, {DELETION: "-2147483649"}, id="33 bits, negative"),
-        pytest.param(0, {DELETION: "99999999999999999999"}, id="far too long"),
-        pytest.param(0, {DELETION: "+10"}, id="a plus sign"),
-        pytest.param(0, {DELETION: "008"}, id="leading zeros"),
-        pytest.param(-8, {DELETION: "-008"}, id="leading zeros behind a minus, as Kubernetes reads them"),
-        pytest.param(0, {DELETION: "--1"}, id="two signs"),
-        pytest.param(0, {DELETION: "1.5"}, id="a fraction"),
-        pytest.param(0, {DELETION: " 1"}, id="a space"),
-        pytest.param(0, {DELETION: "\u0661"}, id="digits of another script"),
-        pytest.param(0, {DELETION: ""}, id="empty"),
-        pytest.param(7, {SHARED: "7", KARPENTER: "8", DELETION: "9"}, id="the shared name first"),
-        pytest.param(8, {KARPENTER: "8", DELETION: "9"}, id="then Karpenter's"),
-        pytest.param(0, {SHARED: "0", DELETION: "9"}, id="zero is a value"),
-        pytest.param(9, {SHARED: "-1", DELETION: "9"}, id="a disruption cost is never negative"),
-        pytest.param(9, {SHARED: "cheap", KARPENTER: "2147483648", DELETION: "9"}, id="what can be read counts"),
-        pytest.param(2**31 - 1, {SHARED: "2147483647"}, id="the most"),
-    ],
+@cases(
+    "expected, written",
+    ("nothing", 0, {}),
+    ("a deletion cost", 100, {DELETION: "100"}),
+    ("a negative one", -100, {DELETION: "-100"}),
+    ("zero", 0, {DELETION: "0"}),
+    ("the least", -(2**31), {DELETION: "-2147483648"}),
+    ("33 bits", 0, {DELETION: "2147483648"}),
+    ("33 bits, negative", 0, {DELETION: "-2147483649"}),
+    ("far too long", 0, {DELETION: "99999999999999999999"}),
+    ("a plus sign", 0, {DELETION: "+10"}),
+    ("leading zeros", 0, {DELETION: "008"}),
+    ("leading zeros behind a minus, as Kubernetes reads them", -8, {DELETION: "-008"}),
+    ("two signs", 0, {DELETION: "--1"}),
+    ("a fraction", 0, {DELETION: "1.5"}),
+    ("a space", 0, {DELETION: " 1"}),
+    ("digits of another script", 0, {DELETION: "\u0661"}),
+    ("empty", 0, {DELETION: ""}),
+    ("the shared name first", 7, {SHARED: "7", KARPENTER: "8", DELETION: "9"}),
+    ("then Karpenter's", 8, {KARPENTER: "8", DELETION: "9"}),
+    ("zero is a value", 0, {SHARED: "0", DELETION: "9"}),
+    ("a disruption cost is never negative", 9, {SHARED: "-1", DELETION: "9"}),
+    ("what can be read counts", 9, {SHARED: "cheap", KARPENTER: "2147483648", DELETION: "9"}),
+    ("the most", 2**31 - 1, {SHARED: "2147483647"}),
 )
 def test_the_first_that_can_be_read_counts(expected: int, written: dict[str, str]) -> None:
     assert written_cost(pod("p", annotations=written).spec) == expected

@@ -8,11 +8,12 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from shared.core.cluster.workloads import PodDisruptionBudget
-from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
+from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.pods import judge, movable, stays_with_node
+from shared.core.rules.pods import judge, movable
 from tests.builders import NOW, pdb, pod
+from tests.depth import cases
 
 SAFE = {names.SAFE_TO_EVICT: "true"}
 SCRATCH = (Volume("scratch", "emptyDir"),)
@@ -23,40 +24,9 @@ def context(*budgets: PodDisruptionBudget, **policy: Any) -> DrainContext:
     return DrainContext(budgets, PoolPolicy(**policy), NOW)
 
 
-def class_of(subject: Pod) -> str:
-    """Return in a word what becomes of the pod when its node is drained."""
-    if stays_with_node(subject, NOW):
-        return "stays"
-    found = {blocker.reason for blocker in judge(subject, context())}
-    return "moves" if not found else "waits" if all(reason.row.passes for reason in found) else "blocks"
-
-
 def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[PodBlock]:
     reasons = [blocker.reason for blocker in judge(subject, context(*budgets, **policy))]
     return [reason for reason in reasons if isinstance(reason, PodBlock)]
-
-
-@pytest.mark.parametrize(
-    ("expected", "subject"),
-    [
-        pytest.param("moves", pod("p"), id="a pod of a ReplicaSet is evicted"),
-        pytest.param("stays", pod("p", owner="DaemonSet/agent"), id="a DaemonSet's pod stays"),
-        pytest.param("stays", pod("p", owner=None, annotations={names.DAEMON_SET_POD: "true"}),
-                     id="a pod declared a daemon stays"),
-        pytest.param("stays", pod("p", owner="Node/n1", annotations={names.MIRROR: "x"}), id="a mirror pod stays"),
-        pytest.param("stays", pod("p", owner=None, phase=Phase.SUCCEEDED), id="a finished bare pod stays"),
-        pytest.param("stays", pod("p", owner=None, phase=Phase.FAILED), id="a failed pod stays"),
-        pytest.param("stays", pod("p", deleting=NOW - timedelta(seconds=61)),
-                     id="a pod dying for grace + 30 s + 1 s is left"),
-        pytest.param("moves", pod("p", deleting=NOW - timedelta(seconds=60)),
-                     id="one that has just begun to die is not"),
-        pytest.param("waits", pod("p", annotations={names.SAFE_TO_EVICT: "on-completion"}),
-                     id="on-completion keeps its node"),
-        pytest.param("blocks", pod("p", owner=None), id="a bare pod keeps its node"),
-    ],
-)  # fmt: skip
-def test_a_pod_moves_stays_is_waited_for_or_blocks(expected: str, subject: Pod) -> None:
-    assert class_of(subject) == expected
 
 
 @pytest.mark.acceptance(40, 87)
@@ -72,14 +42,12 @@ def test_daemon_mirror_and_finished_pods_neither_block_nor_move() -> None:
 
 
 @pytest.mark.acceptance(37)
-@pytest.mark.parametrize(
-    ("expected", "subject"),
-    [
-        pytest.param([PodBlock.NOT_SAFE_TO_EVICT], {}, id="an ordinary pod"),
-        pytest.param([PodBlock.NOT_SAFE_TO_EVICT], {"namespace": "kube-system"}, id="a kube-system pod"),
-        pytest.param([PodBlock.NOT_SAFE_TO_EVICT, PodBlock.NOT_REPLICATED], {"owner": None}, id="a bare pod"),
-        pytest.param([], {"owner": "DaemonSet/agent"}, id="not a DaemonSet's: it goes with its node"),
-    ],
+@cases(
+    "expected, subject",
+    ("an ordinary pod", [PodBlock.NOT_SAFE_TO_EVICT], {}),
+    ("a kube-system pod", [PodBlock.NOT_SAFE_TO_EVICT], {"namespace": "kube-system"}),
+    ("a bare pod", [PodBlock.NOT_SAFE_TO_EVICT, PodBlock.NOT_REPLICATED], {"owner": None}),
+    ("not a DaemonSet's: it goes with its node", [], {"owner": "DaemonSet/agent"}),
 )
 def test_safe_to_evict_false_blocks_every_pod_that_would_have_to_move(
     expected: list[PodBlock], subject: dict[str, Any]
@@ -89,41 +57,31 @@ def test_safe_to_evict_false_blocks_every_pod_that_would_have_to_move(
 
 
 @pytest.mark.acceptance(38)
-@pytest.mark.parametrize(
-    ("expected", "subject"),
-    [
-        pytest.param([PodBlock.LOCAL_STORAGE], pod("p", volumes=SCRATCH), id="emptyDir"),
-        pytest.param([PodBlock.LOCAL_STORAGE], pod("p", volumes=(Volume("v", "hostPath"),)), id="hostPath"),
-        pytest.param([], pod("p", volumes=SCRATCH, annotations=SAFE), id="emptyDir, safe to evict"),
-        pytest.param([], pod("p", volumes=(Volume("v", "hostPath"),), annotations=SAFE), id="hostPath, safe to evict"),
-        pytest.param([], pod("p", volumes=(Volume("v", "emptyDir", "Memory"),)), id="memory is no local storage"),
-        pytest.param([], pod("p", volumes=SCRATCH, namespace="kube-system"), id="kube-system's scratch space"),
-        pytest.param([], pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache,scratch"}),
-                     id="listed as safe"),
-        pytest.param([PodBlock.LOCAL_STORAGE],
-                     pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache, scratch"}),
-                     id="a list with blanks does not count, as for the autoscaler"),
-    ],
+@cases(
+    "expected, subject",
+    ("emptyDir", [PodBlock.LOCAL_STORAGE], pod("p", volumes=SCRATCH)),
+    ("hostPath", [PodBlock.LOCAL_STORAGE], pod("p", volumes=(Volume("v", "hostPath"),))),
+    ("emptyDir, safe to evict", [], pod("p", volumes=SCRATCH, annotations=SAFE)),
+    ("hostPath, safe to evict", [], pod("p", volumes=(Volume("v", "hostPath"),), annotations=SAFE)),
+    ("memory is no local storage", [], pod("p", volumes=(Volume("v", "emptyDir", "Memory"),))),
+    ("kube-system's scratch space", [], pod("p", volumes=SCRATCH, namespace="kube-system")),
+    ("listed as safe", [], pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache,scratch"})),
+    ("a list with blanks does not count, as for the autoscaler", [PodBlock.LOCAL_STORAGE],
+     pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache, scratch"})),
 )  # fmt: skip
 def test_local_storage_blocks_unless_declared_safe(expected: list[PodBlock], subject: Pod) -> None:
     assert blocks(subject) == expected
 
 
-def test_local_storage_is_let_go_by_policy() -> None:
-    assert blocks(pod("p", volumes=SCRATCH), local_storage=LocalStorage.EVICT) == []
-
-
 @pytest.mark.acceptance(39)
-@pytest.mark.parametrize(
-    ("expected", "owner"),
-    [
-        pytest.param([PodBlock.NOT_REPLICATED], None, id="no controller"),
-        pytest.param([PodBlock.NOT_REPLICATED], "Sparkle/x", id="a custom controller"),
-        pytest.param([], "ReplicationController/x", id="ReplicationController"),
-        pytest.param([], "Job/x", id="Job"),
-        pytest.param([], "ReplicaSet/x", id="ReplicaSet"),
-        pytest.param([], "StatefulSet/x", id="StatefulSet"),
-    ],
+@cases(
+    "expected, owner",
+    ("no controller", [PodBlock.NOT_REPLICATED], None),
+    ("a custom controller", [PodBlock.NOT_REPLICATED], "Sparkle/x"),
+    ("ReplicationController", [], "ReplicationController/x"),
+    ("Job", [], "Job/x"),
+    ("ReplicaSet", [], "ReplicaSet/x"),
+    ("StatefulSet", [], "StatefulSet/x"),
 )
 @pytest.mark.parametrize("annotations", [{}, SAFE], ids=["plain", "even safe to evict"])
 def test_only_replicated_pods_move(expected: list[PodBlock], owner: str | None, annotations: dict[str, str]) -> None:
@@ -131,46 +89,26 @@ def test_only_replicated_pods_move(expected: list[PodBlock], owner: str | None, 
 
 
 @pytest.mark.acceptance(88)
-@pytest.mark.parametrize(
-    ("expected", "option", "subject"),
-    [
-        pytest.param([PodBlock.KUBE_SYSTEM], KubeSystemPods.LEAVE, pod("p", namespace="kube-system"), id="left"),
-        pytest.param([], KubeSystemPods.EVICT, pod("p", namespace="kube-system"), id="evicted"),
-        pytest.param([], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", annotations=SAFE),
-                     id="left, but safe to evict"),
-        pytest.param([], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", owner="DaemonSet/x"),
-                     id="DaemonSets are skipped"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, option, subject",
+    ("left", [PodBlock.KUBE_SYSTEM], KubeSystemPods.LEAVE, pod("p", namespace="kube-system")),
+    ("evicted", [], KubeSystemPods.EVICT, pod("p", namespace="kube-system")),
+    ("left, but safe to evict", [], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", annotations=SAFE)),
+    ("DaemonSets are skipped", [], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", owner="DaemonSet/x")),
+)
 def test_kube_system_pods_follow_the_option(expected: list[PodBlock], option: KubeSystemPods, subject: Pod) -> None:
     assert blocks(subject, kube_system_pods=option) == expected
 
 
-@pytest.mark.acceptance(44)
-@pytest.mark.parametrize("key", names.POD_OPT_OUTS)
-def test_every_opt_out_annotation_of_a_pod_is_honoured(key: str) -> None:
-    assert blocks(pod("p", annotations={key: "true"})) == [PodBlock.DO_NOT_DISRUPT]
-    assert blocks(pod("p", annotations={key: "false"})) == []
-
-
-def test_an_opt_out_for_a_while_ends() -> None:
-    wish = {"karpenter.sh/do-not-disrupt": "1h"}
-    young = pod("p", annotations=wish, started=NOW - timedelta(minutes=59))
-    old = pod("p", annotations=wish, started=NOW - timedelta(minutes=60))
-    assert (blocks(young), blocks(old)) == ([PodBlock.DO_NOT_DISRUPT], [])
-
-
 @pytest.mark.acceptance(46)
-@pytest.mark.parametrize(
-    ("expected", "subject", "budgets"),
-    [
-        pytest.param([], pod("p"), [pdb("web", allowed=1)], id="one disruption allowed"),
-        pytest.param([PodBlock.PDB_EXHAUSTED], pod("p"), [pdb("web", allowed=0)], id="none allowed"),
-        pytest.param([PodBlock.PDB_EXHAUSTED], pod("p", annotations=SAFE), [pdb("web", allowed=0)], id="though safe"),
-        pytest.param([], pod("p"), [pdb("web", allowed=0, namespace="other")], id="of another namespace"),
-        pytest.param([], pod("p"), [pdb("db", allowed=0, app="db")], id="of another app"),
-        pytest.param([PodBlock.SEVERAL_PDBS], pod("p"), [pdb("a"), pdb("b")], id="more than one matches"),
-    ],
+@cases(
+    "expected, subject, budgets",
+    ("one disruption allowed", [], pod("p"), [pdb("web", allowed=1)]),
+    ("none allowed", [PodBlock.PDB_EXHAUSTED], pod("p"), [pdb("web", allowed=0)]),
+    ("though safe", [PodBlock.PDB_EXHAUSTED], pod("p", annotations=SAFE), [pdb("web", allowed=0)]),
+    ("of another namespace", [], pod("p"), [pdb("web", allowed=0, namespace="other")]),
+    ("of another app", [], pod("p"), [pdb("db", allowed=0, app="db")]),
+    ("more than one matches", [PodBlock.SEVERAL_PDBS], pod("p"), [pdb("a"), pdb("b")]),
 )
 def test_an_exhausted_pdb_blocks_before_the_cordon(
     expected: list[PodBlock], subject: Pod, budgets: list[PodDisruptionBudget]
@@ -178,20 +116,17 @@ def test_an_exhausted_pdb_blocks_before_the_cordon(
     assert blocks(subject, *budgets) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param(PodBlock.TOLERATES_DRAIN_TAINT, {"tolerations": (Toleration("", "Exists"),)}, id="tolerates all"),
-        pytest.param(PodBlock.TOLERATES_DRAIN_TAINT,
-                     {"tolerations": (Toleration(names.OUR_TAINT, "Exists", effect="NoSchedule"),)},
-                     id="tolerates our taint"),
-        pytest.param(PodBlock.NAMES_ITS_NODE, {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, id="selects its host"),
-        pytest.param(PodBlock.NAMES_ITS_NODE, {"node_terms": (ON_N1,)}, id="asks for its node by name"),
-        pytest.param(PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}, id="a scheduler not modelled"),
-        pytest.param(PodBlock.RESOURCE_CLAIMS, {"resource_claims": ("gpu",)}, id="dynamic resources"),
-        pytest.param(PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}, id="scheduling gates"),
-        pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "flexVolume"),)}, id="a volume of a kind not known"),
-    ],
+@cases(
+    "expected, spec",
+    ("tolerates all", PodBlock.TOLERATES_DRAIN_TAINT, {"tolerations": (Toleration("", "Exists"),)}),
+    ("tolerates our taint", PodBlock.TOLERATES_DRAIN_TAINT,
+     {"tolerations": (Toleration(names.OUR_TAINT, "Exists", effect="NoSchedule"),)}),
+    ("selects its host", PodBlock.NAMES_ITS_NODE, {"node_selector": {names.HOSTNAME_LABEL: "n1"}}),
+    ("asks for its node by name", PodBlock.NAMES_ITS_NODE, {"node_terms": (ON_N1,)}),
+    ("a scheduler not modelled", PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}),
+    ("dynamic resources", PodBlock.RESOURCE_CLAIMS, {"resource_claims": ("gpu",)}),
+    ("scheduling gates", PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}),
+    ("a volume of a kind not known", PodBlock.VOLUMES, {"volumes": (Volume("d", "flexVolume"),)}),
 )  # fmt: skip
 def test_what_is_not_modelled_blocks_by_name(expected: PodBlock, spec: dict[str, Any]) -> None:
     assert blocks(pod("p", **spec)) == [expected]
@@ -206,13 +141,11 @@ def test_a_toleration_of_the_template_that_would_bring_the_pod_back_is_named_so(
     assert (found.reason, found.detail) == (PodBlock.TOLERATES_DRAIN_TAINT, expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "labels"),
-    [
-        pytest.param([PodBlock.NAMESPACE_CLOSED], {names.EVICTIONS_LABEL: "never"}, id="closed"),
-        pytest.param([], {names.EVICTIONS_LABEL: "Never"}, id="another word, as the API server compares it"),
-        pytest.param([], {}, id="open"),
-    ],
+@cases(
+    "expected, labels",
+    ("closed", [PodBlock.NAMESPACE_CLOSED], {names.EVICTIONS_LABEL: "never"}),
+    ("another word, as the API server compares it", [], {names.EVICTIONS_LABEL: "Never"}),
+    ("open", [], {}),
 )
 def test_a_namespace_may_keep_its_pods(expected: list[PodBlock], labels: dict[str, str]) -> None:
     known = replace(context(), namespaces={"default": labels, "other": {names.EVICTIONS_LABEL: "never"}})
@@ -220,13 +153,11 @@ def test_a_namespace_may_keep_its_pods(expected: list[PodBlock], labels: dict[st
     assert [blocker.reason for blocker in judge(pod("p"), known)] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "responders"),
-    [
-        pytest.param([(PodBlock.EVICTION_RESPONDERS, "a.com/mover")], ("a.com/mover",), id="one"),
-        pytest.param([(PodBlock.EVICTION_RESPONDERS, "a.com/x, b.com/y")], ("a.com/x", "b.com/y"), id="several"),
-        pytest.param([], (), id="nobody"),
-    ],
+@cases(
+    "expected, responders",
+    ("one", [(PodBlock.EVICTION_RESPONDERS, "a.com/mover")], ("a.com/mover",)),
+    ("several", [(PodBlock.EVICTION_RESPONDERS, "a.com/x, b.com/y")], ("a.com/x", "b.com/y")),
+    ("nobody", [], ()),
 )
 def test_a_pod_that_names_who_answers_for_its_eviction_keeps_its_node(
     expected: list[tuple[PodBlock, str]], responders: tuple[str, ...]
@@ -249,15 +180,13 @@ def test_all_blockers_are_kept_in_the_order_of_the_rules() -> None:
 
 
 @pytest.mark.acceptance(85)
-@pytest.mark.parametrize(
-    ("expected", "grace", "most", "policy"),
-    [
-        pytest.param([], 480, 480, {}, id="as much as the policy gives"),
-        pytest.param([PodBlock.GRACE_TOO_LONG], 481, 480, {}, id="a second more"),
-        pytest.param([PodBlock.GRACE_TOO_LONG], 3600, 480, {"long_grace": LongGrace.KEEP}, id="kept by word"),
-        pytest.param([], 3600, 480, {"long_grace": LongGrace.CUT}, id="cut by word"),
-        pytest.param([], 3600, 3600, {}, id="a policy that gives an hour"),
-    ],
+@cases(
+    "expected, grace, most, policy",
+    ("as much as the policy gives", [], 480, 480, {}),
+    ("a second more", [PodBlock.GRACE_TOO_LONG], 481, 480, {}),
+    ("kept by word", [PodBlock.GRACE_TOO_LONG], 3600, 480, {"long_grace": LongGrace.KEEP}),
+    ("cut by word", [], 3600, 480, {"long_grace": LongGrace.CUT}),
+    ("a policy that gives an hour", [], 3600, 3600, {}),
 )
 def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
     expected: list[PodBlock], grace: int, most: int, policy: dict[str, Any]
@@ -269,16 +198,10 @@ def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
     assert not found or found[0].detail == f"{grace} s of {most} s"
 
 
-def test_a_daemon_with_a_long_grace_goes_with_its_node() -> None:
-    assert blocks(pod("p", owner="DaemonSet/agent", grace_seconds=3600)) == []
-
-
-@pytest.mark.parametrize(
-    ("expected", "left"),
-    [
-        pytest.param([], timedelta(minutes=16, seconds=30), id="as long as a drain waits for it"),
-        pytest.param([PodBlock.STILL_TERMINATING], timedelta(minutes=16, seconds=31), id="a second longer"),
-    ],
+@cases(
+    "expected, left",
+    ("as long as a drain waits for it", [], timedelta(minutes=16, seconds=30)),
+    ("a second longer", [PodBlock.STILL_TERMINATING], timedelta(minutes=16, seconds=31)),
 )
 def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
     expected: list[PodBlock], left: timedelta
@@ -289,15 +212,12 @@ def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
     assert all(block.row.passes for block in expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "ready", "always"),
-    [
-        pytest.param([PodBlock.PDB_EXHAUSTED], True, True, id="a Ready pod"),
-        pytest.param([PodBlock.PDB_EXHAUSTED], False, False,
-                     id="one that is not Ready, as long as nothing else is shown"),
-        pytest.param([], False, True, id="one that is not Ready and may always go (unhealthyPodEvictionPolicy)"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, ready, always",
+    ("a Ready pod", [PodBlock.PDB_EXHAUSTED], True, True),
+    ("one that is not Ready, as long as nothing else is shown", [PodBlock.PDB_EXHAUSTED], False, False),
+    ("one that is not Ready and may always go (unhealthyPodEvictionPolicy)", [], False, True),
+)
 def test_an_exhausted_budget_blocks_what_it_counts(expected: list[PodBlock], ready: bool, always: bool) -> None:
     budget = pdb("all", allowed=0)
     given = replace(budget, always_evict_unhealthy=True) if always else budget

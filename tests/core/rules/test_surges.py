@@ -2,8 +2,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, SpreadConstraint
@@ -14,6 +12,7 @@ from shared.core.rules.pods import blockers
 from shared.core.rules.surges import START, is_surged
 from shared.core.rules.volumes import VolumeFacts
 from tests.builders import NOW, mounts, pdb, persistent_volume, pod, storage, volume_claim
+from tests.depth import cases
 
 NAME = "default/Deployment/web"
 DEPLOYMENT = Deployment(name=NAME, wanted=1, created=1, updated=1, available=1)
@@ -39,27 +38,25 @@ def kept(given: DrainContext, *pods: Pod) -> list[str]:
     return [blocker.reason.value for blocker in blockers(pods or (pod("p"),), given)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "setting", "workload", "budgets"),
-    [
-        pytest.param(True, SURGE, web(), (), id="the policy asks"),
-        pytest.param(True, SURGE, web(wish="true"), (), id="both ask"),
-        pytest.param(True, MOVE, web(wish="true"), (), id="the annotation asks"),
-        pytest.param(True, AVOID, web(wish="true"), (), id="the annotation asks, the policy would go last"),
-        pytest.param(True, MOVE, web(wish="yes"), (), id="what cannot be read makes no gap"),
-        pytest.param(False, NEVER, web(wish="true"), (), id="the policy forbids"),
-        pytest.param(False, MOVE, web(), (), id="nobody asks"),
-        pytest.param(False, MOVE, web(wish="false"), (), id="the annotation forbids, and the policy makes a gap"),
-        pytest.param(True, SURGE, web(wish="false"), (), id="the annotation forbids, and no gap is made"),
-        pytest.param(False, SURGE, web(2), (), id="one of two"),
-        pytest.param(True, SURGE, web(2), (SHUT,), id="one of two that a budget never lets go"),
-        pytest.param(True, SURGE, web(2), (UNCOUNTED,), id="one of two whose budget cannot count its pods"),
-        pytest.param(False, SURGE, web(2), (pdb("open", app="web"),), id="one of two that a budget lets go"),
-        pytest.param(False, MOVE, web(2), (SHUT,), id="a shut budget alone asks for nothing"),
-        pytest.param(True, SURGE, Workload("default/StatefulSet/web", 1, 1), (), id="another kind is not moved either"),
-        pytest.param(False, SURGE, Workload("default/StatefulSet/web", 2, 2), (SHUT,), id="its budget keeps it"),
-        pytest.param(False, SURGE, None, (), id="not known is not single"),
-    ],
+@cases(
+    "expected, setting, workload, budgets",
+    ("the policy asks", True, SURGE, web(), ()),
+    ("both ask", True, SURGE, web(wish="true"), ()),
+    ("the annotation asks", True, MOVE, web(wish="true"), ()),
+    ("the annotation asks, the policy would go last", True, AVOID, web(wish="true"), ()),
+    ("what cannot be read makes no gap", True, MOVE, web(wish="yes"), ()),
+    ("the policy forbids", False, NEVER, web(wish="true"), ()),
+    ("nobody asks", False, MOVE, web(), ()),
+    ("the annotation forbids, and the policy makes a gap", False, MOVE, web(wish="false"), ()),
+    ("the annotation forbids, and no gap is made", True, SURGE, web(wish="false"), ()),
+    ("one of two", False, SURGE, web(2), ()),
+    ("one of two that a budget never lets go", True, SURGE, web(2), (SHUT,)),
+    ("one of two whose budget cannot count its pods", True, SURGE, web(2), (UNCOUNTED,)),
+    ("one of two that a budget lets go", False, SURGE, web(2), (pdb("open", app="web"),)),
+    ("a shut budget alone asks for nothing", False, MOVE, web(2), (SHUT,)),
+    ("another kind is not moved either", True, SURGE, Workload("default/StatefulSet/web", 1, 1), ()),
+    ("its budget keeps it", False, SURGE, Workload("default/StatefulSet/web", 2, 2), (SHUT,)),
+    ("not known is not single", False, SURGE, None, ()),
 )
 def test_policy_and_annotation_show_what_is_moved_without_a_gap(
     expected: bool, setting: SingleReplicas, workload: Workload | None, budgets: tuple[Any, ...]
@@ -73,22 +70,20 @@ def test_a_jobs_pod_is_the_jobs_settings_own() -> None:
     assert not is_surged(pod("p", owner="Job/web").spec, given)
 
 
-@pytest.mark.parametrize(
-    ("expected", "workload"),
-    [
-        pytest.param([], web(), id="the defaults"),
-        pytest.param([], web(max_surge=Limit(count=1), max_unavailable=Limit(count=0)), id="one more, none less"),
-        pytest.param(["surge_forbidden"], web(wish="false"), id="forbidden"),
-        pytest.param(["surge_forbidden"], web(wish="yes"), id="unreadable"),
-        pytest.param(["surge_impossible"], web(rolling_update=False), id="Recreate"),
-        pytest.param(["surge_impossible"], web(max_surge=Limit(count=0)), id="no more than wanted"),
-        pytest.param(["surge_impossible"], web(max_unavailable=Limit(count=1)), id="one may lack"),
-        pytest.param(["surge_impossible"], web(paused=True), id="paused"),
-        pytest.param(["surge_not_ready"], web(available=0), id="not available"),
-        pytest.param(["rolling_out"], replace(web(), rolling=True), id="in a rollout"),
-        pytest.param(["surge_impossible"], Workload("default/StatefulSet/web", 1, 1), id="no Deployment"),
-        pytest.param(["surge_scattered"], replace(web(2)), id="the other replica lies elsewhere"),
-    ],
+@cases(
+    "expected, workload",
+    ("the defaults", [], web()),
+    ("one more, none less", [], web(max_surge=Limit(count=1), max_unavailable=Limit(count=0))),
+    ("forbidden", ["surge_forbidden"], web(wish="false")),
+    ("unreadable", ["surge_forbidden"], web(wish="yes")),
+    ("Recreate", ["surge_impossible"], web(rolling_update=False)),
+    ("no more than wanted", ["surge_impossible"], web(max_surge=Limit(count=0))),
+    ("one may lack", ["surge_impossible"], web(max_unavailable=Limit(count=1))),
+    ("paused", ["surge_impossible"], web(paused=True)),
+    ("not available", ["surge_not_ready"], web(available=0)),
+    ("in a rollout", ["rolling_out"], replace(web(), rolling=True)),
+    ("no Deployment", ["surge_impossible"], Workload("default/StatefulSet/web", 1, 1)),
+    ("the other replica lies elsewhere", ["surge_scattered"], replace(web(2))),
 )
 def test_what_cannot_surge_stays_with_its_reason(expected: list[str], workload: Workload) -> None:
     given = context(workload, disruption_budgets=(SHUT,))
@@ -115,12 +110,10 @@ def test_all_replicas_on_one_node_surge_together() -> None:
     assert kept(context(web(2), disruption_budgets=(SHUT,)), pod("p"), pod("q")) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "topology"),
-    [
-        pytest.param([], names.HOSTNAME_LABEL, id="apart from node to node"),
-        pytest.param(["surge_impossible"], names.ZONE_LABEL, id="apart from zone to zone"),
-    ],
+@cases(
+    "expected, topology",
+    ("apart from node to node", [], names.HOSTNAME_LABEL),
+    ("apart from zone to zone", ["surge_impossible"], names.ZONE_LABEL),
 )
 def test_a_pod_that_keeps_its_own_kind_off_its_zone_finds_no_place_next_to_itself(
     expected: list[str], topology: str
@@ -132,13 +125,11 @@ def test_a_pod_that_keeps_its_own_kind_off_its_zone_finds_no_place_next_to_itsel
     assert [kept(context(web()), row) for row in (apart, spread)] == [expected, expected]
 
 
-@pytest.mark.parametrize(
-    ("expected", "modes"),
-    [
-        pytest.param(["surge_impossible"], ("ReadWriteOnce",), id="one node at a time"),
-        pytest.param(["surge_impossible"], ("ReadWriteOncePod",), id="one pod at a time"),
-        pytest.param([], ("ReadWriteMany",), id="many nodes"),
-    ],
+@cases(
+    "expected, modes",
+    ("one node at a time", ["surge_impossible"], ("ReadWriteOnce",)),
+    ("one pod at a time", ["surge_impossible"], ("ReadWriteOncePod",)),
+    ("many nodes", [], ("ReadWriteMany",)),
 )
 def test_a_disk_of_one_node_keeps_its_pod(expected: list[str], modes: tuple[str, ...]) -> None:
     disk = persistent_volume("pv-data", access_modes=modes)
@@ -147,12 +138,10 @@ def test_a_disk_of_one_node_keeps_its_pod(expected: list[str], modes: tuple[str,
     assert kept(context(web(), volumes=facts), pod("p", volumes=mounts("data"))) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "workload"),
-    [
-        pytest.param(["surge_impossible"], web(), id="its quota is used up"),
-        pytest.param([], replace(web(), replaced_at_end=True), id="its Deployment waits, but not for those that surge"),
-    ],
+@cases(
+    "expected, workload",
+    ("its quota is used up", ["surge_impossible"], web()),
+    ("its Deployment waits, but not for those that surge", [], replace(web(), replaced_at_end=True)),
 )
 def test_a_namespace_without_room_for_one_more_keeps_its_pod(expected: list[str], workload: Workload) -> None:
     assert kept(context(workload), pod("p", replaced_at_end=True)) == expected
@@ -162,10 +151,7 @@ def test_nobody_cuts_the_grace_of_a_pod_that_its_controller_ends() -> None:
     assert kept(context(web()), pod("p", grace_seconds=3600)) == ["surge_impossible"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "short"),
-    [pytest.param([], 1, id="a drain has time for it"), pytest.param(["surge_impossible"], 0, id="it has not")],
-)
+@cases("expected, short", ("a drain has time for it", [], 1), ("it has not", ["surge_impossible"], 0))
 def test_a_deployment_that_waits_as_long_as_a_drain_lasts_is_not_restarted(expected: list[str], short: int) -> None:
     waits = DrainSettings().timeout - START - timedelta(seconds=short)
 

@@ -37,6 +37,7 @@ from tests.builders import (
     storage_class,
     volume_claim,
 )
+from tests.depth import cases
 
 Row = PersistentVolumeClaim | PersistentVolume | StorageClass
 DISK = persistent_volume("pv-data", zone="a")
@@ -62,63 +63,47 @@ def test_a_volume_whose_place_the_pod_does_not_show_keeps_it(kind: str) -> None:
     assert said(volumes=(Volume("v", kind),)) == [f"volumes: {kind} v"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "rows"),
-    [
-        pytest.param(None, [volume_claim("data"), DISK], id="bound to a disk"),
-        pytest.param("unbound_claim: claim data is missing", [DISK], id="no such claim"),
-        pytest.param(
-            "unbound_claim: claim data has lost its volume", [volume_claim("data", lost=True), DISK], id="phase Lost"
-        ),
-        pytest.param(
-            "unbound_claim: claim data is being deleted", [volume_claim("data", deleting=True), DISK], id="deleted"
-        ),
-        pytest.param("unbound_claim: volume pv-data is missing", [volume_claim("data")], id="its volume is gone"),
-        pytest.param(
-            "unbound_claim: claim data has no volume",
-            [volume_claim("data", bound=False), DISK],
-            id="binding not complete",
-        ),
-        pytest.param(None, [volume_claim("data", volume="")], id="waits for its pod"),
-        pytest.param(
-            "unbound_claim: claim data has no volume",
-            [volume_claim("data", volume="", storage_class="now"), storage_class("now", waits_for_consumer=False)],
-            id="should have a volume without a pod",
-        ),
-        pytest.param(
-            "unbound_claim: claim data has no volume",
-            [volume_claim("data", volume="", storage_class="")],
-            id="no class",
-        ),
-        pytest.param(
-            "volumes: volumes of class hand are made by hand",
-            [
-                volume_claim("data", volume="", storage_class="hand"),
-                storage_class("hand", provisioner="kubernetes.io/no-provisioner"),
-            ],
-            id="waits for somebody",
-        ),
-        *(
-            pytest.param(
-                f"local_volume: volume pv-data is of kind {kind}",
-                [volume_claim("data"), replace(DISK, kind=kind, driver="")],
-                id=f"a {kind} disk",
-            )
-            for kind in ("local", "hostPath")
-        ),
-        pytest.param(
-            "volumes: volume pv-data is of kind azureDisk",
-            [volume_claim("data"), replace(DISK, kind="azureDisk", driver="")],
-            id="a disk that is read in a way of its own",
-        ),
-        pytest.param(
-            "volumes: volume pv-data is of kind ", [volume_claim("data"), replace(DISK, kind="")], id="a kind not known"
-        ),
-        *(
-            pytest.param(None, [volume_claim("data"), replace(DISK, kind=kind, driver="")], id=f"a {kind} volume")
-            for kind in ("nfs", "iscsi", "gcePersistentDisk")
-        ),
-    ],
+@cases(
+    "expected, rows",
+    ("bound to a disk", None, [volume_claim("data"), DISK]),
+    ("no such claim", "unbound_claim: claim data is missing", [DISK]),
+    ("phase Lost", "unbound_claim: claim data has lost its volume", [volume_claim("data", lost=True), DISK]),
+    ("deleted", "unbound_claim: claim data is being deleted", [volume_claim("data", deleting=True), DISK]),
+    ("its volume is gone", "unbound_claim: volume pv-data is missing", [volume_claim("data")]),
+    ("binding not complete", "unbound_claim: claim data has no volume", [volume_claim("data", bound=False), DISK]),
+    ("waits for its pod", None, [volume_claim("data", volume="")]),
+    (
+        "should have a volume without a pod",
+        "unbound_claim: claim data has no volume",
+        [volume_claim("data", volume="", storage_class="now"), storage_class("now", waits_for_consumer=False)],
+    ),
+    ("no class", "unbound_claim: claim data has no volume", [volume_claim("data", volume="", storage_class="")]),
+    (
+        "waits for somebody",
+        "volumes: volumes of class hand are made by hand",
+        [
+            volume_claim("data", volume="", storage_class="hand"),
+            storage_class("hand", provisioner="kubernetes.io/no-provisioner"),
+        ],
+    ),
+    *(
+        (
+            f"a {kind} disk",
+            f"local_volume: volume pv-data is of kind {kind}",
+            [volume_claim("data"), replace(DISK, kind=kind, driver="")],
+        )
+        for kind in ("local", "hostPath")
+    ),
+    (
+        "a disk that is read in a way of its own",
+        "volumes: volume pv-data is of kind azureDisk",
+        [volume_claim("data"), replace(DISK, kind="azureDisk", driver="")],
+    ),
+    ("a kind not known", "volumes: volume pv-data is of kind ", [volume_claim("data"), replace(DISK, kind="")]),
+    *(
+        (f"a {kind} volume", None, [volume_claim("data"), replace(DISK, kind=kind, driver="")])
+        for kind in ("nfs", "iscsi", "gcePersistentDisk")
+    ),
 )
 def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
     expected: str | None, rows: list[Row]
@@ -128,31 +113,27 @@ def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
     assert said(*rows) == wanted
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "rows", "known"),
-    [
-        pytest.param(None, "standard-rwo", [], {}, id="made where the pod goes"),
-        pytest.param("its storage class is missing", "none", [], {}, id="no such class"),
-        pytest.param("its storage class is missing", None, [], {}, id="no class named, and no default"),
-        pytest.param(None, None, [storage_class("usual", default_since=NOW)], {}, id="the default class"),
-        pytest.param(
-            "its storage class is missing", "", [storage_class("usual", default_since=NOW)], {}, id="none at all"
-        ),
-        pytest.param(
-            "class now makes a volume before its pod has a node",
-            "now",
-            [storage_class("now", waits_for_consumer=False)],
-            {},
-            id="made anywhere",
-        ),
-        pytest.param(
-            "pd.csi.storage.gke.io has room in some places only",
-            "standard-rwo",
-            [],
-            {"capacity_drivers": frozenset({"pd.csi.storage.gke.io"})},
-            id="made where there is room",
-        ),
-    ],
+@cases(
+    "expected, given, rows, known",
+    ("made where the pod goes", None, "standard-rwo", [], {}),
+    ("no such class", "its storage class is missing", "none", [], {}),
+    ("no class named, and no default", "its storage class is missing", None, [], {}),
+    ("the default class", None, None, [storage_class("usual", default_since=NOW)], {}),
+    ("none at all", "its storage class is missing", "", [storage_class("usual", default_since=NOW)], {}),
+    (
+        "made anywhere",
+        "class now makes a volume before its pod has a node",
+        "now",
+        [storage_class("now", waits_for_consumer=False)],
+        {},
+    ),
+    (
+        "made where there is room",
+        "pd.csi.storage.gke.io has room in some places only",
+        "standard-rwo",
+        [],
+        {"capacity_drivers": frozenset({"pd.csi.storage.gke.io"})},
+    ),
 )
 def test_an_ephemeral_volume_is_made_again_for_the_new_pod(
     expected: str | None, given: str | None, rows: list[Row], known: dict[str, Any]
@@ -162,24 +143,15 @@ def test_an_ephemeral_volume_is_made_again_for_the_new_pod(
     assert found == ([f"volumes: ephemeral v: {expected}"] if expected else [])
 
 
-@pytest.mark.parametrize(
-    ("expected", "users", "rows"),
-    [
-        pytest.param(False, 1, [volume_claim("data"), DISK], id="one pod alone"),
-        pytest.param(True, 2, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteOnce",))], id="two pods"),
-        pytest.param(
-            True, 2, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteOncePod",))], id="two, one waits"
-        ),
-        pytest.param(False, 9, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteMany",))], id="many nodes"),
-        pytest.param(
-            False,
-            9,
-            [volume_claim("data"), replace(DISK, access_modes=("ReadWriteOnce", "ReadOnlyMany"))],
-            id="many read",
-        ),
-        pytest.param(False, 9, [volume_claim("data"), replace(DISK, kind="nfs")], id="mounted, not attached"),
-        pytest.param(True, 2, [volume_claim("data", volume="")], id="the first pod decides where it will be"),
-    ],
+@cases(
+    "expected, users, rows",
+    ("one pod alone", False, 1, [volume_claim("data"), DISK]),
+    ("two pods", True, 2, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteOnce",))]),
+    ("two, one waits", True, 2, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteOncePod",))]),
+    ("many nodes", False, 9, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteMany",))]),
+    ("many read", False, 9, [volume_claim("data"), replace(DISK, access_modes=("ReadWriteOnce", "ReadOnlyMany"))]),
+    ("mounted, not attached", False, 9, [volume_claim("data"), replace(DISK, kind="nfs")]),
+    ("the first pod decides where it will be", True, 2, [volume_claim("data", volume="")]),
 )
 def test_pods_that_share_a_disk_which_one_node_can_hold_stay(expected: bool, users: int, rows: list[Row]) -> None:
     wanted = [f"shared_disk: persistentVolumeClaim data: {users} pods use claim data"]
@@ -231,14 +203,12 @@ def test_a_pods_claims_are_those_it_names_and_those_made_for_it() -> None:
     assert list(claim_keys(pod("web-0", volumes=volumes))) == ["default/data", "default/web-0-scratch"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "since"),
-    [
-        pytest.param("", {"a": None}, id="there is none"),
-        pytest.param("b", {"a": None, "b": NOW}, id="one of several"),
-        pytest.param("b", {"a": NOW, "b": NOW + timedelta(days=1)}, id="of two the newest"),
-        pytest.param("a", {"a": NOW, "b": NOW}, id="of two of one age the first by name"),
-    ],
+@cases(
+    "expected, since",
+    ("there is none", "", {"a": None}),
+    ("one of several", "b", {"a": None, "b": NOW}),
+    ("of two the newest", "b", {"a": NOW, "b": NOW + timedelta(days=1)}),
+    ("of two of one age the first by name", "a", {"a": NOW, "b": NOW}),
 )
 def test_the_default_class_is_the_one_that_admission_takes(expected: str, since: dict[str, object]) -> None:
     classes = {name: storage_class(name, default_since=at) for name, at in since.items()}

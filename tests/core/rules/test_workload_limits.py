@@ -2,7 +2,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from shared.core.cluster.workloads import Workload, mark
@@ -22,6 +21,7 @@ from shared.core.rules.workload_limits import (
     workload_moves,
 )
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class, policy
+from tests.depth import cases
 
 NAME = "default/Deployment/web"
 WEB, NEW = pod_class(owner="ReplicaSet/web"), pod_class(owner="ReplicaSet/web-new")
@@ -34,29 +34,15 @@ def shared(*kinds: Any, workload: Workload | None = None, budgets: tuple[Any, ..
     return workload_moves(pods, DrainContext(budgets, policy().pool("a"), NOW, known))
 
 
-@pytest.mark.parametrize(
-    ("expected", "found"),
-    [
-        pytest.param(
-            (WorkloadMove(NAME, 2, 1, 2),),
-            shared(WEB, WEB, workload=Workload(NAME, 8, 7)),
-            id="two of eight, one is away",
-        ),
-        pytest.param(
-            (WorkloadMove(NAME, 2, 0, 1),),
-            shared(WEB, NEW, workload=Workload(NAME, 4, 4)),
-            id="ReplicaSets of one Deployment",
-        ),
-        pytest.param((WorkloadMove(WEB.workload, 1, 0, 1),), shared(WEB), id="not known: one at a time"),
-        pytest.param(
-            (WorkloadMove(NAME, 1, 0, 1),),
-            shared(WEB, workload=Workload(NAME, 8)),
-            id="its status not known: one at a time",
-        ),
-        pytest.param((), shared(WEB, workload=Workload(NAME, 1, 1)), id="a single replica is singleReplicas' alone"),
-        pytest.param((), shared(WEB, budgets=(pdb("web", app="web"),)), id="a PodDisruptionBudget speaks for it"),
-        pytest.param((), shared(pod_class(owner="DaemonSet/agent")), id="what is not moved"),
-    ],
+@cases(
+    "expected, found",
+    ("two of eight, one is away", (WorkloadMove(NAME, 2, 1, 2),), shared(WEB, WEB, workload=Workload(NAME, 8, 7))),
+    ("ReplicaSets of one Deployment", (WorkloadMove(NAME, 2, 0, 1),), shared(WEB, NEW, workload=Workload(NAME, 4, 4))),
+    ("not known: one at a time", (WorkloadMove(WEB.workload, 1, 0, 1),), shared(WEB)),
+    ("its status not known: one at a time", (WorkloadMove(NAME, 1, 0, 1),), shared(WEB, workload=Workload(NAME, 8))),
+    ("a single replica is singleReplicas' alone", (), shared(WEB, workload=Workload(NAME, 1, 1))),
+    ("a PodDisruptionBudget speaks for it", (), shared(WEB, budgets=(pdb("web", app="web"),))),
+    ("what is not moved", (), shared(pod_class(owner="DaemonSet/agent"))),
 )
 def test_a_drain_shares_what_it_moves_of_workloads_without_a_pdb(
     expected: tuple[WorkloadMove, ...], found: tuple[WorkloadMove, ...]
@@ -64,15 +50,13 @@ def test_a_drain_shares_what_it_moves_of_workloads_without_a_pdb(
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "wanted", "held"),
-    [
-        pytest.param(True, WorkloadMove(NAME, 9, 0, 1), 0, id="alone, however many: they go in turns"),
-        pytest.param(True, WorkloadMove(NAME, 1, 0, 2), 1, id="all together may be away"),
-        pytest.param(False, WorkloadMove(NAME, 1, 0, 1), 1, id="one too many"),
-        pytest.param(False, WorkloadMove(NAME, 1, 1, 2), 1, id="one is away already"),
-        pytest.param(False, WorkloadMove(NAME, 2, 0, 4), 3, id="the other holds most of it"),
-    ],
+@cases(
+    "expected, wanted, held",
+    ("alone, however many: they go in turns", True, WorkloadMove(NAME, 9, 0, 1), 0),
+    ("all together may be away", True, WorkloadMove(NAME, 1, 0, 2), 1),
+    ("one too many", False, WorkloadMove(NAME, 1, 0, 1), 1),
+    ("one is away already", False, WorkloadMove(NAME, 1, 1, 2), 1),
+    ("the other holds most of it", False, WorkloadMove(NAME, 2, 0, 4), 3),
 )
 def test_a_workload_is_shared_only_while_all_pods_together_may_be_away(
     expected: bool,
@@ -116,17 +100,15 @@ def let_go(number: int) -> dict[str, PodProgress]:
     return {row.uid: row for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("expected", "seen", "gone"),
-    [
-        pytest.param(2, OtherClaims(), 0, id="nobody else: as many as may be away"),
-        pytest.param(1, OtherClaims(older={KEY: 1}), 0, id="room is left for an earlier drain"),
-        pytest.param(0, OtherClaims(older={KEY: 2}), 0, id="an earlier drain may need all of it"),
-        pytest.param(2, OtherClaims(younger={KEY: 1}), 0, id="a later drain leaves the room to us"),
-        pytest.param(1, OtherClaims(younger={KEY: 1}), 1, id="what the claim wrote down is nearly used up"),
-        pytest.param(0, OtherClaims(younger={KEY: 1}), 2, id="pods that came since then wait for the later drain"),
-        pytest.param(2, OtherClaims(), 2, id="and go once there is none"),
-    ],
+@cases(
+    "expected, seen, gone",
+    ("nobody else: as many as may be away", 2, OtherClaims(), 0),
+    ("room is left for an earlier drain", 1, OtherClaims(older={KEY: 1}), 0),
+    ("an earlier drain may need all of it", 0, OtherClaims(older={KEY: 2}), 0),
+    ("a later drain leaves the room to us", 2, OtherClaims(younger={KEY: 1}), 0),
+    ("what the claim wrote down is nearly used up", 1, OtherClaims(younger={KEY: 1}), 1),
+    ("pods that came since then wait for the later drain", 0, OtherClaims(younger={KEY: 1}), 2),
+    ("and go once there is none", 2, OtherClaims(), 2),
 )
 def test_earlier_drains_go_first_and_each_keeps_to_what_it_wrote_down(
     expected: int, seen: OtherClaims, gone: int

@@ -1,14 +1,13 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.policy import Jobs, Limit, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import goes_last, judge
 from tests.builders import NOW, pdb, pod
+from tests.depth import cases
 
 WEB = "default/ReplicaSet/web"
 NAME = "default/Deployment/web"
@@ -25,17 +24,15 @@ def found(
     return kind, [reason.value for reason in reasons]
 
 
-@pytest.mark.parametrize(
-    ("expected", "setting", "owner", "wanted"),
-    [
-        pytest.param([], SingleReplicas.MOVE, "ReplicaSet/web", 1, id="moved by default"),
-        pytest.param([], SingleReplicas.AVOID, "ReplicaSet/web", 1, id="avoided is a matter of order, no block"),
-        pytest.param(["single_replica"], SingleReplicas.NEVER, "ReplicaSet/web", 1, id="never moved"),
-        pytest.param(["single_replica"], SingleReplicas.NEVER, "StatefulSet/db", 1, id="nor of a StatefulSet"),
-        pytest.param([], SingleReplicas.NEVER, "ReplicaSet/web", 2, id="one of two is not single"),
-        pytest.param([], SingleReplicas.NEVER, "ReplicaSet/web", None, id="not known is not single"),
-        pytest.param([], SingleReplicas.NEVER, "Job/batch", 1, id="a Job's pod is the Job setting's"),
-    ],
+@cases(
+    "expected, setting, owner, wanted",
+    ("moved by default", [], SingleReplicas.MOVE, "ReplicaSet/web", 1),
+    ("avoided is a matter of order, no block", [], SingleReplicas.AVOID, "ReplicaSet/web", 1),
+    ("never moved", ["single_replica"], SingleReplicas.NEVER, "ReplicaSet/web", 1),
+    ("nor of a StatefulSet", ["single_replica"], SingleReplicas.NEVER, "StatefulSet/db", 1),
+    ("one of two is not single", [], SingleReplicas.NEVER, "ReplicaSet/web", 2),
+    ("not known is not single", [], SingleReplicas.NEVER, "ReplicaSet/web", None),
+    ("a Job's pod is the Job setting's", [], SingleReplicas.NEVER, "Job/batch", 1),
 )
 def test_a_single_replica_follows_the_policy(
     expected: list[str], setting: SingleReplicas, owner: str, wanted: int | None
@@ -43,38 +40,28 @@ def test_a_single_replica_follows_the_policy(
     assert found(pod("p", owner=owner), Workload("w", wanted), single_replicas=setting, jobs=Jobs.MOVE)[1] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "setting"),
-    [
-        pytest.param(("moves", []), Jobs.MOVE, id="moved"),
-        pytest.param(("waits", ["job_running"]), Jobs.WAIT, id="waited for"),
-        pytest.param(("blocks", ["job"]), Jobs.NEVER, id="never moved"),
-    ],
+@cases(
+    "expected, settings",
+    ("moved", ("moves", []), {"jobs": Jobs.MOVE}),
+    ("waited for", ("waits", ["job_running"]), {"jobs": Jobs.WAIT}),
+    ("never moved", ("blocks", ["job"]), {"jobs": Jobs.NEVER}),
+    ("waited for unless the policy shows otherwise", ("waits", ["job_running"]), {}),
 )
-def test_a_jobs_pod_follows_the_policy(expected: tuple[str, list[str]], setting: Jobs) -> None:
-    assert found(pod("p", owner="Job/batch"), jobs=setting) == expected
+def test_a_jobs_pod_follows_the_policy(expected: tuple[str, list[str]], settings: dict[str, Any]) -> None:
+    assert found(pod("p", owner="Job/batch"), **settings) == expected
 
 
-def test_jobs_are_waited_for_unless_the_policy_shows_otherwise() -> None:
-    assert found(pod("p", owner="Job/batch")) == ("waits", ["job_running"])
-
-
-@pytest.mark.parametrize(
-    ("expected", "minimum", "changes"),
-    [
-        pytest.param([], 0, {"created": NOW}, id="any age by default"),
-        pytest.param(["too_young_pod"], 10, {"created": NOW - 10 * MINUTE + timedelta(seconds=1)}, id="a second short"),
-        pytest.param([], 10, {"created": NOW - 10 * MINUTE}, id="at exactly that age it may go"),
-        pytest.param([], 10, {"created": NOW, "deleting": NOW}, id="a pod that is leaving keeps nothing"),
-        pytest.param([], 10, {"created": None}, id="of unknown age"),
-    ],
+@cases(
+    "expected, minimum, changes",
+    ("any age by default", [], 0, {"created": NOW}),
+    ("a second short", ["too_young_pod"], 10, {"created": NOW - 10 * MINUTE + timedelta(seconds=1)}),
+    ("at exactly that age it may go", [], 10, {"created": NOW - 10 * MINUTE}),
+    ("a pod that is leaving keeps nothing", [], 10, {"created": NOW, "deleting": NOW}),
+    ("of unknown age", [], 10, {"created": None}),
+    ("a DaemonSet's", [], 10, {"created": NOW, "owner": "DaemonSet/agent"}),
 )
 def test_a_young_pod_keeps_its_node_for_a_while(expected: list[str], minimum: int, changes: dict[str, Any]) -> None:
     assert found(pod("p", **changes), minimum_pod_age=minimum * MINUTE)[1] == expected
-
-
-def test_a_young_daemon_keeps_nothing() -> None:
-    assert found(pod("p", owner="DaemonSet/agent", created=NOW), minimum_pod_age=MINUTE)[1] == []
 
 
 def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
@@ -87,13 +74,11 @@ def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param("", {}, id="it goes on"),
-        pytest.param(", paused", {"paused": True}, id="a person halted it"),
-        pytest.param(", past its progress deadline", {"progressing": False}, id="it makes no progress"),
-    ],
+@cases(
+    "expected, changes",
+    ("it goes on", "", {}),
+    ("a person halted it", ", paused", {"paused": True}),
+    ("it makes no progress", ", past its progress deadline", {"progressing": False}),
 )
 def test_a_rollout_that_waiting_does_not_end_is_named(expected: str, changes: dict[str, Any]) -> None:
     rolling = Workload(NAME, 3, 3, rolling=True, deployment=Deployment(name=NAME, wanted=3, **changes))
@@ -101,24 +86,23 @@ def test_a_rollout_that_waiting_does_not_end_is_named(expected: str, changes: di
     assert found.detail == NAME + expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "available", "subject", "budgets"),
-    [
-        pytest.param([], 4, pod("p"), (), id="all there: one may go"),
-        pytest.param(["too_few_available"], 3, pod("p"), (), id="a quarter away already"),
-        pytest.param([], 3, pod("p", ready=False), (), id="the one that is away may go"),
-        pytest.param([], 3, pod("p", deleting=NOW), (), id="the one that is leaving may go"),
-        pytest.param([], 3, pod("p"), (pdb("web", app="web"),), id="a PDB speaks for itself"),
-    ],
+@cases(
+    "expected, available, subject, budgets, settings",
+    ("all there: one may go", [], 4, pod("p"), (), {}),
+    ("a quarter away already", ["too_few_available"], 3, pod("p"), (), {}),
+    ("the policy lets two be away", [], 3, pod("p"), (), {"unprotected": Limit(count=2)}),
+    ("the one that is away may go", [], 3, pod("p", ready=False), (), {}),
+    ("the one that is leaving may go", [], 3, pod("p", deleting=NOW), (), {}),
+    ("a PDB speaks for itself", [], 3, pod("p"), (pdb("web", app="web"),), {}),
 )
 def test_a_workload_without_a_pdb_loses_no_more_than_a_quarter(
-    expected: list[str], available: int, subject: Pod, budgets: tuple[PodDisruptionBudget, ...]
+    expected: list[str],
+    available: int,
+    subject: Pod,
+    budgets: tuple[PodDisruptionBudget, ...],
+    settings: dict[str, Any],
 ) -> None:
-    assert found(subject, Workload(NAME, 4, available), *budgets)[1] == expected
-
-
-def test_the_policy_shows_how_many_may_be_away() -> None:
-    assert found(pod("p"), Workload(NAME, 4, 3), unprotected=Limit(count=2))[1] == []
+    assert found(subject, Workload(NAME, 4, available), *budgets, **settings)[1] == expected
 
 
 def test_what_waits_and_blocks_at_once_is_a_block() -> None:

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from shared.core.cluster.pod import PodClass
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.constraints.domain_counts import TermMatches
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
@@ -48,6 +48,13 @@ class ConstraintInput:
         nodes, pools = self.snapshot.nodes, self.snapshot.pools
         upgrading = {name for name, pool in pools.items() if pool.upgrading}
         return self.staying & np.fromiter((node.pool not in upgrading for node in nodes), np.bool_, len(nodes))
+
+    @cached_property
+    def terminating(self) -> Sequence[tuple[int, int, Pod]]:
+        """The pods on their way out, each with its class and node."""
+        index = {node.name: place for place, node in enumerate(self.snapshot.nodes)}
+        found = (pod for pod in self.snapshot.pods if pod.deleting is not None and not pod.phase.finished)
+        return [(self.kinds[pod.spec], index[pod.node], pod) for pod in found if pod.node in index]
 
     def unsteady(self, steady: NodeMask) -> list[int]:
         """Return the nodes whose pods may be gone at any time: all but the steady ones; none if nothing is foreseen."""

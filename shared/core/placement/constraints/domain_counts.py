@@ -154,12 +154,16 @@ def _outside(domains: set[int], count: int, nodes: NDArray[np.int64]) -> NodeMas
 
 
 class TopologyDomains:
-    def __init__(self, node_filters: NodeFilters, key: str) -> None:
+    def __init__(self, codes: Codes) -> None:
+        self._codes = codes
+        self._size = int(codes.max(initial=NOWHERE)) + 1
+        self.of: list[int] = codes.tolist()  # By node.
+
+    @classmethod
+    def of_label(cls, node_filters: NodeFilters, key: str) -> "TopologyDomains":
         column = node_filters.label(key)
         absent = column.values.index(None) if None in column.values else NOWHERE
-        self._codes: Codes = np.where(column.codes == absent, NOWHERE, column.codes)
-        self._size = int(self._codes.max(initial=NOWHERE)) + 1
-        self.of: list[int] = self._codes.tolist()  # By node.
+        return cls(np.where(column.codes == absent, NOWHERE, column.codes))
 
     def nodes_in(self, domains: Collection[int]) -> NodeMask:
         # one more place than domains: NOWHERE, which is the last index, falls on it

@@ -7,12 +7,10 @@ new one, or nowhere for now. While there, they keep a pod from being the first: 
 them share.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from shared.core.cluster.pod import PodClass
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.constraints.domain_counts import (
     NOWHERE,
@@ -27,7 +25,10 @@ from shared.core.placement.node_filters import NodeMask
 Domains = tuple[int, ...]  # A node's domain for each key of a rule.
 
 
-class AffinityRules:
+RuleCounts = TwinRows[tuple[Counts, ...]]  # By rule and key, what lies in each domain.
+
+
+class RequiredAffinity(Constraint):
     """The rules of all classes: by class what it asks, and which rules mean it."""
 
     def __init__(self, given: ConstraintInput) -> None:
@@ -35,7 +36,7 @@ class AffinityRules:
         rules = list(dict.fromkeys(spec.affinity for spec in classes if spec.affinity))
         numbers = {terms: rule for rule, terms in enumerate(rules)}
         keys = [tuple(dict.fromkeys(term.topology_key for term in terms)) for terms in rules]
-        known = {key: TopologyDomains(node_filters, key) for row in keys for key in row}
+        known = {key: TopologyDomains.of_label(node_filters, key) for row in keys for key in row}
         self.domains = [tuple(known[key] for key in row) for row in keys]
         """By rule, the domains of each of its keys."""
         self.rule_of = [numbers.get(spec.affinity) for spec in classes]
@@ -43,6 +44,9 @@ class AffinityRules:
         rows = ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds)
         self.meant_by: list[tuple[int, ...]] = by_class(len(classes), rows)
         """By class, the rules of which all terms mean it."""
+        self._unsteady = given.unsteady(given.destinations)
+        """The nodes whose pods may be gone at any time: not Ready, on their way out, cordoned, or in an upgrade."""
+        self._terminating = given.terminating
 
     def place(self, rule: int, node: int) -> Domains | None:
         """Return the node's domains; None: it has none of the keys, and what lies on it is nobody's companion."""
@@ -53,36 +57,18 @@ class AffinityRules:
         """Whether the class is meant by what it asks itself: one such pod may come where none is yet."""
         return self.rule_of[kind] in self.meant_by[kind]
 
-
-def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple[int, int]]:
-    index = {node.name: place for place, node in enumerate(snapshot.nodes)}
-    leaving = (pod for pod in snapshot.pods if pod.deleting is not None and not pod.phase.finished)
-    return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
-
-
-RuleCounts = TwinRows[tuple[Counts, ...]]  # By rule and key, what lies in each domain.
-
-
-class RequiredAffinity(Constraint):
-    def __init__(self, given: ConstraintInput) -> None:
-        self.rules = AffinityRules(given)
-        self.nodes = len(given.snapshot.nodes)
-        self._unsteady = given.unsteady(given.destinations)
-        """The nodes whose pods may be gone at any time: not Ready, on their way out, cordoned, or in an upgrade."""
-        self._terminating = terminating(given.kinds, given.snapshot)
-
     def concerns(self, kind: int) -> bool:
-        return self.rules.rule_of[kind] is not None or bool(self.rules.meant_by[kind])
+        return self.rule_of[kind] is not None or bool(self.meant_by[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
-        rule = self.rules.rule_of[kind]
-        return None if rule is None else _all(domains.nodes_with_key() for domains in self.rules.domains[rule])
+        rule = self.rule_of[kind]
+        return None if rule is None else _all(domains.nodes_with_key() for domains in self.domains[rule])
 
     def state(self) -> "RequiredAffinityState":
         found = RequiredAffinityState(self)
         for node in self._unsteady:
             found.stop_filling(node)
-        for kind, node in self._terminating:
+        for kind, node, _ in self._terminating:
             found.doubt(kind, node)
         return found
 
@@ -90,9 +76,8 @@ class RequiredAffinity(Constraint):
 class RequiredAffinityState(ConstraintState):
     """How many pods each rule means, by key and domain: those to rely on, and those that may be gone."""
 
-    def __init__(self, affinity: RequiredAffinity) -> None:
-        self._of = affinity
-        self._rules = affinity.rules
+    def __init__(self, rules: RequiredAffinity) -> None:
+        self._rules = rules
         self._sure, self._unsure = self._nobody(), self._nobody()
         self._left = self._nobody()  # Where pods that ask for the same as they are asked for were evicted.
         self._on: dict[int, Counts] = {}  # By node and rule, the pods that the snapshot shows there.
@@ -101,7 +86,7 @@ class RequiredAffinityState(ConstraintState):
 
     def copy(self) -> "RequiredAffinityState":
         twin = object.__new__(RequiredAffinityState)
-        twin._of, twin._rules = self._of, self._rules
+        twin._rules = self._rules
         twin._sure, twin._unsure, twin._left = self._sure.copy(), self._unsure.copy(), self._left.copy()
         twin._on = {node: dict(counts) for node, counts in self._on.items()}
         twin._shut, twin._places = dict(self._shut), self._places.copy()

@@ -33,11 +33,8 @@ class TopologySpread(Constraint):
         """Nodes whose pods may be gone at any time: not Ready, on their way out, or cordoned."""
         nodes = given.snapshot.nodes
         self.announced = frozenset(place for place, node in enumerate(nodes) if node.is_announced)
-        index = {node.name: place for place, node in enumerate(nodes)}
         self.terminating = [
-            (given.kinds[pod.spec], index[pod.node], is_replaced(pod) or not given.foresees)
-            for pod in given.snapshot.pods
-            if pod.deleting is not None and pod.node in index and not pod.phase.finished
+            (kind, node, is_replaced(pod) or not given.foresees) for kind, node, pod in given.terminating
         ]
 
     def concerns(self, kind: int) -> bool:

@@ -1,8 +1,8 @@
-"""Where the volumes of a pod can be mounted, and which claims only one pod may use at a time.
+"""Where the volumes of a pod can be mounted.
 
 A bound claim's volume binds by its node affinity (plugin VolumeBinding) and by its zone and region labels
-(VolumeZone), one that is still to be made by the topologies of its class. While a pod uses a ReadWriteOncePod claim,
-no other gets a node (VolumeRestrictions). A mask is made once for each place: thousands of claims are in a few zones.
+(VolumeZone), one that is still to be made by the topologies of its class. A mask is made once for each place:
+thousands of claims are in a few zones.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,7 @@ import numpy as np
 from shared.core.cluster import names
 from shared.core.cluster.pod import WITH_CLAIM, PodClass, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
-from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import READ_WRITE_ONCE_POD, PersistentVolume, Storage
+from shared.core.cluster.storage import PersistentVolume, Storage
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for
@@ -31,30 +30,15 @@ Terms = tuple[NodeTerm, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DiskAffinity:
-    """The nodes that any of the terms means."""
-
-    terms: Terms
-
-
-@dataclass(frozen=True, slots=True)
 class TakenOver:
-    """The same of an in-tree volume; where a CSI driver has taken over from its plugin, as that driver puts it."""
+    """Where an in-tree volume is; where a CSI driver has taken over from its plugin, as that driver puts it."""
 
     plugin: str
     terms: Terms | None
     by_driver: Terms
 
 
-@dataclass(frozen=True, slots=True)
-class Zones:
-    """A label of the volume: only in these zones or regions, as far as nodes have any."""
-
-    key: str
-    values: tuple[str, ...]
-
-
-Place = DiskAffinity | TakenOver | Zones
+Place = Terms | TakenOver
 
 
 class VolumePlace(Constraint):
@@ -80,34 +64,16 @@ class VolumePlace(Constraint):
 
     def _mask(self, place: Place) -> NodeMask:
         if place not in self._masks:
-            self._masks[place] = self._make_mask(place)
+            mask = self._taken_over(place) if isinstance(place, TakenOver) else self._filters.meeting(place)
+            self._masks[place] = mask
         return self._masks[place]
-
-    def _make_mask(self, place: Place) -> NodeMask:
-        match place:
-            case DiskAffinity(terms):
-                return self._filters.meeting(terms)
-            case TakenOver():
-                return self._taken_over(place)
-            case Zones():
-                return self._in_zones(place)
 
     def _taken_over(self, place: TakenOver) -> NodeMask:
         at = self._storage.csi_nodes
         here = (node.name in at and place.plugin in at[node.name].migrated for node in self._nodes)
-        as_written = True if place.terms is None else self._mask(DiskAffinity(place.terms))
+        as_written = True if place.terms is None else self._mask(place.terms)
         taken_over = np.fromiter(here, np.bool_, len(self._nodes))
-        return np.where(taken_over, self._mask(DiskAffinity(place.by_driver)), as_written)
-
-    def _in_zones(self, place: Zones) -> NodeMask:
-        def nodes(key: str, operator: str, *values: str) -> NodeMask:
-            return self._filters.meeting((NodeTerm((Requirement(key, operator, values),)),))
-
-        found = reduce(np.logical_and, (nodes(key, "DoesNotExist") for key in names.VOLUME_ZONE_LABELS))
-        found |= nodes(place.key, "In", *place.values)
-        if place.key in _NEWER:
-            found |= nodes(place.key, "DoesNotExist") & nodes(_NEWER[place.key], "In", *place.values)
-        return found
+        return np.where(taken_over, self._mask(place.by_driver), as_written)
 
 
 class Unchanging(ConstraintState):
@@ -137,9 +103,9 @@ def _places_of(spec: PodClass, volume: Volume, storage: Storage) -> Iterator[Pla
         yield from _of_disk(disk)
         return
     if claim is not None and claim.selected_node:
-        yield DiskAffinity((NodeTerm(fields=(Requirement("metadata.name", "In", (claim.selected_node,)),)),))
+        yield (NodeTerm(fields=(Requirement("metadata.name", "In", (claim.selected_node,)),)),)
     if made is not None and made.allowed_topologies is not None:
-        yield DiskAffinity(made.allowed_topologies)
+        yield made.allowed_topologies
 
 
 def _of_disk(disk: PersistentVolume) -> Iterator[Place]:
@@ -149,11 +115,19 @@ def _of_disk(disk: PersistentVolume) -> Iterator[Place]:
     if by_driver is not None and by_driver != terms:
         yield TakenOver(disk.plugin, terms, by_driver)
     elif terms is not None:
-        yield DiskAffinity(terms)
+        yield terms
     for key, value in disk.labels.items():
         zones = _zones(value)
         if "" not in zones:  # the scheduler passes over a label that it cannot read
-            yield Zones(key, zones)
+            yield tuple(_in_zones(key, zones))
+
+
+def _in_zones(key: str, zones: tuple[str, ...]) -> Iterator[NodeTerm]:
+    """Yield what a label of the volume means: only in these zones or regions, as far as nodes have any."""
+    yield NodeTerm(tuple(Requirement(label, "DoesNotExist") for label in names.VOLUME_ZONE_LABELS))
+    yield NodeTerm((Requirement(key, "In", zones),))
+    if key in _NEWER:
+        yield NodeTerm((Requirement(key, "DoesNotExist"), Requirement(_NEWER[key], "In", zones)))
 
 
 def _zones(value: str) -> tuple[str, ...]:
@@ -179,50 +153,3 @@ def _zone_key(disk: PersistentVolume, label_keys: set[str]) -> str:
     """Return the label by which the disk names its zone: affinity before labels, the newer before the beta label."""
     keys = (key for where in (label_keys, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
     return next(keys, names.ZONE_LABEL)
-
-
-class OnePodClaims(Constraint):
-    """By class, its claims that one pod at a time may use, each by a number."""
-
-    def __init__(self, given: ConstraintInput) -> None:
-        self.nowhere: NodeMask = np.zeros(len(given.snapshot.nodes), np.bool_)
-        numbers: dict[str, int] = {}
-        named = (_claims(spec, given.snapshot) for spec in given.classes)
-        self.uses = [tuple(numbers.setdefault(claim, len(numbers)) for claim in claims) for claims in named]
-
-    def concerns(self, kind: int) -> bool:
-        return bool(self.uses[kind])
-
-    def state(self) -> "OnePodClaimsState":
-        return OnePodClaimsState(self)
-
-
-class OnePodClaimsState(ConstraintState):
-    def __init__(self, claims: OnePodClaims) -> None:
-        self._of = claims
-        self._users: dict[int, int] = {}
-
-    def copy(self) -> "OnePodClaimsState":
-        twin = OnePodClaimsState(self._of)
-        twin._users = dict(self._users)
-        return twin
-
-    def add(self, kind: int, node: int, pods: int = 1) -> None:
-        del node
-        for claim in self._of.uses[kind]:
-            self._users[claim] = self._users.get(claim, 0) + pods
-
-    def leave(self, kind: int, node: int, pods: int = 1) -> None:
-        """They use it until they are evicted."""
-
-    def evict(self, kind: int, node: int, pods: int = 1) -> None:
-        self.add(kind, node, -pods)
-
-    def allowed_nodes(self, kind: int) -> NodeMask | None:
-        used = any(self._users.get(claim, 0) > 0 for claim in self._of.uses[kind])
-        return self._of.nowhere if used else None
-
-
-def _claims(spec: PodClass, snapshot: Snapshot) -> tuple[str, ...]:
-    found = (claim_of(spec, volume, snapshot.storage) for volume in spec.volumes)
-    return tuple(dict.fromkeys(row.key for row in found if row and READ_WRITE_ONCE_POD in row.access_modes))
