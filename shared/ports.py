@@ -36,11 +36,11 @@ from shared.readings import RunTogether, SharedReadings, in_threads
 T = TypeVar("T")
 
 
-class ClusterReads(Protocol):
-    """What planner, drainer and commands read, each consistently.
+class Cluster(Protocol):
+    """The Kubernetes API of the one cluster: consistent reads, and writes on nodes, pods and Deployments.
 
-    Every method raises Retryable when the API does not answer, and Terminal when it refuses or its answer cannot be
-    decoded.
+    Every method raises Retryable when the API does not answer, Forbidden when it refuses, and Terminal when it never
+    will accept the call or its answer cannot be decoded.
     """
 
     def read(self, *, whole: bool = True) -> ClusterReading:
@@ -85,14 +85,6 @@ class ClusterReads(Protocol):
     def traffic(self) -> Traffic:
         """Return how many calls were made so far, and how much was answered; makes none itself. Raises nothing."""
 
-
-class NodeWrites(Protocol):
-    """Holding a node: the drainer's cordon, taint and annotation, and what it notes for people.
-
-    Every method raises Retryable when the API does not answer, Forbidden when it refuses, and Terminal when it never
-    will accept the call.
-    """
-
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.
 
@@ -115,10 +107,6 @@ class NodeWrites(Protocol):
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event on the node, for `kubectl describe`."""
 
-
-class PodWrites(Protocol):
-    """Evicting pods, and choosing which pods a scale-in ends."""
-
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction of exactly this pod (UID), by the Eviction API (policy/v1).
 
@@ -133,26 +121,15 @@ class PodWrites(Protocol):
         pod changed meanwhile, Gone, Forbidden, Retryable, Terminal.
         """
 
-
-class Restarts(Protocol):
-    """Restarting a Deployment whose pods are to leave without a gap.
-
-    Both raise Gone where there is none, Retryable when the API does not answer, and Terminal when it refuses.
-    """
-
     def deployment(self, name: str) -> Deployment:
-        """Read one Deployment (`namespace/Deployment/name`), consistently, with its template's digest."""
+        """Read one Deployment (`namespace/Deployment/name`) with its template's digest. Raises Gone."""
 
     def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
-        """Write our stamp into its pod template, which starts a rollout; nothing else in it is touched.
+        """Write our stamp into its pod template, which starts a rollout without a gap; nothing else in it is touched.
 
         On the version read. An empty stamp removes it, one that stands already changes nothing. Returns the Deployment
-        as it stands then. Raises Stale when it changed since it was read.
+        as it stands then. Raises Stale when it changed since it was read, Gone.
         """
-
-
-class Cluster(ClusterReads, NodeWrites, PodWrites, Restarts, Protocol):
-    """The Kubernetes API of the one cluster."""
 
 
 class Pools(Protocol):

@@ -68,7 +68,7 @@ def _gke(settings: Settings) -> GkeCluster:
 def _access(settings: Settings, gke: GkeCluster) -> Access:
     if settings.kubeconfig:
         return from_kubeconfig(settings.kubeconfig)
-    return from_google(lambda: gke.describe().endpoint(settings.endpoint))
+    return from_google(lambda: gke.endpoint(settings.endpoint))
 
 
 def _pools(settings: Settings, gke: GkeCluster) -> Pools:

@@ -136,7 +136,7 @@ CLIENTS: Final[Mapping[str, Callable[[], object]]] = {
     "Pub/Sub": lambda: PubSubOrders("projects/p/topics/t").publish,
     "Cloud Storage": lambda: BucketPolicy("b", "policy.yaml", parse).read,
     "Kubernetes": lambda: from_google(lambda: Endpoint("control.plane", None, "dns")).bearer,
-    "GKE": lambda: GkeCluster(CLUSTER).describe(),
+    "GKE": lambda: GkeCluster(CLUSTER).read(),
     "Compute": lambda: RegionCommitments(CLUSTER).read(),
 }
 
