@@ -32,8 +32,6 @@ class Endpoint:
 
     host: str
     ca_pem: str | None
-    kind: str
-    """dns, private or public."""
 
 
 def endpoint_of(cluster: Any, mode: str) -> Endpoint:
@@ -55,7 +53,7 @@ def endpoint_of(cluster: Any, mode: str) -> Endpoint:
     ca_pem = _pem(cluster.master_auth.cluster_ca_certificate)
     for kind in hosts if mode == "auto" else (mode,):
         if hosts[kind]:
-            return Endpoint(hosts[kind], None if kind == "dns" else ca_pem, kind)
+            return Endpoint(hosts[kind], None if kind == "dns" else ca_pem)
     raise BadSettings(_no_endpoint(mode))
 
 

@@ -53,7 +53,6 @@ class SqliteState:
         self._create_table()
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
-        """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         with self._open() as database:
             row = database.execute(_READ, self._id(key)).fetchone()
         if row is None:
@@ -71,12 +70,10 @@ class SqliteState:
         return version
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
-        """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
         with self._change(key, expected) as database:
             database.execute(_DELETE, self._id(key))
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
-        """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         with self._open() as database:
             rows = database.execute(_READ_ALL, (self._cluster, collection)).fetchall()
         read_at = self._read_at()

@@ -158,9 +158,9 @@ def test_an_api_that_is_not_there_is_an_outage() -> None:
         cluster.read()
 
 
-DNS = Endpoint("uid.europe-west4.gke.goog", None, "dns")
-PUBLIC = Endpoint("34.1.1.1", PEM, "public")
-PRIVATE = Endpoint("10.0.0.2", PEM, "private")
+DNS = Endpoint("uid.europe-west4.gke.goog", None)
+PUBLIC = Endpoint("34.1.1.1", PEM)
+PRIVATE = Endpoint("10.0.0.2", PEM)
 
 
 def control_plane(*, dns: bool = False, public: bool = False, private: bool = False) -> dict[str, Any]:
@@ -206,12 +206,12 @@ def test_an_endpoint_that_is_not_there_is_refused_with_a_remedy(api: Script, mod
         gke(api).endpoint(mode)
 
 
-@pytest.mark.parametrize("expected", [PUBLIC, PRIVATE], ids=["public", "private"])
-def test_an_older_private_cluster_names_its_addresses_elsewhere(api: Script, expected: Endpoint) -> None:
+@pytest.mark.parametrize(("mode", "expected"), [("public", PUBLIC), ("private", PRIVATE)])
+def test_an_older_private_cluster_names_its_addresses_elsewhere(api: Script, mode: str, expected: Endpoint) -> None:
     older = {"privateEndpoint": PRIVATE.host, "publicEndpoint": PUBLIC.host}
     api.says(Say(body=body(privateClusterConfig=older, endpoint=PRIVATE.host)))
 
-    assert gke(api).endpoint(expected.kind) == expected
+    assert gke(api).endpoint(mode) == expected
 
 
 def test_without_a_gke_api_nothing_is_known_of_the_pools() -> None:
