@@ -18,12 +18,10 @@ READ_SECONDS: Final = 20.0
 _GKE: Final = Service(
     "GKE API", "Check that EBB_CLUSTER exists, and grant container.clusters.get to the service account that reads it."
 )
-_UNITS: Final = {CPU: 1000, MEMORY: 2**30}
-"""What a unit of the autoscaler's limits is in ours: millicores and bytes."""
+_UNITS: Final = {CPU: 1000, MEMORY: 2**30}  # What a unit of the autoscaler's limits is in ours: millicores and bytes.
 _AT_WORK: Final = frozenset({"RECONCILING", "STOPPING"})
 """States of a pool whose nodes GKE changes or deletes (google.container.v1 NodePool.Status)."""
-_LOCAL: Final = "http://"
-"""A GKE API that stands in for Google's is plain http, on loopback."""
+_LOCAL: Final = "http://"  # A GKE API that stands in for Google's is plain http, on loopback.
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 _PUBLISH: Final = "pubsub.topics.publish"
 _MOST_ATTRIBUTES: Final = 100
-_MOST_VALUE_BYTES: Final = 1024
-"""Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits)."""
+_MOST_VALUE_BYTES: Final = 1024  # Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits).
 
 
 class PubSubOrders:

@@ -20,8 +20,7 @@ from shared.port_types import DocumentKey, StoredDocument
 
 T = TypeVar("T")
 
-BUSY_SECONDS: Final = 10.0
-"""How long to wait for another process's write before the call counts as an outage."""
+BUSY_SECONDS: Final = 10.0  # How long to wait for another process's write before the call counts as an outage.
 _PAUSE_SECONDS: Final = 0.05
 _PASSING: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _TABLE: Final = """

@@ -67,8 +67,7 @@ class ClassBuffer(Partial, frozen=True):
 
 class ComputeClassSpec(Partial, frozen=True):
     buffers: list[ClassBuffer] | None = None
-    autoscaling_policy: Any = None
-    """As it was written: what is not of the API's shape there must not hide the rest."""
+    autoscaling_policy: Any = None  # As it was written: what is not of the API's shape there must not hide the rest.
 
 
 class ComputeClass(Partial, frozen=True):
@@ -110,8 +109,7 @@ def _read(block: Mapping[str, Any], name: str, bounds: tuple[int, int, str], fau
     return None
 
 
-CLASS_NAMESPACE: Final = "gke-managed-ccc"
-"""Where GKE's controller puts the objects of ComputeClasses."""
+CLASS_NAMESPACE: Final = "gke-managed-ccc"  # Where GKE's controller puts the objects of ComputeClasses.
 CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
 COMPUTE_CLASS: Final = "ComputeClass"

@@ -44,8 +44,7 @@ _MARKED: Final = "marked the node as toBeDeleted"
 """How the event's message begins; of the same reason is that of the end, "node removed by cluster autoscaler"."""
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
 _TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
-_LONGEST_MESSAGE: Final = 1024
-"""The API's limit for an event's message."""
+_LONGEST_MESSAGE: Final = 1024  # The API's limit for an event's message.
 
 
 class KubernetesCluster:

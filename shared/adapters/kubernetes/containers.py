@@ -25,8 +25,7 @@ from shared.core.cluster.requests import (
 )
 from shared.core.cluster.resources import NOTHING, Resources
 
-SIDECAR: Final = "Always"
-"""The restartPolicy that makes an init container a sidecar."""
+SIDECAR: Final = "Always"  # The restartPolicy that makes an init container a sidecar.
 
 
 class ContainerPort(wire.Partial, frozen=True):

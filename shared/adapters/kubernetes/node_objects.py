@@ -110,8 +110,7 @@ def limit(given: int | str | None, where: str) -> Limit | None:
 
 RawTaint = dict[str, Any]
 _TAINT: Final = names.OUR_TAINT
-_MANAGER: Final = "ebb"
-"""What the API server calls us: our User-Agent."""
+_MANAGER: Final = "ebb"  # What the API server calls us: our User-Agent.
 
 
 class RawSpec(wire.Partial, frozen=True):

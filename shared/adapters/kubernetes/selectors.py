@@ -165,8 +165,7 @@ def _pod_term(term: PodAffinityTerm, namespace: str, labels: Labels) -> PodTerm:
 def _with_label_keys(term: PodAffinityTerm, labels: Labels) -> LabelSelector | None:
     """Return the selector with the pod's own labels that matchLabelKeys and mismatchLabelKeys name.
 
-    The API server writes them into the selector when the pod is created (since Kubernetes 1.29, where the feature is
-    on; 1.31 turned it on), and the scheduler reads that. A pod that no API server has seen still lacks them.
+    The API server writes them into a pod when it is created (1.29 and later); one that it has not seen lacks them.
     """
     selector = label_selector(term.label_selector)
     if selector is None:

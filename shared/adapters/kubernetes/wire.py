@@ -7,10 +7,8 @@ import msgspec
 
 from shared.core.cluster.selectors import Requirement, Taint
 
-ABSENT: Final = msgspec.Raw(b"")
-"""The default of raw parts."""
-SILENT: Final = (ABSENT, msgspec.Raw(b"null"))
-"""A raw part without content: not there, or null."""
+ABSENT: Final = msgspec.Raw(b"")  # The default of raw parts.
+SILENT: Final = (ABSENT, msgspec.Raw(b"null"))  # A raw part without content: not there, or null.
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Quantities = dict[str, str | int | float]
 

@@ -80,8 +80,7 @@ class Ordinals(wire.Partial, frozen=True):
 class ControllerSpec(wire.Partial, frozen=True):
     replicas: int | None = None
     update_strategy: UpdateStrategy = UpdateStrategy()
-    strategy: UpdateStrategy = UpdateStrategy()
-    """The same of a Deployment."""
+    strategy: UpdateStrategy = UpdateStrategy()  # The same of a Deployment.
     min_ready_seconds: int = 0
     paused: bool = False
     template: Template | None = None
@@ -259,8 +258,7 @@ ONE: Final = msgspec.json.Decoder(Controller)
 _KINDS: Final = frozenset({REPLICA_SET, STATEFUL_SET})
 MOST_SINGLY: Final = 10
 """More are listed: a ReplicaSet and its Deployment are two calls, and a list of a namespace three for all of them."""
-MOST_NAMESPACES: Final = 3
-"""More are listed together."""
+MOST_NAMESPACES: Final = 3  # More are listed together.
 
 
 class Controllers:
