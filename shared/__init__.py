@@ -2,5 +2,4 @@
 
 from typing import Final
 
-VERSION: Final = "0.1.0"
-"""Of Ebb: in the package, in the log, and in the state after each pass."""
+VERSION: Final = "0.1.0"  # Of Ebb: in the package, in the log, and in the state after each pass.

@@ -15,8 +15,7 @@ Adapters raise these and chain the client's own error as the cause; no caller ev
 class EbbError(Exception):
     """Base of all failures that Ebb names."""
 
-    everywhere: bool = False
-    """Whether every service would fail so, because who asks has no identity."""
+    everywhere: bool = False  # Whether every service would fail so, because who asks has no identity.
     at_a_shell: str = ""
     """What somebody at a shell does about it. It is no part of the message: who reads a function's log has no shell."""
 

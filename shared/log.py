@@ -26,8 +26,7 @@ _RANKS: Final = {
 }  # fmt: skip
 """Cloud Logging's LogSeverity."""
 _MOST_LABEL_CHARACTERS: Final = 1000
-_LEAST_FIELD_BYTES: Final = 1000
-"""What is left at least of a long field that had to be cut."""
+_LEAST_FIELD_BYTES: Final = 1000  # What is left at least of a long field that had to be cut.
 _SPECIAL: Final = frozenset({"severity", "message", "time", "timestamp", "timestampSeconds", "httpRequest"})
 _CLOUD_TRACE: Final = re.compile(r"([0-9a-f]{32})(?:/.*)?", re.IGNORECASE)
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-.*", re.IGNORECASE)

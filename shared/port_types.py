@@ -36,22 +36,18 @@ class ClusterReading:
     """What stands behind the pods' volumes; known, and empty, where no pod has a claim."""
     autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
     """The VerticalPodAutoscalers; none where the cluster has no such kind."""
-    buffers: Buffers = NO_BUFFERS
-    """What capacity buffers hold room for; empty where the cluster has no such kind."""
+    buffers: Buffers = NO_BUFFERS  # What capacity buffers hold room for; empty where the cluster has no such kind.
     compute_classes: ComputeClasses = NO_CLASSES
     """The scale-down settings of ComputeClasses; none where the cluster has no such kind."""
-    limits: NamespaceLimits = NO_LIMITS
-    """The LimitRanges and ResourceQuotas."""
+    limits: NamespaceLimits = NO_LIMITS  # The LimitRanges and ResourceQuotas.
 
 
 @dataclass(frozen=True)
 class DeletionAttempts:
     """What the cluster autoscaler's events report about deleting one node; they are kept for an hour or so."""
 
-    begun_at: datetime | None = None
-    """When it last began: its event ScaleDown that it marked the node."""
-    failure: str = ""
-    """The message of its last event ScaleDownFailed; empty without one."""
+    begun_at: datetime | None = None  # When it last began: its event ScaleDown that it marked the node.
+    failure: str = ""  # The message of its last event ScaleDownFailed; empty without one.
 
 
 @dataclass(frozen=True)
@@ -69,8 +65,7 @@ class Traffic:
     """What was asked of the Kubernetes API, and how much it answered."""
 
     calls: int = 0
-    bytes: int = 0
-    """Of the answers' bodies, as they are decoded."""
+    bytes: int = 0  # Of the answers' bodies, as they are decoded.
 
     def since(self, earlier: "Traffic") -> "Traffic":
         return Traffic(self.calls - earlier.calls, self.bytes - earlier.bytes)
@@ -83,8 +78,7 @@ class PoolsReading:
     pools: Mapping[str, NodePool]
     known: bool
     profile: str = "BALANCED"
-    minimum: Resources = NOTHING
-    """The CPU and memory that the autoscaler keeps in the cluster at least."""
+    minimum: Resources = NOTHING  # The CPU and memory that the autoscaler keeps in the cluster at least.
 
 
 T = TypeVar("T")

@@ -36,11 +36,12 @@ from shared.readings import RunTogether, SharedReadings, in_threads
 T = TypeVar("T")
 
 
-class ClusterReads(Protocol):
-    """What planner, drainer and commands read, each consistently.
+class Cluster(Protocol):
+    """The Kubernetes API of the one cluster: consistent reads, and writes on nodes, pods and Deployments.
 
-    Every method raises Retryable when the API does not answer, and Terminal when it refuses or its answer cannot be
-    decoded.
+    Every method raises Retryable when the API does not answer, Forbidden when it refuses, and Terminal when it never
+    will accept the call or its answer cannot be decoded. A write to something that was read holds on that version:
+    Stale when it changed since, Gone when it is no more.
     """
 
     def read(self, *, whole: bool = True) -> ClusterReading:
@@ -71,10 +72,7 @@ class ClusterReads(Protocol):
         """Read what stands behind the pods' volumes; lists that Ebb may not read are named in it."""
 
     def buffers(self) -> tuple[Buffers, ComputeClasses]:
-        """Read the capacity buffers, and what ComputeClasses define of scale-down; both are found by API discovery.
-
-        A list that cannot be read is named in them: it only advises, and ends no reading.
-        """
+        """Read capacity buffers and what ComputeClasses define of scale-down; an unread list is named in them."""
 
     def deletion_attempts(self, node: str) -> DeletionAttempts:
         """Read the cluster autoscaler's events about deleting a node."""
@@ -85,39 +83,21 @@ class ClusterReads(Protocol):
     def traffic(self) -> Traffic:
         """Return how many calls were made so far, and how much was answered; makes none itself. Raises nothing."""
 
-
-class NodeWrites(Protocol):
-    """Holding a node: the drainer's cordon, taint and annotation, and what it notes for people.
-
-    Every method raises Retryable when the API does not answer, Forbidden when it refuses, and Terminal when it never
-    will accept the call.
-    """
-
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
-        """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.
-
-        Raises Stale when the node changed since it was read, Gone when it is no more.
-        """
+        """Cordon and own: `unschedulable`, our taint and our annotation in one patch."""
 
     def return_node(self, node: Node, order_id: str) -> Node:
-        """Remove our taint of that order id, our annotation and `unschedulable` in one patch on the version read.
+        """Remove our taint of that order id, our annotation and `unschedulable` in one patch.
 
         Does nothing when neither our taint nor, where that is gone, our annotation has that order id. Where the taint
-        is gone and somebody else has cordoned the node since, the cordon stays. Raises Stale, Gone.
+        is gone and somebody else has cordoned the node since, the cordon stays.
         """
 
     def set_soft_taint(self, node: Node, *, held: bool) -> Node:
-        """Write the soft taint of a wave on the node, or remove it, on the version read; nothing else is touched.
-
-        Raises Stale when the node changed since it was read, Gone when it is no more.
-        """
+        """Write the soft taint of a wave on the node, or remove it; nothing else is touched."""
 
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event on the node, for `kubectl describe`."""
-
-
-class PodWrites(Protocol):
-    """Evicting pods, and choosing which pods a scale-in ends."""
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction of exactly this pod (UID), by the Eviction API (policy/v1).
@@ -129,30 +109,17 @@ class PodWrites(Protocol):
         """Write that deletion cost on exactly this pod, with our mark; None: remove what is ours.
 
         A cost that somebody else wrote stays as it is: where one stands, none is written, and of ours only the mark is
-        removed, as it is where somebody removed the cost. Returns whether anything was written. Raises Stale when the
-        pod changed meanwhile, Gone, Forbidden, Retryable, Terminal.
+        removed, as it is where somebody removed the cost. Returns whether anything was written.
         """
-
-
-class Restarts(Protocol):
-    """Restarting a Deployment whose pods are to leave without a gap.
-
-    Both raise Gone where there is none, Retryable when the API does not answer, and Terminal when it refuses.
-    """
 
     def deployment(self, name: str) -> Deployment:
-        """Read one Deployment (`namespace/Deployment/name`), consistently, with its template's digest."""
+        """Read one Deployment (`namespace/Deployment/name`) with its template's digest. Raises Gone."""
 
     def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
-        """Write our stamp into its pod template, which starts a rollout; nothing else in it is touched.
+        """Write our stamp into its pod template, which starts a rollout without a gap; nothing else in it is touched.
 
-        On the version read. An empty stamp removes it, one that stands already changes nothing. Returns the Deployment
-        as it stands then. Raises Stale when it changed since it was read.
+        An empty stamp removes it, one that stands already changes nothing. Returns the Deployment as it stands then.
         """
-
-
-class Cluster(ClusterReads, NodeWrites, PodWrites, Restarts, Protocol):
-    """The Kubernetes API of the one cluster."""
 
 
 class Pools(Protocol):
@@ -163,25 +130,19 @@ class Pools(Protocol):
 
 
 class State(Protocol):
-    """The documents of one cluster, with compare-and-set and nothing else."""
+    """The documents of one cluster, with compare-and-set and nothing else: Stale where a version is another by now."""
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         """Read one document, consistently. Raises Unreadable when it does not decode."""
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
-        """Write if the document's version is still the expected one (None: if it does not exist).
-
-        Returns the new version. Raises Stale when somebody else wrote first.
-        """
+        """Write if the version is still the expected one (None: if there is no document); return the new one."""
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
-        """Delete if the version is still the expected one. Raises Stale."""
+        """Delete if the version is still the expected one."""
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
-        """Read a whole collection by id (`pools`, or `drains` for `ebb status`).
-
-        One that does not decode does not hide the others: it is there with its fault and without a value.
-        """
+        """Read a whole collection by id; a document that does not decode is there with its fault and no value."""
 
 
 class PolicySource(Protocol):

@@ -13,12 +13,10 @@ _DATABASE: Final = re.compile(r"(?:projects/(?P<project>[^/]+)/databases/)?(?P<n
 _WEEKLY: Final = re.compile(r"(?P<day>mon|tue|wed|thu|fri|sat|sun) (?P<hour>1?\d|2[0-3]) (?P<zone>\S+)")
 LEAST_STEP_SECONDS: Final = 15
 """A cordon settles for five seconds, and so do a workload's counts: a shorter step would mostly hand itself on."""
-MOST_STEP_SECONDS: Final = 540
-"""Under the 600 s after which a Pub/Sub push is delivered again."""
+MOST_STEP_SECONDS: Final = 540  # Under the 600 s after which a Pub/Sub push is delivered again.
 MOST_PASS_SECONDS: Final = 1800
 """Cloud Scheduler waits no longer for an answer (https://cloud.google.com/scheduler/docs/reference/rest/v1, Job)."""
-MOST_INTERVAL_SECONDS: Final = 86_400
-"""A day: of rarer passes no mark is worth keeping."""
+MOST_INTERVAL_SECONDS: Final = 86_400  # A day: of rarer passes no mark is worth keeping.
 _MOST_SECONDS: Final = {
     "step_seconds": MOST_STEP_SECONDS,
     "pass_seconds": MOST_PASS_SECONDS,
@@ -31,26 +29,17 @@ _MOST_SECONDS: Final = {
 class Settings:
     """One field per variable of the environment (docs/run.md)."""
 
-    cluster: str
-    """EBB_CLUSTER: projects/P/locations/L/clusters/C."""
-    topic: str = ""
-    """EBB_TOPIC: where orders are published."""
-    rejected_topic: str = ""
-    """EBB_REJECTED_TOPIC: keeps messages that are no orders."""
-    results_topic: str = ""
-    """EBB_RESULTS_TOPIC: drain results for other systems."""
-    state: str = "firestore"
-    """EBB_STATE: `firestore`, or `sqlite:PATH`."""
+    cluster: str  # EBB_CLUSTER: projects/P/locations/L/clusters/C.
+    topic: str = ""  # EBB_TOPIC: where orders are published.
+    rejected_topic: str = ""  # EBB_REJECTED_TOPIC: keeps messages that are no orders.
+    results_topic: str = ""  # EBB_RESULTS_TOPIC: drain results for other systems.
+    state: str = "firestore"  # EBB_STATE: `firestore`, or `sqlite:PATH`.
     firestore_database: str = "(default)"
     """EBB_FIRESTORE_DATABASE: projects/P/databases/D; a bare D lies in the cluster's project."""
-    policy: str = ""
-    """EBB_POLICY: gs://BUCKET/OBJECT or a file path."""
-    endpoint: str = "auto"
-    """EBB_ENDPOINT: which address of the control plane is used."""
-    kubeconfig: str = ""
-    """EBB_KUBECONFIG: a kubeconfig instead of the GKE lookup of endpoint and credentials."""
-    gke_api: str = ""
-    """EBB_GKE_API: an http:// address in the GKE API's place; `none` = no GKE API."""
+    policy: str = ""  # EBB_POLICY: gs://BUCKET/OBJECT or a file path.
+    endpoint: str = "auto"  # EBB_ENDPOINT: which address of the control plane is used.
+    kubeconfig: str = ""  # EBB_KUBECONFIG: a kubeconfig instead of the GKE lookup of endpoint and credentials.
+    gke_api: str = ""  # EBB_GKE_API: an http:// address in the GKE API's place; `none` = no GKE API.
     step_seconds: float = 25.0
     """EBB_STEP_SECONDS: a drain step's soft deadline; short, for Pub/Sub widens a push subscription's window only with
     acknowledgements, and what a killed step left undone is begun again after the acknowledgement deadline."""
@@ -59,10 +48,8 @@ class Settings:
     killed keeps the next ones out for so long."""
     interval_seconds: float = 300.0
     """EBB_INTERVAL_SECONDS: how far apart the planner's passes are; marks outlive three that are missing."""
-    log_level: str = "INFO"
-    """EBB_LOG_LEVEL."""
-    decision_log: str = "changes"
-    """EBB_DECISION_LOG: log each node's verdict on change only, or at every pass."""
+    log_level: str = "INFO"  # EBB_LOG_LEVEL.
+    decision_log: str = "changes"  # EBB_DECISION_LOG: log each node's verdict on change only, or at every pass.
     weekly_summary: str = "mon 9 UTC"
     """EBB_WEEKLY_SUMMARY: when the planner sums up a week: a day, an hour and a time zone, or `off`."""
     google_cloud_project: str = ""

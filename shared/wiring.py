@@ -49,11 +49,7 @@ def commitments_of(settings: Settings) -> CommitmentList:
 
 
 def cluster_of(settings: Settings) -> Cluster:
-    """Return the way into the cluster alone, by the kubeconfig or as the GKE API describes it.
-
-    Raises BadSettings: neither leads there. Retryable: the GKE API did not answer. Terminal: there is no identity (in a
-    function Retryable), or the cluster is not one that Ebb serves.
-    """
+    """Return the way into the cluster alone. Raises as `from_kubeconfig`, or else as `GkeCluster.endpoint`."""
     return _cluster(settings, _gke(settings))
 
 
@@ -68,7 +64,7 @@ def _gke(settings: Settings) -> GkeCluster:
 def _access(settings: Settings, gke: GkeCluster) -> Access:
     if settings.kubeconfig:
         return from_kubeconfig(settings.kubeconfig)
-    return from_google(lambda: gke.describe().endpoint(settings.endpoint))
+    return from_google(lambda: gke.endpoint(settings.endpoint))
 
 
 def _pools(settings: Settings, gke: GkeCluster) -> Pools:

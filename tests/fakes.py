@@ -22,7 +22,18 @@ from tests.fake_cluster import FakeCluster
 T = TypeVar("T")
 
 
-def failing(fault: Exception) -> Callable[[], None]:
+def once(happens: Callable[[], object]) -> Callable[[], None]:
+    """Return what happens at the first call alone, for `meanwhile`."""
+    waiting = [happens]
+
+    def happen() -> None:
+        if waiting:
+            waiting.pop()()
+
+    return happen
+
+
+def failing(fault: BaseException) -> Callable[[], None]:
     """Return what raises that, for `meanwhile`."""
 
     def fail() -> None:

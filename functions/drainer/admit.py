@@ -53,10 +53,8 @@ READS_STAND_FOR: Final = timedelta(seconds=60)
 """How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
 ADMITTED_WITHIN: Final = READS_STAND_FOR.total_seconds()
 """Seconds that an admission may take: what it has read does not stand for longer."""
-PROOFS: Final = 5
-"""How often the placement is proved for one message before it comes again."""
-_MOST_WORDS: Final = 5
-"""Of an order's `ignore` that are named in its line."""
+PROOFS: Final = 5  # How often the placement is proved for one message before it comes again.
+_MOST_WORDS: Final = 5  # Of an order's `ignore` that are named in its line.
 
 
 class Declined(Exception):

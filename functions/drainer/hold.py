@@ -15,10 +15,9 @@ from shared.store.compare_and_set import read_lenient, while_stale
 
 
 def hold(ports: Ports, order: Order, step_seconds: float) -> None:
-    """Bring the soft taint of each of the order's nodes in step with the wave's document.
+    """Bring each of the order's nodes in step. Raises what kept the first from being written, once all others are.
 
-    Raises what kept the first of them from being written, or Retryable when the step's time is over; all others are
-    written, and the message comes again.
+    Raises Retryable when the step's time is over.
     """
     if order.dry_run:
         ports.log.event(

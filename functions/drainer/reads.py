@@ -36,8 +36,7 @@ from shared.store.snapshots import snapshot_of, warn_of_unread
 
 T = TypeVar("T")
 _WHOLE: Final = "the whole cluster"
-MOST_READS: Final = 10
-"""Records of other drains that are read at once."""
+MOST_READS: Final = 10  # Records of other drains that are read at once.
 WHOLE_FOR: Final = timedelta(seconds=20)
 """How old a snapshot of the whole cluster may be that another order has read; also what stands behind volumes."""
 NODES_FOR: Final = timedelta(seconds=5)
@@ -46,8 +45,7 @@ LOOKS_FOR: Final = timedelta(seconds=2)
 """The same of what each look sees: twenty drains that look every five seconds then read twice, not twenty times."""
 BUFFERS_FOR: Final = timedelta(seconds=5)
 """The same of capacity buffers, whose counts the autoscaler writes once a loop."""
-CLASSES_FOR: Final = timedelta(minutes=1)
-"""The same of ComputeClasses, which people change."""
+CLASSES_FOR: Final = timedelta(minutes=1)  # The same of ComputeClasses, which people change.
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,7 @@ class ReleaseContext:
     order: Order
     node: Node | None
     claim: Claim | None
-    leased: LeasedRecord | None
-    """As the release has seized it, once; None where there is none."""
+    leased: LeasedRecord | None  # As the release has seized it, once; None where there is none.
     policy: Policy | None
     """Only read where a stop has to be looked for again; None also when it is missing, invalid or out of reach."""
     state: ClusterState

@@ -32,8 +32,7 @@ from shared.port_types import Eviction
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 
-LOOK_AGAIN: Final = timedelta(seconds=2)
-"""After a failed read of what stands, and a write that somebody else overtook."""
+LOOK_AGAIN: Final = timedelta(seconds=2)  # After a failed read of what stands, and a write that somebody else overtook.
 
 
 def work(ports: Ports, leased: LeasedRecord) -> None:

@@ -26,8 +26,7 @@ class UsedCommitments:
 
     basis: CommitmentBasis | None = None
     read_at: datetime | None = None
-    unknown: str = ""
-    """The sentence on types of commitments that Ebb does not know."""
+    unknown: str = ""  # The sentence on types of commitments that Ebb does not know.
 
     @property
     def fields(self) -> dict[str, Any]:

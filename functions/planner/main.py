@@ -70,8 +70,7 @@ def summarize(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     return {"run_id": call.run_id, "weeks": list(weekly.publish_due(deps.ports, deps.settings))}
 
 
-CALL_WITHIN_LEASE: Final = 60.0
-"""Seconds that the planner's lease outlives the call (terraform/sizes.tf)."""
+CALL_WITHIN_LEASE: Final = 60.0  # Seconds that the planner's lease outlives the call (terraform/sizes.tf).
 
 
 def passes(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
@@ -133,8 +132,7 @@ def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:
         ports.log.event("run_summary", f"Another call has taken this run over: {error}", severity="WARNING")
 
 
-ONLY_SUMMARY: Final = {"only": "weekly_summary"}
-"""The body of a call that asks for no pass."""
+ONLY_SUMMARY: Final = {"only": "weekly_summary"}  # The body of a call that asks for no pass.
 SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
 

@@ -39,14 +39,12 @@ class PassReport:
     run_id: str
     published: tuple[str, ...]
     healed: int
-    not_healed: int
-    """Findings whose repair failed; the next pass finds them again."""
+    not_healed: int  # Findings whose repair failed; the next pass finds them again.
     seconds: float
     traffic: Traffic
     steered: Steered
     paid: UsedCommitments
-    wave_left: int
-    """Nodes of the wave that a second pass may order."""
+    wave_left: int  # Nodes of the wave that a second pass may order.
 
     @cached_property
     def missed(self) -> tuple[MissedSaving, ...]:

@@ -31,15 +31,11 @@ from shared.store.snapshots import deletion_begun_at, read_optional, snapshot_of
 
 
 @dataclass(frozen=True)
-class PassInputs:
-    snapshot: Snapshot
-    state: ClusterState
-    """As it stood before the snapshot; once the pass has healed, without what that ended."""
-    records: Mapping[str, DrainRecord]
-    """Of the claims that stand, and of drains that have left a restart hanging, by order id; one that cannot be read is
-    missing."""
-    policy: Policy | None
-    now: datetime
+class PassInputs(HealingInput):
+    """What healing looks at; `records` also has drains that have left a restart hanging, for their turn to be undone.
+
+    Once the pass has healed, `state` is without what that ended.
+    """
 
     @cached_property
     def planned(self) -> ClusterState:
@@ -123,8 +119,8 @@ def heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed, 
     breaker that opens holds its pool in it.
     """
     begun, bought = _begun_deletions(ports, inputs.snapshot), _scale_ups(ports, inputs.state)
-    found = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, begun, bought)
-    healed = _make_repairs(ports, settings.cluster, find_repairs(found), inputs.now)
+    found = dataclasses.replace(inputs, begun_deletions=begun, scale_ups=bought)
+    healed = _Repairs(ports, settings.cluster, inputs.now).make(find_repairs(found))
     if found.breakers:
         _open_breakers(ports, found.breakers)
     after = with_breakers(settle_gone(inputs.state, healed.gone, inputs.now), found.breakers, inputs.now)
@@ -137,132 +133,6 @@ def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
     for pool, breaker in opened.items():
         message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
         ports.log.event("breaker", message, severity="ERROR", pool=pool, reason="breaker_open")
-
-
-def _make_repairs(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> Healed:
-    """Make each repair that can be made; claims of nodes that are gone end together, in one write."""
-    attempts = _Attempts(ports)
-    gone = [repair for repair in found if repair.kind is RepairKind.SETTLE and attempts.at(repair, _is_gone, ports)]
-    ended = [repair for repair in gone if attempts.at(repair, _end_drain, ports, cluster, now)]
-    orders = {repair.uid: repair.order_id for repair in ended}
-    if orders:
-        change_cluster(ports.state, ports.clock, lambda state, at: settle_gone(state, orders, at))
-    others = [repair for repair in found if repair.kind is not RepairKind.SETTLE]
-    repaired = sum(attempts.at(other, _REPAIRS[other.kind], ports, cluster, now) for other in others)
-    return Healed(len(ended) + repaired, attempts.failed, orders)
-
-
-class _Attempts:
-    """Tries one repair after another; a failure is logged and counted, and the others go on."""
-
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
-        self._outages = Outages()
-        self.failed = 0
-
-    def at(self, repair: Repair, act: Callable[..., bool], *arguments: object) -> bool:
-        """Return what the act returns, False when it failed. Raises Retryable when everything fails: an outage."""
-        try:
-            done = act(repair, *arguments)
-        except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are to be repaired
-            self._count(repair, fault)
-            return False
-        self._outages.note_success()
-        return done
-
-    def _count(self, repair: Repair, fault: Exception) -> None:
-        self.failed += 1
-        what = f"{repair.node}: not healed ({repair.kind.value}): {type(fault).__name__} {fault}"
-        self._ports.log.event("run_summary", what, severity="ERROR", reason="not_healed")
-        if self._outages.is_one(fault):
-            raise fault
-
-
-def _is_gone(repair: Repair, ports: Ports) -> bool:
-    try:
-        return ports.cluster.node(repair.node).uid != repair.uid
-    except Gone:
-        return True
-
-
-def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
-    """End and report a drain whose node is gone; the claim goes last, so that after a crash it is reported again."""
-    record = _settle_record(ports, repair)
-    if has_returned(record):  # since the pass read it: the next one ends the claim as that drain
-        return False
-    result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
-    stats = log_fields(record, now) if record else {}
-    report_result(ports, result, Outcome.REMOVED.sentence, pool=repair.pool, **stats)
-    return True
-
-
-def _settle_record(ports: Ports, repair: Repair) -> DrainRecord | None:
-    """Settle the record unless that has been done; return it, None where it is missing or cannot be read."""
-    stored = LeasedRecord.seize(ports.state, ports.clock, repair.order_id, "planner")
-    if stored is None:  # logged when the pass read it; the claim is what has to go
-        return None
-    if stored.record.phase is not DrainPhase.SETTLED:
-        try:
-            stored.settle(Outcome.REMOVED)
-        except Stale as error:
-            ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=repair.order_id)
-    return stored.record
-
-
-def _continue(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
-    """Publish the order again, one generation on, unless its step has come back to life."""
-    del cluster
-    record = ports.state.get(drain_key(repair.order_id)).value
-    if record is None or record.phase is DrainPhase.SETTLED or record.is_leased(now):
-        return False
-    ports.orders.publish(continuation(record.order, record.generation))
-    _log_repair(ports, repair, "The drain's step fell silent; its order was published again.")
-    return True
-
-
-def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
-    """Publish a release; the drainer looks for its cause again before it undoes anything."""
-    ports.orders.publish(
-        Order(
-            kind=OrderKind.RELEASE,
-            order_id=repair.order_id,
-            cluster=cluster,
-            node=repair.node,
-            node_uid=repair.uid,
-            origin=Origin.PLANNER,
-            issued_at=now,
-            expires_at=now + RELEASE_WITHIN,
-            not_before=repair.not_before,
-            pod=repair.detail if repair.not_before else "",
-            why=repair.why.value if repair.why else "",
-        )
-    )
-    _log_repair(ports, repair, f"A release was published: {repair.why.sentence if repair.why else ''} {repair.detail}")
-    return True
-
-
-def _fail(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
-    """Count a rule that failed among what was not healed."""
-    del ports, cluster, now
-    raise RuntimeError(repair.detail)
-
-
-def _log_repair(ports: Ports, repair: Repair, message: str) -> None:
-    ports.log.event(
-        "healed",
-        message.strip(),
-        order_id=repair.order_id,
-        node=repair.node,
-        pool=repair.pool,
-        reason=repair.why.value if repair.why else repair.kind.value,
-    )
-
-
-_REPAIRS: Final[dict[RepairKind, Callable[[Repair, Ports, str, datetime], bool]]] = {
-    RepairKind.CONTINUE: _continue,
-    RepairKind.RELEASE: _release,
-    RepairKind.FAULT: _fail,
-}
 
 
 AN_OUTAGE: Final = 3
@@ -282,3 +152,108 @@ class Outages:
         """Note a call that failed, and return whether this one makes it an outage."""
         self._in_a_row += isinstance(fault, Retryable)
         return isinstance(fault, Retryable) and self._in_a_row >= AN_OUTAGE
+
+
+@dataclass
+class _Repairs:
+    """Makes one repair after another; a failure is logged and counted, and the others go on."""
+
+    ports: Ports
+    cluster: str
+    now: datetime
+    failed: int = 0
+    outages: Outages = field(default_factory=Outages)
+
+    def make(self, found: Sequence[Repair]) -> Healed:
+        """Make each repair that can be made; claims of nodes that are gone end together, in one write."""
+        gone = [repair for repair in found if repair.kind is RepairKind.SETTLE and self._attempt(self._is_gone, repair)]
+        ended = [repair for repair in gone if self._attempt(self._end_drain, repair)]
+        orders = {repair.uid: repair.order_id for repair in ended}
+        if orders:
+            change_cluster(self.ports.state, self.ports.clock, lambda state, at: settle_gone(state, orders, at))
+        acts = {RepairKind.CONTINUE: self._continue, RepairKind.RELEASE: self._release, RepairKind.FAULT: _fail}
+        repaired = sum(self._attempt(acts[repair.kind], repair) for repair in found if repair.kind in acts)
+        return Healed(len(ended) + repaired, self.failed, orders)
+
+    def _attempt(self, act: Callable[[Repair], bool], repair: Repair) -> bool:
+        """Return what the act returns, False when it failed. Raises Retryable when everything fails: an outage."""
+        try:
+            done = act(repair)
+        except Exception as fault:
+            self.failed += 1
+            what = f"{repair.node}: not healed ({repair.kind.value}): {type(fault).__name__} {fault}"
+            self.ports.log.event("run_summary", what, severity="ERROR", reason="not_healed")
+            if self.outages.is_one(fault):
+                raise
+            return False
+        self.outages.note_success()
+        return done
+
+    def _is_gone(self, repair: Repair) -> bool:
+        try:
+            return self.ports.cluster.node(repair.node).uid != repair.uid
+        except Gone:
+            return True
+
+    def _end_drain(self, repair: Repair) -> bool:
+        """End and report a drain whose node is gone; the claim goes last: after a crash it is reported again."""
+        record = self._settle_record(repair)
+        if has_returned(record):  # since the pass read it: the next one ends the claim as that drain
+            return False
+        outcome = Outcome.REMOVED
+        result = DrainResult(order_id=repair.order_id, cluster=self.cluster, node=repair.node, outcome=outcome)
+        stats = log_fields(record, self.now) if record else {}
+        report_result(self.ports, result, outcome.sentence, pool=repair.pool, **stats)
+        return True
+
+    def _settle_record(self, repair: Repair) -> DrainRecord | None:
+        """Settle the record unless that has been done; return it, None where it is missing or cannot be read."""
+        ports = self.ports
+        stored = LeasedRecord.seize(ports.state, ports.clock, repair.order_id, "planner")
+        if stored is None:  # logged when the pass read it; the claim is what has to go
+            return None
+        if stored.record.phase is not DrainPhase.SETTLED:
+            try:
+                stored.settle(Outcome.REMOVED)
+            except Stale as error:
+                ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=repair.order_id)
+        return stored.record
+
+    def _continue(self, repair: Repair) -> bool:
+        """Publish the order again, one generation on, unless its step has come back to life."""
+        record = self.ports.state.get(drain_key(repair.order_id)).value
+        if record is None or record.phase is DrainPhase.SETTLED or record.is_leased(self.now):
+            return False
+        self.ports.orders.publish(continuation(record.order, record.generation))
+        self._log(repair, "The drain's step fell silent; its order was published again.")
+        return True
+
+    def _release(self, repair: Repair) -> bool:
+        """Publish a release; the drainer looks for its cause again before it undoes anything."""
+        self.ports.orders.publish(
+            Order(
+                kind=OrderKind.RELEASE,
+                order_id=repair.order_id,
+                cluster=self.cluster,
+                node=repair.node,
+                node_uid=repair.uid,
+                origin=Origin.PLANNER,
+                issued_at=self.now,
+                expires_at=self.now + RELEASE_WITHIN,
+                not_before=repair.not_before,
+                pod=repair.detail if repair.not_before else "",
+                why=repair.why.value if repair.why else "",
+            )
+        )
+        self._log(repair, f"A release was published: {repair.why.sentence if repair.why else ''} {repair.detail}")
+        return True
+
+    def _log(self, repair: Repair, message: str) -> None:
+        about = {"order_id": repair.order_id, "node": repair.node, "pool": repair.pool}
+        reason = repair.why.value if repair.why else repair.kind.value
+        self.ports.log.event("healed", message.strip(), reason=reason, **about)
+
+
+def _fail(repair: Repair) -> bool:
+    """Count a rule that failed among what was not healed."""
+    raise RuntimeError(repair.detail)

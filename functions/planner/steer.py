@@ -14,8 +14,7 @@ from shared.core.planning.steering import CostWrite, Steering
 from shared.errors import EbbError, Forbidden, Stale
 from shared.ports import Ports
 
-MOST_TOLD: Final = 3
-"""So many failures of a pass are logged; the others are counted."""
+MOST_TOLD: Final = 3  # So many failures of a pass are logged; the others are counted.
 _REMEDY: Final = "Apply infra/options/steer.yaml, or take steerScaleIn out of the policy."
 
 

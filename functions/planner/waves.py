@@ -26,8 +26,7 @@ class ActiveWave:
     """The wave at the begin of a pass: its document, the nodes that are left, and why it ended just now."""
 
     document: StoredDocument[Wave]
-    left: tuple[str, ...] | None = None
-    """By name, in the wave's order; None where no wave lives."""
+    left: tuple[str, ...] | None = None  # By name, in the wave's order; None where no wave lives.
     ended: WaveEnd | None = None
 
 

@@ -136,13 +136,9 @@ def _began(ledger: Ledger, earlier: Sequence[WeekSummary], end: datetime) -> dat
 
 
 def _publish(ports: Ports, week: WeekSummary, version: str | None) -> None:
-    """Write the summary down, publish it, and note that.
+    """Write the summary down, publish it, and note that: a crash in between publishes the same one twice.
 
-    A crash in between publishes it twice: the same summary.
-
-    Raises:
-        Stale: another call publishes it.
-        Retryable, Terminal: state or bus do not answer; a later tick begins where this one ended.
+    Raises Stale: another call publishes it. Retryable, Terminal: a later tick begins where this one ended.
     """
     key, message = week_key(week.ended), as_message(week)
     version = ports.state.put(key, week, version)

@@ -20,8 +20,7 @@ _CLUSTER: Final = re.compile(
 _FIELDS: Final = (
     "nextPageToken,items(name,status,plan,type,region,category,endTimestamp,autoRenew,resources(type,amount))"
 )
-_MOST_PAGES: Final = 20
-"""Of 500 commitments each."""
+_MOST_PAGES: Final = 20  # Of 500 commitments each.
 _COMPUTE: Final = Service(
     "Compute API", "Grant compute.commitments.list to the planner's service account: Terraform's commitments = true."
 )

@@ -101,7 +101,6 @@ class FirestoreState:
         self._bounds = call_options(call_seconds)
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
-        """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         return _decode(self._read(key), key.type)
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
@@ -117,12 +116,10 @@ class FirestoreState:
             return _version(stands)
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
-        """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
         with self._service.naming_failures(guarded=True):
             self._document(key).delete(option=self._unchanged_since(expected), **self._bounds)
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
-        """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         documents = self._client.collection("clusters", cluster_key(self._cluster), collection)
         with self._service.naming_failures():
             snapshots = list(documents.stream(**self._bounds))

@@ -18,12 +18,10 @@ READ_SECONDS: Final = 20.0
 _GKE: Final = Service(
     "GKE API", "Check that EBB_CLUSTER exists, and grant container.clusters.get to the service account that reads it."
 )
-_UNITS: Final = {CPU: 1000, MEMORY: 2**30}
-"""What a unit of the autoscaler's limits is in ours: millicores and bytes."""
+_UNITS: Final = {CPU: 1000, MEMORY: 2**30}  # What a unit of the autoscaler's limits is in ours: millicores and bytes.
 _AT_WORK: Final = frozenset({"RECONCILING", "STOPPING"})
 """States of a pool whose nodes GKE changes or deletes (google.container.v1 NodePool.Status)."""
-_LOCAL: Final = "http://"
-"""A GKE API that stands in for Google's is plain http, on loopback."""
+_LOCAL: Final = "http://"  # A GKE API that stands in for Google's is plain http, on loopback.
 
 
 @dataclass(frozen=True)
@@ -32,34 +30,29 @@ class Endpoint:
 
     host: str
     ca_pem: str | None
-    kind: str
-    """dns, private or public."""
 
 
-@dataclass(frozen=True)
-class ClusterDescription:
-    """What Ebb needs of the GKE API's cluster. Addresses are empty where GKE has none."""
+def endpoint_of(cluster: Any, mode: str) -> Endpoint:
+    """Return the address of a container_v1 Cluster to use; `auto` takes the first of dns, public and private.
 
-    pools: PoolsReading
-    dns: str = ""
-    dns_open: bool = False
-    """Whether the DNS endpoint lets in calls from outside the cluster's network."""
-    private: str = ""
-    public: str = ""
-    ca_pem: str = ""
-
-    def endpoint(self, mode: str = "auto") -> Endpoint:
-        """Return the address to use; `auto` takes the first of dns, public and private. Raises BadSettings without one.
-
-        Whether this process has a way into the cluster's network it cannot see: where only the private one of both IP
-        endpoints is reachable, EBB_ENDPOINT is `private` (Terraform writes it with VPC egress).
-        """
-        open_dns = self.dns if self.dns_open else ""
-        hosts = {"dns": open_dns, "public": self.public, "private": self.private}
-        for kind in hosts if mode == "auto" else (mode,):
-            if hosts[kind]:
-                return Endpoint(hosts[kind], None if kind == "dns" else self.ca_pem, kind)
-        raise BadSettings(_no_endpoint(mode))
+    Whether this process has a way into the cluster's network it cannot see: where only the private one of both IP
+    endpoints is reachable, EBB_ENDPOINT is `private` (Terraform writes it with VPC egress). Raises BadSettings without
+    an address, Terminal when the CA certificate cannot be read.
+    """
+    endpoints, older = cluster.control_plane_endpoints_config, cluster.private_cluster_config
+    dns, addresses = endpoints.dns_endpoint_config, endpoints.ip_endpoints_config
+    private = addresses.private_endpoint or older.private_endpoint
+    public = addresses.public_endpoint or older.public_endpoint or cluster.endpoint
+    hosts = {
+        "dns": dns.endpoint if dns.allow_external_traffic else "",  # else open to the cluster's own network alone
+        "public": "" if public == private else public,
+        "private": private,
+    }
+    ca_pem = _pem(cluster.master_auth.cluster_ca_certificate)
+    for kind in hosts if mode == "auto" else (mode,):
+        if hosts[kind]:
+            return Endpoint(hosts[kind], None if kind == "dns" else ca_pem)
+    raise BadSettings(_no_endpoint(mode))
 
 
 def _no_endpoint(mode: str) -> str:
@@ -74,69 +67,47 @@ def _no_endpoint(mode: str) -> str:
 class GkeCluster:
     """One cluster in the GKE API. Implements `shared.ports.Pools`."""
 
-    def __init__(self, name: str, *, api: str = "", client: Any = None) -> None:
-        """Take the cluster's full name; `api` is an http:// address in the API's place, `client` one that is there."""
+    def __init__(self, name: str, *, api: str = "") -> None:
+        """Take the cluster's full name; `api` is an http:// address in the API's place."""
         self._name = name
         self._api = api
-        self._client = client
+        self._client: Any = None
 
     def read(self) -> PoolsReading:
-        """Return the pools. Raises as `describe`."""
-        return self.describe().pools
+        return reading_of(self._read())
 
-    def describe(self) -> ClusterDescription:
-        """Read the cluster. Raises Terminal if it is not there, refused or Autopilot, Retryable without an answer."""
-        cluster = self._read()
-        if cluster.autopilot.enabled:
-            why = "its nodes are Google's, which consolidates them itself; Ebb serves Standard clusters"
-            raise Terminal(f"{self._name} is an Autopilot cluster", why)
-        return description(cluster)
+    def endpoint(self, mode: str = "auto") -> Endpoint:
+        """Return where its control plane answers. Raises as `endpoint_of`."""
+        return endpoint_of(self._read(), mode)
 
     def _read(self) -> Any:
+        """Read the cluster. Raises Terminal if it is not there, refused or Autopilot, Retryable without an answer."""
         from google.protobuf import json_format  # type: ignore[import-untyped]  # no types
 
         try:
             with _GKE.naming_failures():
-                return self._manager().get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
+                cluster = self._manager().get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
         except json_format.ParseError as fault:
             raise Retryable(_GKE.what, f"the answer cannot be read ({fault})") from fault
+        if cluster.autopilot.enabled:
+            why = "its nodes are Google's, which consolidates them itself; Ebb serves Standard clusters"
+            raise Terminal(f"{self._name} is an Autopilot cluster", why)
+        return cluster
 
     def _manager(self) -> Any:
         if self._client is None:
-            self._client = _local_client(self._api) if self._api.startswith(_LOCAL) else _google_client()
+            self._client = _client(self._api)
         return self._client
 
 
-def _google_client() -> Any:
+def _client(api: str) -> Any:
     from google.cloud.container_v1 import ClusterManagerClient
+    from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
 
-    return ClusterManagerClient(credentials=shared_credentials())
-
-
-def _local_client(api: str) -> Any:
-    from google.cloud.container_v1 import ClusterManagerClient
-    from google.cloud.container_v1.services.cluster_manager.transports import (
-        ClusterManagerRestTransport,
-    )
-
-    transport = ClusterManagerRestTransport(host=api.rstrip("/"), credentials=shared_credentials(anonymous=True))
-    return ClusterManagerClient(transport=transport)
-
-
-def description(cluster: Any) -> ClusterDescription:
-    """Return the description of a container_v1 Cluster. Raises Terminal when its CA certificate cannot be read."""
-    endpoints = cluster.control_plane_endpoints_config
-    dns, addresses = endpoints.dns_endpoint_config, endpoints.ip_endpoints_config
-    private = addresses.private_endpoint or cluster.private_cluster_config.private_endpoint
-    public = addresses.public_endpoint or cluster.private_cluster_config.public_endpoint or cluster.endpoint
-    return ClusterDescription(
-        pools=reading_of(cluster),
-        dns=dns.endpoint,
-        dns_open=bool(dns.allow_external_traffic),
-        private=private,
-        public="" if public == private else public,
-        ca_pem=_pem(cluster.master_auth.cluster_ca_certificate),
-    )
+    if not api.startswith(_LOCAL):
+        return ClusterManagerClient(credentials=shared_credentials())
+    credentials = shared_credentials(anonymous=True)
+    return ClusterManagerClient(transport=ClusterManagerRestTransport(host=api.rstrip("/"), credentials=credentials))
 
 
 def reading_of(cluster: Any) -> PoolsReading:

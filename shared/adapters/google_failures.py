@@ -83,8 +83,7 @@ def _reasons(error: Exception) -> set[str]:
     return {row.get("reason", "") for row in getattr(error, "errors", ()) if isinstance(row, dict)}
 
 
-CALL_SECONDS: Final = 10.0
-"""For one call with its retries; a tick or step has many, and answers 503 rather than hang."""
+CALL_SECONDS: Final = 10.0  # For one call with its retries; a tick or step has many, and answers 503 rather than hang.
 FIRST_WAIT: Final = 0.1
 LONGEST_WAIT: Final = 1.0
 

@@ -46,8 +46,7 @@ def no_search_for_cycles() -> Iterator[None]:
             gc.enable()
 
 
-TIMED = ("cluster", "pools", "state", "policy", "commitments", "orders")
-"""The ports that lead to other machines."""
+TIMED = ("cluster", "pools", "state", "policy", "commitments", "orders")  # The ports that lead to other machines.
 
 
 def with_log(ports: "Ports", log: "Log", level: str) -> "Ports":

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 _PUBLISH: Final = "pubsub.topics.publish"
 _MOST_ATTRIBUTES: Final = 100
-_MOST_VALUE_BYTES: Final = 1024
-"""Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits)."""
+_MOST_VALUE_BYTES: Final = 1024  # Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits).
 
 
 class PubSubOrders:
@@ -39,7 +38,6 @@ class PubSubOrders:
         self._bounds = call_options(call_seconds)
 
     def publish(self, order: Order) -> None:
-        """Publish and wait until the topic has it. Raises Retryable, Terminal."""
         self._send(self._topic, encode(order), order.attributes)
 
     def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
@@ -49,12 +47,10 @@ class PubSubOrders:
             self._send(self._rejected_topic, data, {**_own_attributes(attributes), "why": short})
 
     def report(self, result: DrainResult) -> None:
-        """Publish a drain's result as JSON. Raises Retryable, Terminal."""
         if self._results_topic:
             self._send(self._results_topic, msgspec.json.encode(result), {})
 
     def announce(self, kind: str, message: Mapping[str, object]) -> None:
-        """Publish another kind of message on the results topic as JSON. Raises Retryable, Terminal."""
         if self._results_topic:
             self._send(self._results_topic, msgspec.json.encode(message), {"kind": kind})
 

@@ -20,8 +20,7 @@ from shared.port_types import DocumentKey, StoredDocument
 
 T = TypeVar("T")
 
-BUSY_SECONDS: Final = 10.0
-"""How long to wait for another process's write before the call counts as an outage."""
+BUSY_SECONDS: Final = 10.0  # How long to wait for another process's write before the call counts as an outage.
 _PAUSE_SECONDS: Final = 0.05
 _PASSING: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _TABLE: Final = """
@@ -53,7 +52,6 @@ class SqliteState:
         self._create_table()
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
-        """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         with self._open() as database:
             row = database.execute(_READ, self._id(key)).fetchone()
         if row is None:
@@ -71,12 +69,10 @@ class SqliteState:
         return version
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
-        """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
         with self._change(key, expected) as database:
             database.execute(_DELETE, self._id(key))
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
-        """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         with self._open() as database:
             rows = database.execute(_READ_ALL, (self._cluster, collection)).fetchall()
         read_at = self._read_at()

@@ -12,8 +12,7 @@ from shared.ports import Clock, State
 T = TypeVar("T")
 TRIES: Final = 12
 FIRST_PAUSE: Final = 0.05
-WRITES: Final = 5
-"""Of one object of the cluster that others overtake before the message comes again."""
+WRITES: Final = 5  # Of one object of the cluster that others overtake before the message comes again.
 
 
 def read_cluster(state: State) -> tuple[ClusterState, str | None, datetime]:

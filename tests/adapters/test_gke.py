@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, LabelPools
+from shared.adapters.gke import Endpoint, GkeCluster, LabelPools
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
@@ -147,7 +147,7 @@ def test_every_failure_has_its_name(api: Script, expected: type[EbbError], sente
     api.says(say)
 
     with pytest.raises(expected, match=sentence):
-        gke(api).describe()
+        gke(api).endpoint()
 
 
 def test_an_api_that_is_not_there_is_an_outage() -> None:
@@ -155,12 +155,12 @@ def test_an_api_that_is_not_there_is_an_outage() -> None:
         cluster = gke(gone)
 
     with pytest.raises(Retryable, match="GKE API"):
-        cluster.describe()
+        cluster.read()
 
 
-DNS = Endpoint("uid.europe-west4.gke.goog", None, "dns")
-PUBLIC = Endpoint("34.1.1.1", PEM, "public")
-PRIVATE = Endpoint("10.0.0.2", PEM, "private")
+DNS = Endpoint("uid.europe-west4.gke.goog", None)
+PUBLIC = Endpoint("34.1.1.1", PEM)
+PRIVATE = Endpoint("10.0.0.2", PEM)
 
 
 def control_plane(*, dns: bool = False, public: bool = False, private: bool = False) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def control_plane(*, dns: bool = False, public: bool = False, private: bool = Fa
 def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: str, given: dict[str, bool]) -> None:
     api.says(Say(body=control_plane(**given)))
 
-    assert gke(api).describe().endpoint(mode) == expected
+    assert gke(api).endpoint(mode) == expected
 
 
 @pytest.mark.parametrize(
@@ -201,18 +201,17 @@ def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: 
 )
 def test_an_endpoint_that_is_not_there_is_refused_with_a_remedy(api: Script, mode: str, given: dict[str, bool]) -> None:
     api.says(Say(body=control_plane(**given)))
-    description = gke(api).describe()
 
     with pytest.raises(BadSettings, match=f"EBB_ENDPOINT: .* at its {mode} endpoint; "):
-        description.endpoint(mode)
+        gke(api).endpoint(mode)
 
 
-def test_an_older_private_cluster_names_its_addresses_elsewhere(api: Script) -> None:
-    api.says(Say(body=body(privateClusterConfig={"privateEndpoint": "10.0.0.2", "publicEndpoint": "34.1.1.1"})))
+@pytest.mark.parametrize(("mode", "expected"), [("public", PUBLIC), ("private", PRIVATE)])
+def test_an_older_private_cluster_names_its_addresses_elsewhere(api: Script, mode: str, expected: Endpoint) -> None:
+    older = {"privateEndpoint": PRIVATE.host, "publicEndpoint": PUBLIC.host}
+    api.says(Say(body=body(privateClusterConfig=older, endpoint=PRIVATE.host)))
 
-    assert gke(api).describe() == ClusterDescription(
-        PoolsReading({}, known=True), private="10.0.0.2", public="34.1.1.1", ca_pem=PEM
-    )
+    assert gke(api).endpoint(mode) == expected
 
 
 def test_without_a_gke_api_nothing_is_known_of_the_pools() -> None:

@@ -135,8 +135,8 @@ CLIENTS: Final[Mapping[str, Callable[[], object]]] = {
     "Firestore": lambda: FirestoreState("p", "d", CLUSTER).put,
     "Pub/Sub": lambda: PubSubOrders("projects/p/topics/t").publish,
     "Cloud Storage": lambda: BucketPolicy("b", "policy.yaml", parse).read,
-    "Kubernetes": lambda: from_google(lambda: Endpoint("control.plane", None, "dns")).bearer,
-    "GKE": lambda: GkeCluster(CLUSTER).describe(),
+    "Kubernetes": lambda: from_google(lambda: Endpoint("control.plane", None)).bearer,
+    "GKE": lambda: GkeCluster(CLUSTER).read(),
     "Compute": lambda: RegionCommitments(CLUSTER).read(),
 }
 

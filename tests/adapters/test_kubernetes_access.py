@@ -48,7 +48,7 @@ class Tokens:
 
 
 def gke_access(api: Script, tokens: Tokens) -> Access:
-    access = from_gke(Endpoint("control.plane", None, "dns"), tokens, lambda: None, lambda: tokens.now)
+    access = from_gke(Endpoint("control.plane", None), tokens, lambda: None, lambda: tokens.now)
     access.configuration.host = api.address
     return access
 
@@ -121,13 +121,11 @@ def trusted(endpoint: Endpoint) -> int:
 
 
 def test_the_clusters_ca_is_trusted_and_nothing_else(tmp_path: Path) -> None:
-    assert trusted(Endpoint("10.0.0.2", Authority(tmp_path, "ca").pem, "private")) == 1
+    assert trusted(Endpoint("10.0.0.2", Authority(tmp_path, "ca").pem)) == 1
 
 
 def test_the_dns_endpoint_is_checked_against_the_systems_cas() -> None:
-    assert trusted(Endpoint("uid.europe-west4.gke.goog", None, "dns")) == len(
-        ssl.create_default_context().get_ca_certs()
-    )
+    assert trusted(Endpoint("uid.europe-west4.gke.goog", None)) == len(ssl.create_default_context().get_ca_certs())
 
 
 OLD: Mapping[str, Any] = {"identifies_keys": False}
@@ -169,7 +167,7 @@ def test_an_old_certificate_is_still_refused(tmp_path: Path, why: str, vouches: 
 
 
 def ask_by_gke(script: Script, ca_pem: str | None) -> bytes:
-    endpoint = Endpoint(script.address.removeprefix("https://"), ca_pem, "public")
+    endpoint = Endpoint(script.address.removeprefix("https://"), ca_pem)
     return KubernetesClient(from_gke(endpoint, Tokens(), lambda: None, lambda: NOW)).ask(GET)
 
 

@@ -105,7 +105,7 @@ def test_a_plugin_gives_a_token_and_when_it_expires(tmp_path: Path) -> None:
     status = {"token": "t", "expirationTimestamp": until.isoformat()}
     command = plugin(tmp_path, "other", f"echo '{json.dumps({**ANSWER, 'status': status})}'")
 
-    assert KubeconfigFiles(by_plugin(tmp_path, command)).login().header == ("Bearer t", until)
+    assert KubeconfigFiles(by_plugin(tmp_path, command)).login()[2] == ("Bearer t", until)
 
 
 def test_a_plugin_is_run_in_the_files_folder_and_shown_of_the_cluster(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ print(json.dumps({**info, "status": {"token": os.environ["WHO"] + info["spec"]["
     plugin(tmp_path, "other", script)
     path = by_plugin(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
 
-    assert KubeconfigFiles(path).login().header[0] == "Bearer me@http://c.example"
+    assert KubeconfigFiles(path).login()[2][0] == "Bearer me@http://c.example"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_user_has_a_token_in_several_ways(expected: str, user: dict[str, Any],
     path = kubeconfig(tmp_path, **user)
     (tmp_path / "token").write_text("in a file\n")
 
-    assert KubeconfigFiles(str(path)).login().header[0] == expected
+    assert KubeconfigFiles(str(path)).login()[2][0] == expected
 
 
 def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +143,8 @@ def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest
     merged = KubeconfigFiles("")
 
     assert (merged.contexts(), merged.current()) == (["a", "b"], "a")
-    assert merged.login().header[0] == "Bearer mine"
-    assert merged.login("b").configuration.host == "http://b.example"
+    assert merged.login()[2][0] == "Bearer mine"
+    assert merged.login("b")[0].host == "http://b.example"
 
 
 def in_base64(text: str) -> str:

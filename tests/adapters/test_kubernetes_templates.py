@@ -5,9 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import controller_wire
 from shared.adapters.kubernetes.templates import Template, template_class
-from shared.adapters.kubernetes.workloads import replica_set, stateful_set
+from shared.adapters.kubernetes.workloads import Controller, replica_set, stateful_set
 from shared.core.cluster import names
 from shared.core.cluster.pod import CLAIM, PodClass, Volume
 from shared.core.cluster.returning import as_they_return
@@ -46,7 +45,7 @@ def spec_of(fields: dict[str, Any]) -> dict[str, Any]:
     return {"containers": [container("100m", ports=rest.pop("ports", []))], **rest}
 
 
-def controller(kind: str = "ReplicaSet", **parts: Any) -> controller_wire.Controller:
+def controller(kind: str = "ReplicaSet", **parts: Any) -> Controller:
     """A ReplicaSet of a Deployment, or a StatefulSet, with its template's fields and what else it has."""
     owners = [{"kind": "Deployment", "name": "web", "controller": True}] if kind == "ReplicaSet" else []
     template = {"metadata": {"labels": parts.pop("labels", LABELS)}, "spec": spec_of(parts.pop("template", {}))}
@@ -56,7 +55,7 @@ def controller(kind: str = "ReplicaSet", **parts: Any) -> controller_wire.Contro
         "spec": {"replicas": 1, "template": template, **parts},
         "status": status,
     }
-    return msgspec.json.decode(msgspec.json.encode(given), type=controller_wire.Controller)
+    return msgspec.json.decode(msgspec.json.encode(given), type=Controller)
 
 
 def returning(workload: Workload, meta: dict[str, Any] | None = None, **spec: Any) -> tuple[PodClass, PodClass]:

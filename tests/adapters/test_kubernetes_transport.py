@@ -70,7 +70,7 @@ class Plane:
         return self.script
 
     def where(self) -> Endpoint:
-        return Endpoint(self.script.address.removeprefix("https://"), self.authority.pem, "public")
+        return Endpoint(self.script.address.removeprefix("https://"), self.authority.pem)
 
     def access(self) -> Access:
         tokens = Tokens()
@@ -101,7 +101,7 @@ def test_a_new_ca_at_the_old_name_is_followed(plane: Plane) -> None:
     plane.rotate()
     plane.gke.endpoint = plane.where()
     stale = from_gke(
-        Endpoint(plane.where().host, address.ca_pem, "public"), Tokens(), lambda: None, plane.clock.now, plane.gke.find
+        Endpoint(plane.where().host, address.ca_pem), Tokens(), lambda: None, plane.clock.now, plane.gke.find
     )
     plane.script.says(Say(body=api_node()))
 

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import controller_wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.workloads import read_others, replica_set, stateful_set
+from shared.adapters.kubernetes.workloads import Controller, read_others, replica_set, stateful_set
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.resources import NOTHING, Resources
@@ -37,8 +36,8 @@ def controller(name: str, *, owner: str = "", generation: int = 3, **parts: Any)
     }
 
 
-def read(given: dict[str, Any]) -> controller_wire.Controller:
-    return msgspec.json.decode(msgspec.json.encode(given), type=controller_wire.Controller)
+def read(given: dict[str, Any]) -> Controller:
+    return msgspec.json.decode(msgspec.json.encode(given), type=Controller)
 
 
 def counted(found: Workload) -> Workload:

@@ -8,7 +8,7 @@ import pytest
 
 from functions.drainer.main import PushReply
 from shared.core.cluster import names
-from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase
@@ -62,15 +62,24 @@ def test_a_node_that_the_autoscaler_kept_is_returned_with_the_autoscalers_own_re
     assert ebb.bus.reported[0]["detail"] == record.detail
 
 
-def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_node() -> None:
+@pytest.mark.parametrize(
+    ("expected", "pool"),
+    [
+        pytest.param("Pool a is at its minimum: 3 nodes, minimum 3.", NodePool("a", min_total=3), id="raised"),
+        pytest.param("Autoscaling of pool a is off.", NodePool("a", autoscaled=False), id="switched off"),
+    ],
+)
+def test_what_became_of_its_pool_meanwhile_is_named_as_what_kept_the_node(expected: str, pool: NodePool) -> None:
     ebb = fake_ebb()
     ebb.drain(order())
-    ebb.pools.pools = {"a": NodePool("a", min_total=3)}
+    ebb.pools.pools = {"a": pool}
     ebb.pass_time(minutes=26)
 
-    ebb.deliver(released(origin=Origin.PLANNER, why="watchdog"))
+    ebb.tick()
+    ebb.deliver(ebb.releases()[0])
 
-    assert ebb.record().detail == "Pool a is at its minimum: 3 nodes, minimum 3."
+    assert (ebb.record().why, ebb.record().detail) == ("watchdog", expected)
+    assert not ebb.cluster.nodes["n1"].unschedulable
 
 
 @pytest.mark.parametrize("call", ["deletion_attempts", "all_nodes"])
@@ -161,13 +170,7 @@ def test_a_node_that_another_takes_while_the_order_is_judged_is_not_claimed(
     expected: str, meanwhile: Callable[[FakeEbb], object]
 ) -> None:
     ebb = fake_ebb()
-    own = ebb.cluster.all_nodes
-
-    def all_nodes() -> tuple[Node, ...]:
-        meanwhile(ebb)
-        return own()
-
-    ebb.cluster.all_nodes = all_nodes  # type: ignore[method-assign]  # it happens between two of our reads
+    ebb.cluster.meanwhile["all_nodes",] = lambda: meanwhile(ebb)
 
     assert ebb.drain(order()) is PushReply.DONE
 

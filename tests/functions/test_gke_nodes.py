@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as changed
 
 from functions.drainer.main import PushReply
 from shared.core.records.orders import OrderKind, Origin
@@ -95,13 +94,3 @@ def test_a_late_release_for_the_old_node_leaves_the_one_that_has_its_name_now_al
     ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
 
     assert ebb.cluster.nodes["n1"].unschedulable
-
-
-def test_an_order_for_the_old_node_is_refused_by_the_uid_of_the_new_one() -> None:
-    ebb = fake_ebb()
-    reborn(ebb)
-
-    ebb.drain(changed(order(), node_uid="uid-n1"))
-
-    assert ebb.reasons("drain_result") == ["node_replaced"]
-    assert ebb.effects() == []

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from functions_framework import create_app
-from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
 from shared.core.cluster import names
@@ -17,11 +16,11 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import Order, Origin
-from shared.core.records.state import ClusterState
+from shared.core.records.orders import Origin
 from shared.errors import Retryable, Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order, pod, pod_class, policy, resources
+from tests.fakes import once
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.test_entry_points import ROOT, outside
@@ -38,18 +37,6 @@ def empty_nodes(
     ebb = FakeEbb(*nodes, policy=rules or policy(), a=limits or NodePool("a"))
     ebb.pools.minimum = minimum
     return ebb
-
-
-def before_the_grant(ebb: FakeEbb, meanwhile: Order) -> None:
-    """Deliver another order between a claim's read of the document and its write."""
-    put, waiting = ebb.state.put, [meanwhile]
-
-    def late(key: Any, value: Any, expected: str | None) -> str:
-        if waiting and isinstance(value, ClusterState) and value.claims:
-            ebb.drain(waiting.pop())
-        return put(key, value, expected)
-
-    ebb.state.put = late  # type: ignore[method-assign]  # two drainers race for one document
 
 
 @pytest.mark.parametrize(
@@ -74,7 +61,7 @@ def test_of_two_orders_that_would_break_a_minimum_together_one_is_refused(
 ) -> None:
     ebb = empty_nodes(**made)
     if racing:
-        before_the_grant(ebb, SECOND)
+        ebb.state.meanwhile["put", "cluster"] = once(lambda: ebb.drain(SECOND))  # between read and write of the claim
         ebb.drain(FIRST)
     else:
         ebb.drain(SECOND)
@@ -97,14 +84,25 @@ def test_a_pool_at_its_minimum_is_not_cordoned_and_shows_why() -> None:
     assert ebb.reasons("drain_result") == ["pool_at_minimum"]
 
 
-def test_a_minimum_that_a_person_raises_between_order_and_claim_binds_the_claim() -> None:
+@pytest.mark.parametrize(
+    ("expected", "pools"),
+    [
+        pytest.param("pool_at_minimum", {"a": NodePool("a", min_total=3)}, id="a person raises its minimum"),
+        pytest.param("not_autoscaled", {"a": NodePool("a", autoscaled=False)}, id="its autoscaling is switched off"),
+        pytest.param("pool_upgrading", {"a": NodePool("a", upgrading=True)}, id="an upgrade begins"),
+        pytest.param("pools_unknown", {}, id="GKE reports it no longer"),
+    ],
+)
+def test_what_becomes_of_a_pool_between_order_and_claim_refuses_the_order(
+    expected: str, pools: dict[str, NodePool]
+) -> None:
     ebb = empty_nodes()
     ebb.tick()
-    ebb.pools.pools = {"a": NodePool("a", min_total=3)}
+    ebb.pools.pools = pools
 
     ebb.deliver(ebb.bus.published[0])
 
-    assert ebb.reasons("drain_result") == ["pool_at_minimum"]
+    assert (ebb.reasons("drain_result"), ebb.effects()) == ([expected], [])
 
 
 def test_a_pool_that_a_person_shrinks_meanwhile_counts_as_it_is_at_the_claim() -> None:
@@ -115,30 +113,6 @@ def test_a_pool_that_a_person_shrinks_meanwhile_counts_as_it_is_at_the_claim() -
     ebb.deliver(ebb.bus.published[0])
 
     assert ebb.reasons("drain_result") == ["pool_at_minimum"]
-
-
-def test_autoscaling_that_is_switched_off_between_order_and_claim_refuses_the_order() -> None:
-    ebb = empty_nodes(limits=NodePool("a", autoscaled=False))
-
-    ebb.drain(FIRST)
-
-    assert ebb.reasons("drain_result") == ["not_autoscaled"]
-    assert ebb.effects() == []
-
-
-def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_the_record_shows_why() -> None:
-    ebb = empty_nodes()
-    ebb.drain(FIRST)
-    ebb.pools.pools = {"a": NodePool("a", autoscaled=False)}
-
-    ebb.pass_time(minutes=26)
-    ebb.tick()
-    (release,) = [sent for sent in ebb.bus.published if sent.why]
-    ebb.deliver(release)
-
-    record = ebb.record("first")
-    assert (record.why, record.detail) == ("watchdog", "Autoscaling of pool a is off.")
-    assert not ebb.cluster.nodes["n1"].unschedulable
 
 
 @pytest.mark.parametrize(
@@ -156,15 +130,6 @@ def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(l
 
     record = ebb.record("first")
     assert (record.phase, record.outcome, ebb.remembered().claims) == (DrainPhase.SETTLED, "removed", {})
-
-
-def test_an_order_for_a_node_of_a_pool_that_gke_no_longer_reports_is_refused() -> None:
-    ebb = empty_nodes()
-    ebb.pools.pools = {}
-
-    assert ebb.drain(replace(FIRST, order_id="late")) is PushReply.DONE
-
-    assert ebb.reasons("drain_result") == ["pools_unknown"]
 
 
 def test_a_drain_whose_pool_is_deleted_mid_way_ends_with_its_node() -> None:

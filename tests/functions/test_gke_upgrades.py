@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.port_types import Eviction
 from tests.builders import node, order, pod, pod_class
@@ -47,15 +46,6 @@ def test_a_node_that_the_upgrade_has_cordoned_is_neither_candidate_nor_destinati
 
     assert ebb.bus.published == []
     assert decisions(ebb) == {"n1": "no_place_for_pods", "n2": "cordoned_by_other"}
-
-
-def test_an_upgrade_that_begins_between_order_and_claim_refuses_the_order() -> None:
-    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB), a=UPGRADING)
-
-    ebb.drain(order())
-
-    assert ebb.reasons("drain_result") == ["pool_upgrading"]
-    assert ebb.effects() == []
 
 
 def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None:
@@ -142,20 +132,3 @@ def test_a_drained_node_that_the_upgrade_makes_again_is_settled_and_the_new_one_
 
     assert ebb.remembered().claims == {}
     assert ebb.cluster.nodes["n1"].taints == ()
-
-
-@pytest.mark.acceptance(91)
-def test_a_node_that_the_upgrade_cordons_before_we_do_is_left_cordoned() -> None:
-    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
-    take = ebb.cluster.take
-
-    def late(*given: Any) -> Node:
-        ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=True))
-        return take(*given)
-
-    ebb.cluster.take = late  # type: ignore[method-assign,assignment]  # the upgrade is first by a moment
-    ebb.drain(order())
-
-    assert ebb.reasons("drain_result") == ["cordoned_by_other"]
-    assert ebb.cluster.nodes["n1"].unschedulable
-    assert ebb.cluster.nodes["n1"].drain_taint is None

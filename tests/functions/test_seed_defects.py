@@ -3,14 +3,9 @@
 Each docstring says what that system did, and how the defect could be put back so that its test fails.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import KubeSystemPods
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
@@ -170,23 +165,13 @@ def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(
     assert ebb.cluster.nodes["n1"].unschedulable is bool(expected)
 
 
-def while_cordoning(ebb: FakeEbb, happens: Callable[[], None]) -> None:
-    take = ebb.cluster.take
-
-    def late(*given: Any) -> Node:
-        happens()
-        return take(*given)
-
-    ebb.cluster.take = late  # type: ignore[method-assign,assignment]  # something is first by a moment
-
-
 def test_b12_a_pod_that_was_bound_just_before_the_cordon_moves_too() -> None:
     """B12: estafette listed the pods before the cordon and missed what was bound in between.
 
     Put back by keeping the pods of the claim's look in `observe.Observer`.
     """
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web", allowed=2))
-    while_cordoning(ebb, lambda: ebb.cluster.put(pod("late", on="n1", kind=WEB)))
+    ebb.cluster.meanwhile["take",] = lambda: ebb.cluster.put(pod("late", on="n1", kind=WEB))
 
     ebb.drain(order())
 
@@ -200,14 +185,9 @@ def test_b12_a_pod_reborn_under_its_name_on_another_node_is_not_evicted() -> Non
     """
     db = pod_class(owner="StatefulSet/db")
     ebb = fake_ebb(pod("db-0", on="n1", kind=db))
-    own, reborn = ebb.cluster.evict, pod("db-0", on="n2", kind=db, uid="uid-reborn")
+    reborn = pod("db-0", on="n2", kind=db, uid="uid-reborn")
+    ebb.cluster.meanwhile["evict", "default/db-0", 30, False] = lambda: ebb.cluster.put(reborn)
 
-    def evict(asked: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        if not dry_run:
-            ebb.cluster.put(reborn)
-        return own(asked, grace, dry_run=dry_run)
-
-    ebb.cluster.evict = evict  # type: ignore[method-assign,assignment]  # the controller is first by a moment
     ebb.drain(order())
 
     assert ebb.cluster.pods["default/db-0"] == reborn

@@ -35,8 +35,8 @@ def cluster(gke: SimulatedGkeServers, tmp_path: Path) -> KubernetesCluster:
 
 
 def test_the_pools_are_read_with_their_limits(gke: SimulatedGkeServers) -> None:
-    told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).describe()
-    assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend", "batch"}, "BALANCED")
+    told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).read()
+    assert (set(told.pools), told.profile) == ({"web", "backend", "batch"}, "BALANCED")
 
 
 def test_a_budget_that_reads_one_holds_back_the_second_eviction(

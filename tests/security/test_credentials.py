@@ -83,7 +83,7 @@ class Credentials:
 
 
 def access(server: str, fault: Exception | None = None) -> Access:
-    made = from_gke(Endpoint("stand-in", None, "dns"), Credentials(fault), lambda: None, system_time)
+    made = from_gke(Endpoint("stand-in", None), Credentials(fault), lambda: None, system_time)
     made.configuration.host = server
     return made
 

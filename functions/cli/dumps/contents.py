@@ -12,7 +12,6 @@ import msgspec
 from functions.cli.dumps.homes import ClusterSigns, Home, PlacedNode, home_of
 from shared.adapters.kubernetes import (
     buffer_objects,
-    controller_wire,
     namespace_limits,
     node_objects,
     storage_lists,
@@ -22,7 +21,7 @@ from shared.adapters.kubernetes import (
 from shared.adapters.kubernetes.buffer_objects import BufferRows
 from shared.adapters.kubernetes.malformed_objects import MalformedObjects
 from shared.adapters.kubernetes.pod_objects import PodDecoder
-from shared.adapters.kubernetes.workloads import OTHERS, other, pods_of_others, workloads
+from shared.adapters.kubernetes.workloads import OTHERS, Controller, other, pods_of_others, workloads
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Node
@@ -140,7 +139,7 @@ _DECODERS: Final[Mapping[str, msgspec.json.Decoder[Any]]] = dict.fromkeys(
 _node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
-_controller: Final = msgspec.json.Decoder(controller_wire.Controller)
+_controller: Final = msgspec.json.Decoder(Controller)
 _namespace: Final = msgspec.json.Decoder(wire.AnyObject)
 _CONTROLLERS: Final = ("ReplicaSet", "Deployment", "StatefulSet", *OTHERS)
 _KEYED: Final[Mapping[str, Callable[[Bytes], Any]]] = {

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service, shared_credentials
@@ -23,15 +23,6 @@ _IDENTITY: Final = Service("Google token", "Check that the function's service ac
 
 Header: TypeAlias = tuple[str, datetime | None]
 """The value of the Authorization header, empty for none, and when it expires."""
-
-
-class GoogleCredentials(Protocol):
-    """What we use of google-auth's credentials; `expiry` is UTC without a zone there."""
-
-    token: str | None
-    expiry: datetime | None
-
-    def refresh(self, request: Any) -> None: ...
 
 
 class Bearer:
@@ -73,15 +64,16 @@ class Access:
 
 def from_gke(
     endpoint: Endpoint,
-    credentials: GoogleCredentials,
+    credentials: Any,
     request: Callable[[], Any],
     now: Callable[[], datetime],
     find: Callable[[], Endpoint] | None = None,
 ) -> Access:
     """Return the access to a GKE cluster with a Google token.
 
-    `request` makes google-auth's transport for a refresh, `find` asks the GKE API where the cluster is by now. An
-    endpoint without CA (the DNS endpoint) is checked against the system's.
+    `credentials` are google-auth's (`expiry` is UTC without a zone there), `request` makes its transport for a refresh,
+    `find` asks the GKE API where the cluster is by now. An endpoint without CA (the DNS endpoint) is checked against
+    the system's.
     """
     from kubernetes.client import Configuration
 

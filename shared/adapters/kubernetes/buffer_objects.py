@@ -67,8 +67,7 @@ class ClassBuffer(Partial, frozen=True):
 
 class ComputeClassSpec(Partial, frozen=True):
     buffers: list[ClassBuffer] | None = None
-    autoscaling_policy: Any = None
-    """As it was written: what is not of the API's shape there must not hide the rest."""
+    autoscaling_policy: Any = None  # As it was written: what is not of the API's shape there must not hide the rest.
 
 
 class ComputeClass(Partial, frozen=True):
@@ -110,36 +109,11 @@ def _read(block: Mapping[str, Any], name: str, bounds: tuple[int, int, str], fau
     return None
 
 
-CLASS_NAMESPACE: Final = "gke-managed-ccc"
-"""Where GKE's controller puts the objects of ComputeClasses."""
+CLASS_NAMESPACE: Final = "gke-managed-ccc"  # Where GKE's controller puts the objects of ComputeClasses.
 CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
 COMPUTE_CLASS: Final = "ComputeClass"
 _READY: Final = "ReadyForProvisioning"
-Templates = Mapping[str, PodTemplate]
-"""By `namespace/name`."""
-
-
-def find_buffers(
-    buffers: Iterable[Buffer],
-    templates: Templates,
-    classes: Iterable[ComputeClass],
-    odd: MalformedObjects,
-) -> Iterator[CapacityBuffer]:
-    """Yield what holds room on running nodes; what is not of the API's shape goes to `odd`."""
-    known = tuple(buffers)
-    for buffer in known:
-        template = templates.get(template_of(buffer))
-        if template is not None and replicas_of(buffer):
-            yield from odd.attempt(_describe(buffer.metadata, BUFFER_KIND), partial(_buffer, buffer, template.template))
-    # a ComputeClass counts by itself only until the autoscaler has made an object of its buffer
-    made = {_class_of(buffer) for buffer in known}
-    for compute_class in classes:
-        if compute_class.metadata.name not in made:
-            for each_buffer in compute_class.spec.buffers or ():
-                read = partial(_of_class, compute_class.metadata.name, each_buffer)
-                found = odd.attempt(_describe(compute_class.metadata, COMPUTE_CLASS), read)
-                yield from filter(None, found)
 
 
 def template_of(given: Buffer) -> str:
@@ -256,8 +230,24 @@ class BufferRows:
         return self.read()
 
     def read(self) -> Buffers:
-        found = find_buffers(self.rows[BUFFERS].values(), self.rows[TEMPLATES], self.rows[CLASSES].values(), self.odd)
-        return Buffers(sorted_buffers(found), tuple(self.unread), self.odd.faults)
+        return Buffers(sorted_buffers(self._found()), tuple(self.unread), self.odd.faults)
+
+    def _found(self) -> Iterator[CapacityBuffer]:
+        """Yield what holds room on running nodes; what is not of the API's shape is named."""
+        buffers = self.rows[BUFFERS].values()
+        for buffer in buffers:
+            template = self.rows[TEMPLATES].get(template_of(buffer))
+            if template is not None and replicas_of(buffer):
+                what = _describe(buffer.metadata, BUFFER_KIND)
+                yield from self.odd.attempt(what, partial(_buffer, buffer, template.template))
+        # a ComputeClass counts by itself only until the autoscaler has made an object of its buffer
+        made = {_class_of(buffer) for buffer in buffers}
+        for given in self.rows[CLASSES].values():
+            if given.metadata.name in made:
+                continue
+            for own in given.spec.buffers or ():
+                read = partial(_of_class, given.metadata.name, own)
+                yield from filter(None, self.odd.attempt(_describe(given.metadata, COMPUTE_CLASS), read))
 
     def read_classes(self) -> ComputeClasses:
         return classes_of(self.rows[CLASSES].values(), unread=CLASSES in self.unread)

@@ -35,8 +35,7 @@ PAGE: Final = 500
 _LIST_ATTEMPTS: Final = 3
 _CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
 _PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
-REPEATS: Final = 3
-"""How often a read is repeated after an answer that passes (429, 5xx): one bad answer is no outage."""
+REPEATS: Final = 3  # How often a read is repeated after an answer that passes (429, 5xx): one bad answer is no outage.
 FIRST_PAUSE: Final = 0.2
 """Seconds before the first repetition; each later one waits twice as long, and up to half as much again by chance."""
 LONGEST_PAUSE: Final = 5.0

@@ -44,8 +44,7 @@ _MARKED: Final = "marked the node as toBeDeleted"
 """How the event's message begins; of the same reason is that of the end, "node removed by cluster autoscaler"."""
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
 _TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
-_LONGEST_MESSAGE: Final = 1024
-"""The API's limit for an event's message."""
+_LONGEST_MESSAGE: Final = 1024  # The API's limit for an event's message.
 
 
 class KubernetesCluster:
@@ -114,13 +113,11 @@ class KubernetesCluster:
         return self._client.meter.read()
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
-        """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
         fresh, raw = self._read_afresh(node)
         _check_version(node, fresh)
         return self._patch(node, node_objects.take_patch(fresh, raw.taints, order_id, since))
 
     def return_node(self, node: Node, order_id: str) -> Node:
-        """Undo `take` of that order; a node that is not that order's is returned as it stands now."""
         fresh, raw = self._read_afresh(node)
         patch = node_objects.return_patch(fresh, raw, order_id)
         if patch is None:
@@ -129,7 +126,6 @@ class KubernetesCluster:
         return self._patch(node, patch)
 
     def set_soft_taint(self, node: Node, *, held: bool) -> Node:
-        """Write or remove the taint; foreign taints keep every field."""
         fresh, raw = self._read_afresh(node)
         _check_version(node, fresh)
         return self._patch(node, node_objects.soft_taint_patch(fresh, raw.taints, held=held))

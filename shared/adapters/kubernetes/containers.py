@@ -3,8 +3,8 @@
 The arithmetic, of an in-place resize too, is `shared.core.cluster.requests`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping
+from dataclasses import astuple
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -25,8 +25,7 @@ from shared.core.cluster.requests import (
 )
 from shared.core.cluster.resources import NOTHING, Resources
 
-SIDECAR: Final = "Always"
-"""The restartPolicy that makes an init container a sidecar."""
+SIDECAR: Final = "Always"  # The restartPolicy that makes an init container a sidecar.
 
 
 class ContainerPort(wire.Partial, frozen=True):
@@ -117,18 +116,7 @@ def _host_port(port: ContainerPort, *, host_network: bool) -> HostPort | None:
     return HostPort(port.protocol or "TCP", number, port.host_ip or ANY_ADDRESS) if number else None
 
 
-_Statuses = Mapping[str, wire.ContainerStatus]
-
-
-@dataclass(frozen=True, slots=True)
-class _RawRequests:
-    """What one container, or the pod as a whole, requests and reports, in raw JSON."""
-
-    desired: bytes
-    allocated: bytes = b""
-    actuated: bytes | None = None
-    """None without `status.resources`."""
-    sidecar: bool = False
+_NO_STATUS: Final = wire.ContainerStatus()
 
 
 def occupied_resources(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
@@ -137,77 +125,35 @@ def occupied_resources(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
     `infeasible`: the node could never hold what the pod was resized to, by the kubelet.
     """
     status, spec = pod.status, pod.spec
-    statuses = {
-        container.name: container
-        for container in chain(status.container_statuses or (), status.init_container_statuses or ())
-    }
+    reported = chain(status.container_statuses or (), status.init_container_statuses or ())
+    statuses = {container.name: container for container in reported}
     if not infeasible and not _reports_other_than_spec(pod, statuses):
         return None
-    return _add_up(
-        _rows(spec.containers, statuses),
-        _rows(spec.init_containers, statuses),
-        bytes(spec.overhead),
-        _RawRequests(
-            _request_words(spec.resources),
-            _reported_words(status.allocated_resources),
-            _actuated_words(status.resources),
-        ),
-        infeasible=infeasible,
-    )
+    running = [_running(container, statuses, init=False) for container in spec.containers or ()]
+    running += [_running(container, statuses, init=True) for container in spec.init_containers or ()]
+    report = _report(status.allocated_resources, status.resources)
+    desired = parse(_request_words(spec.resources))
+    return booked_where_it_runs(RunningPod(tuple(running), parse(bytes(spec.overhead)), desired, report, infeasible))
 
 
-@lru_cache(maxsize=4096)
-def _add_up(
-    containers: tuple[_RawRequests, ...],
-    init: tuple[_RawRequests, ...],
-    overhead: bytes,
-    whole: _RawRequests,
-    *,
-    infeasible: bool,
-) -> Resources:
-    return booked_where_it_runs(
-        RunningPod(
-            (*(_running_container(row) for row in containers), *(_running_container(row, init=True) for row in init)),
-            parse(overhead),
-            parse(whole.desired),
-            _report(whole),
-            infeasible,
-        )
-    )
+def _running(given: wire.Container, statuses: Mapping[str, wire.ContainerStatus], *, init: bool) -> RunningContainer:
+    status = statuses.get(given.name, _NO_STATUS)
+    report = _report(status.allocated_resources, status.resources)
+    return RunningContainer(parse(_request_words(given.resources)), report, init, _is_sidecar(given))
 
 
-def _running_container(raw: _RawRequests, *, init: bool = False) -> RunningContainer:
-    return RunningContainer(parse(raw.desired), _report(raw), init, raw.sidecar)
-
-
-def _report(raw: _RawRequests) -> Report:
-    if not raw.allocated and raw.actuated is None:
+def _report(allocated: msgspec.Raw, actuated: wire.Requests | None) -> Report:
+    words = _reported_words(allocated)
+    if not words and actuated is None:
         return UNREPORTED
-    return Report(parse(raw.allocated), parse(raw.actuated or b""), raw.actuated is not None)
-
-
-def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_RawRequests, ...]:
-    return tuple(_raw_requests(container, statuses.get(container.name)) for container in containers or ())
-
-
-def _raw_requests(container: wire.Container, status: wire.ContainerStatus | None) -> _RawRequests:
-    desired, sidecar = _request_words(container.resources), _is_sidecar(container)
-    if status is None:
-        return _RawRequests(desired, sidecar=sidecar)
-    return _RawRequests(
-        desired, _reported_words(status.allocated_resources), _actuated_words(status.resources), sidecar
-    )
+    return Report(parse(words), parse(_reported_words(actuated.requests) if actuated else b""), actuated is not None)
 
 
 def _reported_words(raw: msgspec.Raw) -> bytes:
     return b"" if raw in wire.SILENT else bytes(raw)
 
 
-def _actuated_words(resources: wire.Requests | None) -> bytes | None:
-    return _reported_words(resources.requests) if resources else None
-
-
-def _reports_other_than_spec(pod: wire.Pod, statuses: _Statuses) -> bool:
+def _reports_other_than_spec(pod: wire.Pod, statuses: Mapping[str, wire.ContainerStatus]) -> bool:
     """Compare the raw words: nearly every pod reports its spec word for word, and is done with here."""
     for container in chain(pod.spec.containers or (), pod.spec.init_containers or ()):
         status = statuses.get(container.name)

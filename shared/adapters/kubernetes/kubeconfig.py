@@ -10,7 +10,6 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,23 +43,13 @@ _SHAPE_FAULTS: Final = (TypeError, AttributeError, KeyError, RecursionError)
 _one_at_a_time: Final = threading.Lock()
 
 
-@dataclass(frozen=True, repr=False)
-class Login:
-    """Where a context leads: the client's configuration, the TLS that checks it and shows a certificate, the header."""
-
-    configuration: "Configuration"
-    tls: "SSLContext"
-    header: Header
-
-
 def from_kubeconfig(path: str, context: str | None = None) -> Access:
     """Return the access that a kubeconfig describes; an empty path means kubectl's own place.
 
     Raises BadSettings: it cannot be read, or describes no such context. Retryable: its credential plugin gives none.
     """
-    login = KubeconfigFiles(path).login(context)
-    bearer = Bearer(lambda: KubeconfigFiles(path).login(context).header, first=login.header)
-    return Access(login.configuration, bearer, login.tls)
+    configuration, tls, header = KubeconfigFiles(path).login(context)
+    return Access(configuration, Bearer(lambda: KubeconfigFiles(path).login(context)[2], first=header), tls)
 
 
 class KubeconfigFiles:
@@ -118,8 +107,8 @@ class KubeconfigFiles:
             raise self._unusable("it has no current-context")
         return str(found)
 
-    def login(self, context: str | None = None) -> Login:
-        """Return where a context leads, the current one if none is named.
+    def login(self, context: str | None = None) -> "tuple[Configuration, SSLContext, Header]":
+        """Return where a context leads, the current one if none is named, with what checks it and shows who asks.
 
         Raises BadSettings: it is not there, or incomplete. Retryable: its credential plugin gives no credentials; the
         sentence names the command to run.
@@ -130,7 +119,7 @@ class KubeconfigFiles:
         with self._naming_faults():
             return self._log_in(name)
 
-    def _log_in(self, context: str) -> Login:
+    def _log_in(self, context: str) -> "tuple[Configuration, SSLContext, Header]":
         from kubernetes.client import Configuration
         from kubernetes.config import load_kube_config_from_dict
 
@@ -145,7 +134,7 @@ class KubeconfigFiles:
             tls = take_trust(configuration)
         if cluster.safe_get("proxy-url"):
             configuration.no_proxy = None  # that is about the proxy of the environment
-        return Login(configuration, tls, (configuration.api_key.get("BearerToken", "").strip(), expires))
+        return configuration, tls, (configuration.api_key.get("BearerToken", "").strip(), expires)
 
     def _part(self, kind: str, name: str) -> "ConfigNode":
         found = self._files.config[f"{kind}s"].get_with_name(name, safe=True)

@@ -24,8 +24,7 @@ from shared.core.cluster.namespace_limits import (
 )
 from shared.core.cluster.resources import CPU, MEMORY, PODS, amount, parse_quantity
 
-KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}
-"""By kind: its name in paths."""
+KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}  # By kind: its name in paths.
 _OF_POD: Final = "Pod"
 _OF_CONTAINER: Final = "Container"
 _REQUESTS: Final = "requests."

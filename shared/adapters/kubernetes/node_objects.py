@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.selectors import label_selector, taints
+from shared.adapters.kubernetes.selectors import label_selector
 from shared.core.cluster import names
 from shared.core.cluster.names import LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION
 from shared.core.cluster.node import Kubelet, Node, holding_order, minor_version
@@ -47,7 +47,7 @@ def node(given: wire.Node) -> Node:
         resource_version=meta.resource_version,
         labels=meta.labels or {},
         annotations=meta.annotations or {},
-        taints=taints(given.spec.taints),
+        taints=given.spec.taints or (),
         unschedulable=given.spec.unschedulable,
         ready=condition is not None and condition.status == "True",
         once_ready=_once_ready(condition, created),
@@ -110,8 +110,7 @@ def limit(given: int | str | None, where: str) -> Limit | None:
 
 RawTaint = dict[str, Any]
 _TAINT: Final = names.OUR_TAINT
-_MANAGER: Final = "ebb"
-"""What the API server calls us: our User-Agent."""
+_MANAGER: Final = "ebb"  # What the API server calls us: our User-Agent.
 
 
 class RawSpec(wire.Partial, frozen=True):

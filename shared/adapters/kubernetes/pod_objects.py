@@ -21,8 +21,7 @@ _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {""
 _UNKNOWN_PHASE: Final = (Phase.UNKNOWN, False)
 _DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30
-_MOST_GRACE_SECONDS: Final = 2**31 - 1
-"""68 years. The API takes any int64; Python's times end long before."""
+_MOST_GRACE_SECONDS: Final = 2**31 - 1  # 68 years. The API takes any int64; Python's times end long before.
 EXTENDED: Final = "extendedResourceClaimStatus"
 """Stands for a claim whose name is new with each pod: a driver granted an extended resource by it (KEP-5004)."""
 MOST_KINDS: Final = 20_000

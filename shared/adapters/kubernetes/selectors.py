@@ -16,14 +16,13 @@ from shared.core.cluster.selectors import (
     PodTerm,
     Requirement,
     SpreadConstraint,
-    Taint,
     Toleration,
 )
 
 
 class NodeSelectorTerm(wire.Partial, frozen=True):
-    match_expressions: list[wire.Expression] | None = None
-    match_fields: list[wire.Expression] | None = None
+    match_expressions: tuple[Requirement, ...] | None = None
+    match_fields: tuple[Requirement, ...] | None = None
 
 
 class NodeSelector(wire.Partial, frozen=True):
@@ -53,13 +52,6 @@ class Affinity(wire.Partial, frozen=True):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class TolerationWire(wire.Partial, frozen=True):
-    key: str | None = ""
-    operator: str | None = ""
-    value: str | None = ""
-    effect: str | None = ""
-
-
 class TopologySpreadConstraint(wire.Partial, frozen=True):
     topology_key: str = ""
     when_unsatisfiable: str = ""
@@ -75,7 +67,7 @@ _POLICIES: Final = (None, "Honor", "Ignore")
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 _NONE: Final = Affinity()
 _affinity: Final = RawPart("spec.affinity", Affinity)
-_tolerations: Final = RawPart("spec.tolerations", list[TolerationWire])
+_tolerations: Final = RawPart("spec.tolerations", tuple[Toleration, ...])
 _spread: Final = RawPart("spec.topologySpreadConstraints", list[TopologySpreadConstraint])
 
 
@@ -85,23 +77,12 @@ def label_selector(selector: wire.LabelSelector | None) -> LabelSelector | None:
         return None
     labels = sorted((selector.match_labels or {}).items())
     equal = tuple(Requirement(key, "In", (value,)) for key, value in labels)
-    return LabelSelector(equal + _requirements(selector.match_expressions))
-
-
-def _requirements(expressions: list[wire.Expression] | None) -> tuple[Requirement, ...]:
-    return tuple(Requirement(row.key, row.operator, tuple(row.values or ())) for row in expressions or ())
-
-
-def taints(given: list[wire.Taint] | None) -> tuple[Taint, ...]:
-    return tuple(Taint(taint.key, taint.effect, taint.value) for taint in given or ())
+    return LabelSelector(equal + (selector.match_expressions or ()))
 
 
 @lru_cache(maxsize=1024)
 def tolerations(raw: bytes) -> tuple[Toleration, ...]:
-    return tuple(
-        Toleration(given.key or "", given.operator or "Equal", given.value or "", given.effect or "")
-        for given in _tolerations.read(raw) or ()
-    )
+    return _tolerations.read(raw) or ()
 
 
 @lru_cache(maxsize=1024)
@@ -160,7 +141,7 @@ def node_terms(given: Affinity, *, pinned: bool = False) -> tuple[NodeTerm, ...]
 def selector_terms(given: NodeSelector, *, pinned: bool = False) -> tuple[NodeTerm, ...]:
     """Return the terms, those of a pinned pod without their field expressions."""
     return tuple(
-        NodeTerm(_requirements(term.match_expressions), () if pinned else _requirements(term.match_fields))
+        NodeTerm(term.match_expressions or (), () if pinned else term.match_fields or ())
         for term in given.node_selector_terms or ()
     )
 
@@ -184,8 +165,7 @@ def _pod_term(term: PodAffinityTerm, namespace: str, labels: Labels) -> PodTerm:
 def _with_label_keys(term: PodAffinityTerm, labels: Labels) -> LabelSelector | None:
     """Return the selector with the pod's own labels that matchLabelKeys and mismatchLabelKeys name.
 
-    The API server writes them into the selector when the pod is created (since Kubernetes 1.29, where the feature is
-    on; 1.31 turned it on), and the scheduler reads that. A pod that no API server has seen still lacks them.
+    The API server writes them into a pod when it is created (1.29 and later); one that it has not seen lacks them.
     """
     selector = label_selector(term.label_selector)
     if selector is None:

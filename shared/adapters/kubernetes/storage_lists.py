@@ -150,7 +150,7 @@ def storage_class(given: wire.StorageClass) -> StorageClass:
 
 
 def _topology(given: wire.TopologyTerm) -> tuple[Requirement, ...]:
-    return tuple(Requirement(row.key, "In", tuple(row.values or ())) for row in given.match_label_expressions or ())
+    return tuple(Requirement(row.key, "In", row.values or ()) for row in given.match_label_expressions or ())
 
 
 def csi_node(given: wire.CSINode) -> CSINode:

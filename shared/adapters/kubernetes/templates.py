@@ -18,8 +18,7 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_LABELS, Labels
 
-_READ: Final = (names.SURGE_STAMP, names.STEERED)
-"""The annotations that are read of a template for itself."""
+_READ: Final = (names.SURGE_STAMP, names.STEERED)  # The annotations that are read of a template for itself.
 
 
 class Template(wire.Partial, frozen=True):

@@ -17,10 +17,8 @@ from shared.errors import EbbError
 if TYPE_CHECKING:  # reading a dump needs no way in
     from shared.adapters.kubernetes.access import Access
 
-Timeout: TypeAlias = tuple[float, float]
-"""Seconds to connect, and seconds to wait for the next part of an answer."""
-_CONNECTIONS: Final = 32
-"""More than the evictions that run in parallel, so that none waits for a connection."""
+Timeout: TypeAlias = tuple[float, float]  # Seconds to connect, and seconds to wait for the next part of an answer.
+_CONNECTIONS: Final = 32  # More than the evictions that run in parallel, so that none waits for a connection.
 LOOK_AGAIN_AFTER: Final = 60.0
 """Seconds between two questions where the cluster is: an API server that is down has not moved."""
 
@@ -34,8 +32,7 @@ class Call:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
-    granted_by: str = "infra/rbac.yaml"
-    """The file with the right to it."""
+    granted_by: str = "infra/rbac.yaml"  # The file with the right to it.
 
     @property
     def method(self) -> str:
@@ -80,8 +77,7 @@ class ApiReply:
 
     code: int
     body: bytes
-    retry_after: str = ""
-    """The header of that name."""
+    retry_after: str = ""  # The header of that name.
 
     @property
     def status(self) -> ApiStatus:

@@ -5,10 +5,10 @@ from typing import Annotated, Final, Generic, TypeVar
 
 import msgspec
 
-ABSENT: Final = msgspec.Raw(b"")
-"""The default of raw parts."""
-SILENT: Final = (ABSENT, msgspec.Raw(b"null"))
-"""A raw part without content: not there, or null."""
+from shared.core.cluster.selectors import Requirement, Taint
+
+ABSENT: Final = msgspec.Raw(b"")  # The default of raw parts.
+SILENT: Final = (ABSENT, msgspec.Raw(b"null"))  # A raw part without content: not there, or null.
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Quantities = dict[str, str | int | float]
 
@@ -57,14 +57,8 @@ class Condition(Partial, frozen=True):
     last_transition_time: Time | None = None
 
 
-class Taint(Partial, frozen=True):
-    key: str = ""
-    effect: str = ""
-    value: str = ""
-
-
 class NodeSpec(Partial, frozen=True):
-    taints: list[Taint] | None = None
+    taints: tuple[Taint, ...] | None = None
     unschedulable: bool = False
 
 
@@ -85,15 +79,9 @@ class Node(Partial, frozen=True):
     status: NodeStatus = NodeStatus()
 
 
-class Expression(Partial, frozen=True):
-    key: str = ""
-    operator: str = ""
-    values: list[str] | None = None
-
-
 class LabelSelector(Partial, frozen=True):
     match_labels: dict[str, str] | None = None
-    match_expressions: list[Expression] | None = None
+    match_expressions: tuple[Requirement, ...] | None = None
 
 
 class BudgetSpec(Partial, frozen=True):
@@ -281,8 +269,13 @@ class ClaimReference(Partial, frozen=True):
     name: str | None = ""
 
 
+class TopologyRow(Partial, frozen=True):
+    key: str = ""
+    values: tuple[str, ...] | None = None
+
+
 class TopologyTerm(Partial, frozen=True):
-    match_label_expressions: list[Expression] | None = None
+    match_label_expressions: list[TopologyRow] | None = None
 
 
 class StorageClass(Partial, frozen=True):

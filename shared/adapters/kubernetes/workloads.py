@@ -16,7 +16,6 @@ from msgspec import structs
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient, segment
-from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.node_objects import limit
 from shared.adapters.kubernetes.templates import Template, template_class
@@ -43,6 +42,70 @@ _ROLLING_UPDATE: Final = "RollingUpdate"
 _ON_DELETE: Final = "OnDelete"
 _AT_THE_END: Final = "TerminationComplete"
 """The podReplacementPolicy under which a Deployment makes a new pod only when the old one has ended (KEP-5882)."""
+
+
+class ControllerNotes(msgspec.Struct, frozen=True, gc=False):
+    """Of a controller's annotations, which may be large, those that are read."""
+
+    surge: str = msgspec.field(default="", name=names.SURGE)
+    surged_before: str = msgspec.field(default="", name=names.SURGED_BEFORE)
+
+
+class ControllerMeta(wire.Partial, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    deletion_timestamp: wire.Time | None = None
+    annotations: ControllerNotes | None = None
+    owner_references: list[wire.OwnerReference] | None = None
+
+
+class RollingUpdate(wire.Partial, frozen=True):
+    partition: int = 0
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class UpdateStrategy(wire.Partial, frozen=True):
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class Ordinals(wire.Partial, frozen=True):
+    start: int = 0
+
+
+class ControllerSpec(wire.Partial, frozen=True):
+    replicas: int | None = None
+    update_strategy: UpdateStrategy = UpdateStrategy()
+    strategy: UpdateStrategy = UpdateStrategy()  # The same of a Deployment.
+    min_ready_seconds: int = 0
+    paused: bool = False
+    template: Template | None = None
+    volume_claim_templates: list[wire.AnyObject] | None = None
+    ordinals: Ordinals | None = None
+    pod_replacement_policy: str | None = ""
+
+
+class ControllerStatus(wire.Partial, frozen=True):
+    replicas: int = 0
+    updated_replicas: int = 0
+    available_replicas: int = 0
+    terminating_replicas: int | None = None
+    observed_generation: int = 0
+    current_revision: str = ""
+    update_revision: str = ""
+    conditions: list[wire.Condition] | None = None
+
+
+class Controller(wire.Partial, frozen=True):
+    """A ReplicaSet, a Deployment or a StatefulSet: the fields that the three share, and a few of one alone."""
+
+    metadata: ControllerMeta
+    spec: ControllerSpec = ControllerSpec()
+    status: ControllerStatus = ControllerStatus()
 
 
 def workloads(
@@ -195,8 +258,7 @@ ONE: Final = msgspec.json.Decoder(Controller)
 _KINDS: Final = frozenset({REPLICA_SET, STATEFUL_SET})
 MOST_SINGLY: Final = 10
 """More are listed: a ReplicaSet and its Deployment are two calls, and a list of a namespace three for all of them."""
-MOST_NAMESPACES: Final = 3
-"""More are listed together."""
+MOST_NAMESPACES: Final = 3  # More are listed together.
 
 
 class Controllers:
@@ -224,18 +286,13 @@ class Controllers:
 
     def _one(self, controller: str) -> Workload | None:
         namespace, kind, name = controller.split("/", 2)
-        return self._replica_set(namespace, name) if kind == REPLICA_SET else self._stateful_set(namespace, name)
-
-    def _replica_set(self, namespace: str, name: str) -> Workload | None:
-        found = self._get("replicasets", namespace, name)
+        found = self._get("replicasets" if kind == REPLICA_SET else "statefulsets", namespace, name)
         if found is None:
             return None
+        if kind == STATEFUL_SET:
+            return stateful_set(found)
         deployment = owner(found)
         return replica_set(found, self._get("deployments", namespace, deployment) if deployment else None)
-
-    def _stateful_set(self, namespace: str, name: str) -> Workload | None:
-        found = self._get("statefulsets", namespace, name)
-        return stateful_set(found) if found else None
 
     def _get(self, plural: str, namespace: str, name: str) -> Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"

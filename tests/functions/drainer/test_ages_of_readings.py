@@ -11,13 +11,12 @@ from functions.drainer import reads
 from functions.drainer.main import PushReply
 from functions.drainer.observe import Observer
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
-from shared.core.cluster.pod import Pod
 from shared.core.draining.drain import Observation, OtherDrains, Proof
 from shared.core.draining.evicting import expires_at
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import Eviction, drain_key
+from shared.port_types import drain_key
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim
@@ -204,13 +203,7 @@ def test_a_claim_rests_on_nodes_that_were_read_within_a_minute(expected: bool, a
     ebb = fake_ebb(one_instance=True)
     reads.nodes(ebb.ports, ebb.clock.now())
     ebb.pass_time(seconds=asked)
-    evict = ebb.cluster.evict
-
-    def paused(asked_for: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        ebb.pass_time(seconds=preflight if dry_run else 0)
-        return evict(asked_for, grace, dry_run=dry_run)
-
-    ebb.cluster.evict = paused  # type: ignore[method-assign,assignment]  # time passes in the call
+    ebb.cluster.meanwhile["evict", "default/p", 30, True] = lambda: ebb.pass_time(seconds=preflight)
     reply = ebb.drain(order())
 
     assert (reply is PushReply.DONE) is expected

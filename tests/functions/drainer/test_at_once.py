@@ -9,8 +9,9 @@ import pytest
 from shared.core.cluster.pod import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
-from shared.port_types import ClusterReading, Eviction
+from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -51,14 +52,9 @@ def test_evictions_overlap_and_their_number_is_bounded() -> None:
 @pytest.mark.acceptance(109)
 def test_of_two_passes_at_once_one_acts() -> None:
     ebb = FakeEbb(node("n1"), node("n2"), pod("p", on="n1", kind=WEB))
-    picture, waiting = ebb.cluster.read, [ebb.tick]
     second: list[dict[str, Any]] = []
+    ebb.cluster.meanwhile["read",] = once(lambda: second.append(ebb.tick()))
 
-    def while_looking(*, whole: bool = True) -> ClusterReading:
-        second.extend(waiting.pop()() for _ in waiting[:])
-        return picture(whole=whole)
-
-    ebb.cluster.read = while_looking  # type: ignore[method-assign]  # another tick arrives in the middle of ours
     first = ebb.tick()
 
     assert [one["duplicate"] for one in second] == [True]

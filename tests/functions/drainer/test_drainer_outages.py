@@ -7,12 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.pod import Pod
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.state import ClusterState
-from shared.errors import EbbError, Retryable, Stale, Terminal
-from shared.port_types import Eviction, drain_key
+from shared.errors import BadPolicy, EbbError, Retryable, Stale, Terminal
+from shared.port_types import drain_key
 from tests.builders import NOW, claim, order, pdb, pod
+from tests.fakes import once
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 
 
@@ -63,8 +63,13 @@ def test_reads_that_fail_until_the_steps_end_bring_the_message_again() -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
+    [
+        pytest.param(Retryable("it", "timeout"), id="an outage"),
+        pytest.param(Terminal("it", "403"), id="denied"),
+        pytest.param(BadPolicy("not: yaml"), id="broken"),
+    ],
 )
+@pytest.mark.acceptance(8)
 def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fault: EbbError) -> None:
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: setattr(ebb.policy, "policy", fault))
@@ -104,14 +109,8 @@ def test_a_strangers_claim_since_the_snapshot_asks_for_a_new_proof(expected: boo
 
 def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> None:
     ebb = fake_ebb()
-    look = ebb.cluster.evict
-
-    def evict(*arguments: Any, **options: Any) -> Eviction:
-        if "uid-n2" not in ebb.remembered().claims:
-            ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="stranger")}))
-        return look(*arguments, **options)
-
-    ebb.cluster.evict = evict  # type: ignore[method-assign]  # somebody is faster, just after our proof
+    faster = ClusterState(claims={"uid-n2": claim("n2", order_id="stranger")})
+    ebb.cluster.meanwhile["evict",] = once(lambda: ebb.remember(faster))  # just after our proof
     assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.effects() == []
 
@@ -121,16 +120,13 @@ def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> No
 
 def test_a_step_that_was_overtaken_touches_nothing_more() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=60), pdb("web", app="web"))
-    evicted = ebb.cluster.pods_on
 
-    def release_meanwhile(node: str) -> tuple[Pod, ...]:
-        record = ebb.find_record()
-        if record is not None and record.phase is DrainPhase.CORDONED:
-            found = ebb.state.get(drain_key("order"))
-            ebb.state.put(drain_key("order"), replace(record, generation=7), found.version)
-        return evicted(node)
+    def take_over() -> None:
+        found = ebb.state.get(drain_key("order"))
+        if found.value is not None and found.value.phase is DrainPhase.CORDONED:
+            ebb.state.put(drain_key("order"), replace(found.value, generation=7), found.version)
 
-    ebb.cluster.pods_on = release_meanwhile  # type: ignore[method-assign]  # another step takes the record over
+    ebb.cluster.meanwhile["pods_on",] = take_over
     assert ebb.drain(order()) is PushReply.AGAIN
 
     assert [call[0] for call in ebb.effects()] == ["take"]

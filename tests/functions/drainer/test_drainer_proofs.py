@@ -11,12 +11,12 @@ from msgspec.structs import replace as changed
 
 from functions.drainer.main import PushReply
 from shared.core.cluster.autoscaling import Buffers
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
-from shared.port_types import ClusterReading, Eviction, drain_key
+from shared.port_types import Eviction, drain_key
 from tests.builders import NOW, buffer, claim, held, order, pdb, pod, pod_class
-from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
+from tests.fakes import failing, once
+from tests.functions.drainer.one_drain import WEB, evicted, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb
 
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
@@ -162,15 +162,7 @@ def test_a_pod_that_goes_after_a_refusal_has_not_been_moved_by_the_drain(expecte
 def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_the_same() -> None:
     """The room is gone by then: what was moved is watched, and the drain never says that nothing was touched."""
     ebb = two_pods()
-    killed = ebb.cluster.evict
-
-    def at_the_second(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        if not dry_run and given.name == "second":
-            ebb.cluster.evict = killed  # type: ignore[method-assign]  # the process is killed once
-            raise KeyboardInterrupt
-        return killed(given, grace, dry_run=dry_run)
-
-    ebb.cluster.evict = at_the_second  # type: ignore[method-assign,assignment]
+    ebb.cluster.meanwhile["evict", "default/second", 30, False] = once(failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         ebb.drain(order())
     ebb.cluster.put(*RIVALS)
@@ -178,18 +170,7 @@ def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_th
     ebb.deliver(order(expires_at=NOW + timedelta(minutes=10)))
 
     assert "stale" not in ebb.reasons("drain_result")
-    assert [call[1] for call in ebb.effects() if call[0] == "evict"] == ["default/p", "default/second"]
-
-
-def slow(ebb: FakeEbb, seconds: float) -> None:
-    """Let reading the whole cluster take so long."""
-    read = ebb.cluster.read
-
-    def read_slowly(*, whole: bool = True) -> ClusterReading:
-        ebb.pass_time(seconds=seconds)
-        return read(whole=whole)
-
-    ebb.cluster.read = read_slowly  # type: ignore[method-assign]
+    assert evicted(ebb) == ["default/p", *["default/second"] * 2], "the call that was killed, and another one"
 
 
 def in_messages(ebb: FakeEbb, after: float = 0) -> int:
@@ -206,7 +187,7 @@ def in_messages(ebb: FakeEbb, after: float = 0) -> int:
 @pytest.mark.parametrize("seconds", [1, 11, 15, 19, 26])
 def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> None:
     ebb = fake_ebb(step_seconds=25)
-    slow(ebb, seconds)
+    ebb.cluster.meanwhile["read",] = lambda: ebb.pass_time(seconds=seconds)
 
     in_messages(ebb, after=30)
 
@@ -216,7 +197,7 @@ def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> 
 
 def test_a_proof_that_takes_long_holds_for_no_second_round() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
-    slow(ebb, 26)
+    ebb.cluster.meanwhile["read",] = lambda: ebb.pass_time(seconds=26)
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.CONFLICT, "wrote")]
 
     ebb.drain(order())

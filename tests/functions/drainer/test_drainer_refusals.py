@@ -14,6 +14,7 @@ from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import NOW, claim, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.functions.fake_ebb import FakeEbb
 
 
 @pytest.mark.parametrize(
@@ -29,13 +30,17 @@ from tests.functions.drainer.one_drain import WEB, fake_ebb
 def test_an_order_that_no_longer_holds_is_refused_by_name(
     expected: str, changes: dict[str, Any], things: tuple[Pod, ...]
 ) -> None:
-    ebb = fake_ebb(*things)
+    assert refused(fake_ebb(*things), **changes) == expected
 
+
+def refused(ebb: FakeEbb, **changes: Any) -> str:
+    """Deliver an order that ends with nothing written but its result; return the reason."""
     assert ebb.drain(order(**changes)) is PushReply.DONE
 
-    assert ebb.effects() == []
-    assert ebb.remembered().claims == {}
-    assert [(line["outcome"], line["reason"]) for line in ebb.log.of("drain_result")] == [("refused", expected)]
+    assert (ebb.effects(), ebb.remembered().claims) == ([], {})
+    (line,) = ebb.log.of("drain_result")
+    assert line["outcome"] == "refused"
+    return str(line["reason"])
 
 
 def test_a_refusal_shows_its_sentence_once() -> None:
@@ -57,12 +62,7 @@ def test_a_refusal_shows_its_sentence_once() -> None:
     ],
 )
 def test_the_policy_of_this_moment_decides(expected: str, rules: Any) -> None:
-    ebb = fake_ebb(policy=rules)
-
-    assert ebb.drain(order()) is PushReply.DONE
-
-    assert ebb.effects() == []
-    assert ebb.reasons("drain_result") == [expected]
+    assert refused(fake_ebb(policy=rules)) == expected
 
 
 def test_an_order_that_nobody_claimed_in_time_expires() -> None:
@@ -86,44 +86,27 @@ def test_a_claim_that_is_held_never_expires() -> None:
 
 @pytest.mark.acceptance(46)
 def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", allowed=0, app="web"))
-
-    ebb.drain(order())
-
-    assert ebb.effects() == []
-    assert ebb.reasons("drain_result") == ["blocked_by_pod"]
+    assert refused(fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", allowed=0, app="web"))) == "blocked_by_pod"
 
 
 def test_a_webhook_that_would_deny_is_met_before_any_cordon_and_the_node_left_alone_for_a_while() -> None:
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
-    ebb.drain(order())
+    assert refused(ebb) == "preflight"
 
-    assert ebb.effects() == []
-    assert ebb.reasons("drain_result") == ["preflight"]
     assert ebb.remembered().backoffs["uid-n1"].why == "preflight"
 
 
 @pytest.mark.acceptance(55)
-def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
-    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": True}))
-
-    assert ebb.drain(order()) is PushReply.DONE
-
-    assert ebb.effects() == []
-    assert ebb.remembered() == ClusterState()
-    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
-
-
 @pytest.mark.parametrize("of", ["the order", "the policy"])
-def test_a_dry_run_is_on_its_way_no_longer(of: str) -> None:
+def test_dry_run_checks_everything_writes_nothing_to_the_cluster_and_is_on_its_way_no_longer(of: str) -> None:
     """The next pass orders the node again: a trial week reports it in every pass."""
     ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": of == "the policy"}))
     on_its_way = {"uid-n1": Published(claim=claim("n1", order_id="order"), expires_at=NOW + timedelta(minutes=10))}
     ebb.remember(ClusterState(published=on_its_way))
 
-    ebb.drain(order(dry_run=of == "the order"))
+    assert ebb.drain(order(dry_run=of == "the order")) is PushReply.DONE
 
+    assert (ebb.effects(), ebb.remembered()) == ([], ClusterState())
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
-    assert ebb.remembered().published == {}

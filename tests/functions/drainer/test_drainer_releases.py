@@ -15,33 +15,26 @@ from shared.core.records.state import Breaker
 from shared.errors import Retryable, Stale
 from shared.port_types import DocumentKey, Eviction, StoredDocument, drain_key
 from shared.store.drain_record import LeasedRecord
-from tests.builders import NOW, order
+from tests.builders import NOW, order, policy
 from tests.fakes import FakeState
 from tests.functions.drainer.one_drain import fake_ebb, holder, released
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 
+RELEASE = json.dumps({"kind": "release", "node": "n1"}).encode()
 
-def test_a_release_frees_the_node_and_ends_the_claim() -> None:
+
+@pytest.mark.parametrize(
+    "rules", [policy(), policy(cluster_wide={"dry_run": True}), None], ids=["as usual", "in dry run", "no policy"]
+)
+def test_a_release_frees_the_node_and_ends_the_claim(rules: Any) -> None:
     ebb = fake_ebb()
     ebb.drain(order())
+    ebb.policy.policy = rules
 
-    assert ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode()) is PushReply.DONE
+    assert ebb.deliver(RELEASE) is PushReply.DONE
 
-    assert not ebb.cluster.nodes["n1"].unschedulable
-    assert ebb.cluster.nodes["n1"].drain_taint is None
-    assert ebb.remembered().claims == {}
-    record = ebb.record()
-    assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "released")
-
-
-def test_a_release_is_carried_out_in_dry_run_and_without_a_policy() -> None:
-    ebb = fake_ebb()
-    ebb.drain(order())
-    ebb.policy.policy = None
-
-    ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode())
-
-    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert (ebb.cluster.nodes["n1"].unschedulable, holder(ebb), ebb.remembered().claims) == (False, None, {})
+    assert (ebb.record().phase, ebb.record().outcome) == (DrainPhase.SETTLED, "released")
 
 
 @pytest.mark.parametrize("step_seconds", [3, 480], ids=["under way", "drained"])
@@ -119,17 +112,15 @@ def test_a_persons_release_that_comes_again_ends_its_drain_although_the_node_is_
     """The person names a node alone: as long as the record has not ended, the claim has to name the order."""
     ebb = fake_ebb()
     ebb.drain(order())
-    release = json.dumps({"kind": "release", "node": "n1"}).encode()
     fail_next_puts(ebb, "drains", after=1)
-    assert ebb.deliver(release) is PushReply.AGAIN
+    assert ebb.deliver(RELEASE) is PushReply.AGAIN
     assert holder(ebb) is None
     ebb.state.meanwhile.clear()
     del ebb.cluster.nodes["n1"]
 
-    assert ebb.deliver(release) is PushReply.DONE
+    assert ebb.deliver(RELEASE) is PushReply.DONE
 
-    record = ebb.record()
-    assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "released")
+    assert (ebb.record().phase, ebb.record().outcome) == (DrainPhase.SETTLED, "released")
     assert ebb.remembered().claims == {}
 
 

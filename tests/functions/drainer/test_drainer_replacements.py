@@ -184,25 +184,18 @@ def test_a_node_that_was_returned_in_vain_is_followed_by_the_next_within_a_look(
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
 
 
-def test_a_node_returned_is_remembered_with_the_pods_it_was_returned_for() -> None:
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+@pytest.mark.parametrize("is_cut_short", [False, True])
+def test_a_node_returned_is_remembered_with_the_pods_it_was_returned_for(is_cut_short: bool) -> None:
+    """Else the next drain would give its node back for the very same pod at once."""
+    ebb = fake_ebb()
     reborn_without_a_place(ebb)
+    if is_cut_short:
+        ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
+        assert ebb.drain(order()) is PushReply.AGAIN
 
-    ebb.drain(order())
+    ebb.deliver(order())
 
     assert ebb.record().gave_way_for == ("default/new",)
-    assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
-
-
-def test_a_return_that_was_cut_short_still_shows_for_which_pod_it_was() -> None:
-    """Else the next drain would give its node back for the very same pod at once."""
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
-    reborn_without_a_place(ebb)
-    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
-
-    assert ebb.drain(order()) is PushReply.AGAIN
-    assert ebb.deliver(order()) is PushReply.DONE
-
     assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
 
 

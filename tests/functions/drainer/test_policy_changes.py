@@ -5,11 +5,9 @@ import pytest
 from functions.drainer.main import PushReply
 from shared.core.policy import PoolPolicy
 from shared.core.policy.parsing import parse
-from shared.core.records.drain_record import DrainPhase
 from shared.errors import BadPolicy
-from tests.builders import node, order, pod, policy
+from tests.builders import order, policy
 from tests.core.planning.passes import MINUTE
-from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import fake_ebb, marks
 
 WIDER_BUT_FOR_ONE_FIELD = b"""
@@ -41,23 +39,6 @@ def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_shown_lou
     ebb.policy.policy = policy()
     ebb.pass_time(minutes=5)
     assert ebb.tick()["orders"] == ["n1"]
-
-
-@pytest.mark.acceptance(8)
-def test_a_drain_that_runs_when_the_policy_breaks_ends_as_it_was_begun() -> None:
-    slow = pod("slow", on="n1", cpu=1, grace_seconds=300)
-    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), slow, step_seconds=60)
-    assert ebb.drain(order()) is PushReply.DONE
-    assert ebb.record().phase is DrainPhase.CORDONED
-
-    ebb.policy.policy = broken()
-    ebb.tick()
-    while ebb.record().phase is DrainPhase.CORDONED:
-        assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
-
-    assert ebb.record().phase is DrainPhase.DRAINED
-    assert ebb.effects() == [("take", "n1", "order"), ("evict", "default/slow", 300, False)]
-    assert ebb.cluster.nodes["n1"].drain_taint == "order"
 
 
 @pytest.mark.acceptance(12)

@@ -6,7 +6,6 @@ import pytest
 
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
@@ -16,6 +15,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import NOW, claim, mounts, node, order, pdb, pod, pod_class, storage, volume_claim
+from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -108,14 +108,7 @@ def test_of_two_orders_that_prove_their_place_again_the_second_counts_the_first(
     ebb = FakeEbb(*nodes, *own, full, STUCK, one_instance=True, step_seconds=8)
     ebb.cluster.workloads = {one_pod.spec.workload: Workload(one_pod.spec.workload, 1, 1, created=1) for one_pod in own}
     first, second = order("n1", order_id="first"), order("n2", order_id="second")
-    cluster, evict, meanwhile = ebb.cluster, ebb.cluster.evict, [lambda: ebb.drain(first)]
-
-    def at_the_preflight(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        if meanwhile:
-            meanwhile.pop()()
-        return evict(given, grace, dry_run=dry_run)
-
-    cluster.evict = at_the_preflight  # type: ignore[method-assign,assignment]  # the first is claimed after our proof
+    ebb.cluster.meanwhile["evict",] = once(lambda: ebb.drain(first))  # it is claimed after our proof
     ebb.drain(second)
 
     ends = [(line["node"], line["reason"]) for line in ebb.log.of("drain_result")]
@@ -141,16 +134,10 @@ def asked_while_nothing_moves(age: int, refusals: int) -> tuple[FakeEbb, list[fl
     ebb.later(OPENS - age, lambda: ebb.cluster.put(*rivals))
     ebb.later(OPENS, lambda: ebb.cluster.put(pdb("web", app="web")))
     ebb.later(OPENS, lambda: ebb.cluster.answers.update({"default/p": [busy] * refusals}))
-    evict, at = ebb.cluster.evict, list[float]()
-
-    def dated(pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
-        if not dry_run and ebb.clock.passed >= OPENS - age:
-            at.append(ebb.clock.passed - (OPENS - age))
-        return evict(pod, grace_seconds, dry_run=dry_run)
-
-    ebb.cluster.evict = dated  # type: ignore[method-assign]
+    at: list[float] = []
+    ebb.cluster.meanwhile["evict", "default/p", 30, False] = lambda: at.append(ebb.clock.passed - (OPENS - age))
     ebb.drain(order())
-    return ebb, at
+    return ebb, [seconds for seconds in at if seconds >= 0]
 
 
 @pytest.mark.parametrize("refusals", range(1, 7))

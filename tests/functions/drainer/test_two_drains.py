@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -30,14 +28,7 @@ def fake_ebb(replicas: int, *things: Any, on: tuple[str, ...] = ("n1", "n2"), **
 
 def at_the_first_eviction(ebb: FakeEbb, meanwhile: Callable[[], object]) -> None:
     """Do something else in the very moment before the first eviction takes effect."""
-    cluster, own, once = ebb.cluster, ebb.cluster.evict, [meanwhile]
-
-    def evict(asked: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
-        if once and not dry_run:
-            once.pop()()
-        return own(asked, grace, dry_run=dry_run)
-
-    cluster.evict = evict  # type: ignore[method-assign,assignment]  # the other drain acts between our look and our call
+    ebb.cluster.meanwhile["evict", "default/p0", 30, False] = once(meanwhile)
 
 
 def leaving(ebb: FakeEbb) -> list[str]:
@@ -89,14 +80,8 @@ def test_both_go_at_once_where_so_many_may_be_away(
 
 def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks_under_both() -> None:
     ebb = fake_ebb(8, step_seconds=20)
-    take = ebb.cluster.take
-
-    def shrink_at_the_second(taken: Node, *given: Any) -> Node:
-        if taken.name == "n2":
-            ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 4, 4)
-        return take(taken, *given)
-
-    ebb.cluster.take = shrink_at_the_second  # type: ignore[method-assign,assignment]  # between claim and eviction
+    shrunk = {KEY: Workload("default/Deployment/web", 4, 4)}
+    ebb.cluster.meanwhile["take", "n2"] = lambda: ebb.cluster.workloads.update(shrunk)
     at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
 
     ebb.drain(FIRST)

@@ -1,6 +1,5 @@
 """A pass that was frozen past its lease writes nothing over what the next one has written, and orders nothing."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from shared.core.records.state import Mark
 from shared.errors import Stale
 from tests.builders import node, policy
+from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import fake_ebb, marks
 from tests.functions.test_waves import ebb_with_room
@@ -16,17 +16,6 @@ WAITS = policy(consolidate_after=timedelta(minutes=30))
 FROZEN = 7
 """Minutes: longer than the lease, and not so long that marks begin again."""
 JUST_BEFORE_ITS_WRITE = (("get", "pools"), ("put", "pools"))
-
-
-def once(happens: Callable[[], object]) -> Callable[[], None]:
-    """Return what happens at the first call alone."""
-    waiting = [happens]
-
-    def happen() -> None:
-        if waiting:
-            waiting.pop()()
-
-    return happen
 
 
 def freeze(ebb: FakeEbb) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from shared import VERSION
 from shared.core.records.orders import Order, OrderKind, order_id
-from shared.core.records.state import ClusterState, Lease, Run
+from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import WAVE_KEY, ClusterReading, pool_key, run_key
+from shared.port_types import WAVE_KEY, pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.fake_cluster import BYTES
 from tests.fakes import failing
@@ -42,18 +42,14 @@ def test_marks_are_saved_before_orders_are_published() -> None:
 
 def slow(ebb: FakeEbb, seconds: float, each_order: float = 0) -> FakeEbb:
     """Let the picture of the cluster take so long, and each order."""
-    read, publish = ebb.cluster.read, ebb.bus.publish
-
-    def reading(*, whole: bool = True) -> ClusterReading:
-        ebb.pass_time(seconds=seconds)
-        return read(whole=whole)
+    publish = ebb.bus.publish
 
     def publishing(order: Order) -> None:
         ebb.pass_time(seconds=each_order)
         publish(order)
 
-    ebb.cluster.read = reading  # type: ignore[method-assign]  # the API server is slow
-    ebb.bus.publish = publishing  # type: ignore[method-assign]  # and so is the bus
+    ebb.cluster.meanwhile["read",] = lambda: ebb.pass_time(seconds=seconds)
+    ebb.bus.publish = publishing  # type: ignore[method-assign]  # the bus is slow
     return ebb
 
 
@@ -198,15 +194,6 @@ def test_a_tick_that_died_is_run_again_when_its_lease_has_lapsed() -> None:
     ebb.pass_time(minutes=2)
 
     assert ebb.tick("t")["orders"] == ["n1"]
-
-
-@pytest.mark.acceptance(109)
-def test_of_two_planners_only_one_acts() -> None:
-    ebb = fake_ebb()
-    ebb.remember(ClusterState(planner=Lease("another", NOW + MINUTE)))
-
-    assert ebb.tick()["duplicate"] is True
-    assert ebb.cluster.calls == []
 
 
 def test_the_same_run_gives_the_same_order_ids() -> None:

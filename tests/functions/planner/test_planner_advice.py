@@ -16,53 +16,49 @@ PLAIN = Policy(pools={"a": POOL}, dry_run=False, hash="plain")
 """Nothing is odd about it."""
 
 
-def misspelt() -> FakeEbb:
-    return fake_ebb(policy=Policy(pools={"a": POOL, "aa": POOL}, dry_run=False, hash="misspelt"))
+MISSPELT = Policy(pools={"a": POOL, "aa": POOL}, dry_run=False, hash="misspelt")
+PATIENT = Policy(
+    pools={"a": POOL}, dry_run=False, hash="patient", drain=DrainSettings(pending_grace=timedelta(seconds=45))
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected", "rules"),
+    [
+        pytest.param(
+            "unknown_pool",
+            "nodePools.aa: the cluster has no such pool; the policy names every pool that is there.",
+            MISSPELT,
+            id="an unknown pool",
+        ),
+        pytest.param(
+            "hardly_meant",
+            "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s.",
+            PATIENT,
+            id="what policy check warns of",
+        ),
+        pytest.param("unread_cost", "disruption-cost is '-5' on 1 pod,", PLAIN, id="a cost that cannot be read"),
+    ],
+)
+def test_what_is_odd_is_a_warning_in_the_log_of_a_pass_once_a_day(reason: str, expected: str, rules: Policy) -> None:
+    ebb = fake_ebb(policy=rules)
+    if reason == "unread_cost":
+        ebb.cluster.put(pod("odd", on="n1", annotations={DISRUPTION_COSTS[0]: "-5"}))
+
+    ebb.tick()
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+
+    ((severity, message),) = told(ebb)
+    assert (severity, expected in message, ebb.reasons("policy_warning")) == ("WARNING", True, [reason])
 
 
 def told(ebb: FakeEbb) -> list[tuple[str, str]]:
     return [(str(line["severity"]), str(line["message"])) for line in ebb.log.of("policy_warning")]
 
 
-def test_an_unknown_pool_is_a_warning_in_the_log_of_a_pass() -> None:
-    ebb = misspelt()
-
-    ebb.tick()
-
-    expected = "nodePools.aa: the cluster has no such pool; the policy names every pool that is there."
-    assert told(ebb) == [("WARNING", expected)]
-    assert ebb.reasons("policy_warning") == ["unknown_pool"]
-
-
-def test_what_policy_check_warns_of_is_a_warning_in_the_log_of_a_pass() -> None:
-    patient = DrainSettings(pending_grace=timedelta(seconds=45))
-    ebb = fake_ebb(policy=Policy(pools={"a": POOL}, dry_run=False, hash="patient", drain=patient))
-
-    ebb.tick()
-    ebb.pass_time(minutes=5)
-    ebb.tick()
-
-    expected = "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s."
-    assert told(ebb) == [("WARNING", expected)]
-    assert ebb.reasons("policy_warning") == ["hardly_meant"]
-
-
-def test_a_cost_that_cannot_be_read_is_a_warning_in_the_log_of_a_pass() -> None:
-    ebb = fake_ebb(policy=PLAIN)
-    ebb.cluster.put(pod("odd", on="n1", annotations={DISRUPTION_COSTS[0]: "-5"}))
-
-    ebb.tick()
-
-    assert ebb.reasons("policy_warning") == ["unread_cost"]
-    assert "disruption-cost is '-5' on 1 pod," in told(ebb)[0][1]
-
-    ebb.pass_time(minutes=5)
-    ebb.tick()
-    assert len(told(ebb)) == 1, "once a day, as all that is odd"
-
-
 def test_it_is_shown_once_a_day_whichever_instance_runs_the_pass() -> None:
-    ebb = misspelt()
+    ebb = fake_ebb(policy=MISSPELT)
     for _ in range(3):
         ebb.tick()
         ebb.pass_time(minutes=5)
@@ -74,7 +70,7 @@ def test_it_is_shown_once_a_day_whichever_instance_runs_the_pass() -> None:
 
 
 def test_what_was_shown_today_costs_no_more_writes() -> None:
-    plain, odd = fake_ebb(policy=PLAIN), misspelt()
+    plain, odd = fake_ebb(policy=PLAIN), fake_ebb(policy=MISSPELT)
     writes = []
     for ebb in (plain, odd):
         ebb.tick()

@@ -3,9 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from shared.core.policy import Policy
 from shared.core.records.state import KnownDemand
-from tests.builders import NOW, claim, node, order, pdb, pod, policy
+from tests.builders import NOW, claim, node, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, reschedule
 
@@ -40,17 +39,6 @@ def test_the_time_gap_survives_a_cold_start_because_the_state_holds_it() -> None
     ebb.pass_time(minutes=5)
 
     assert ebb.tick()["orders"] == []
-
-
-def test_two_orders_for_one_place_in_the_budget_give_one_claim() -> None:
-    rules = policy(budgets=Policy().budgets)
-    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pdb("web", app="web"), policy=rules)
-
-    ebb.drain(order("n1", order_id="one"))
-    ebb.drain(order("n2", order_id="two"))
-
-    assert set(ebb.remembered().claims) == {"uid-n1"}
-    assert ebb.reasons("drain_result") == ["budget"]
 
 
 def test_every_line_of_a_pass_and_of_a_drain_names_the_policy_it_rests_on() -> None:

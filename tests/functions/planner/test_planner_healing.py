@@ -125,23 +125,6 @@ def test_thirty_claims_of_nodes_that_are_gone_end_in_one_write() -> None:
     assert writes_of_a_pass(gone=30) == writes_of_a_pass(gone=1)
 
 
-@pytest.mark.acceptance(95)
-def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
-    ebb = fake_ebb()
-    ebb.tick()
-    first = ebb.bus.published.pop()
-    ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
-    ebb.deliver(first)
-    ebb.pass_time(minutes=1)
-
-    ebb.tick()
-
-    again = next(sent for sent in ebb.bus.published if sent.order_id == first.order_id)
-    assert again.generation == 1
-    assert ebb.deliver(again) is PushReply.DONE
-    assert ebb.cluster.nodes["n1"].drain_taint == first.order_id
-
-
 def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
     ebb = begun(fake_ebb())
     stuck = pod("again", owner="ReplicaSet/r1", cpu=9, unschedulable_since=ebb.clock.now())

@@ -20,21 +20,6 @@ from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, fake_ebb, healed
 
 
-@pytest.mark.acceptance(94)
-def test_a_node_that_the_autoscaler_never_takes_is_returned_by_the_watchdog() -> None:
-    ebb = fake_ebb()
-    ebb.tick()
-    ebb.deliver(ebb.bus.drains[0])
-    ebb.bus.published.clear()
-
-    ebb.pass_time(minutes=26)
-    ebb.tick()
-    ebb.deliver(ebb.bus.published[0])
-
-    assert ebb.cluster.nodes["n1"].drain_taint is None
-    assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"
-
-
 def test_a_node_that_was_drained_late_is_returned_one_watchdog_after_the_deadline() -> None:
     ebb = begun(fake_ebb())
     (claim,) = ebb.remembered().claims.values()
@@ -47,21 +32,6 @@ def test_a_node_that_was_drained_late_is_returned_one_watchdog_after_the_deadlin
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"
-
-
-def test_a_state_lost_entirely_gives_every_node_back() -> None:
-    ebb = fake_ebb()
-    ebb.tick()
-    ebb.deliver(ebb.bus.published.pop())
-    ebb.state.documents.clear()
-    ebb.pass_time(minutes=1)
-
-    ebb.tick()
-    for sent in list(ebb.bus.published):
-        ebb.deliver(sent)
-
-    assert ebb.cluster.nodes["n1"].drain_taint is None
-    assert not ebb.cluster.nodes["n1"].unschedulable
 
 
 @pytest.mark.parametrize("why", ["demand", "buffer"])
