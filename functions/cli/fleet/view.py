@@ -123,7 +123,7 @@ class FleetView:
     def counts(self) -> dict[str, int]:
         """Return how many installations there are, and how many each word is true of."""
         modes = Counter(installation.mode for installation in self.installations)
-        failing = sum(installation.is_failing for installation in self.installations)
+        failing = sum(bool(installation.troubles) for installation in self.installations)
         return {
             "installations": len(self.installations),
             **{mode.value: modes[mode] for mode in Mode},

@@ -122,27 +122,18 @@ def cloud_name(clouds: Iterable[str]) -> str:
     return f" ({some(other)})" if other else ""
 
 
-_PENDING: Final = "{pods} pending ({names}). Every figure includes the room that {they}{known}."
-_NO_PLACE: Final = (
-    "{pods} pending ({names}). {left} no place now{which} and {is_} not included in any figure; "
-    "neither are nodes that the autoscaler may add."
-)
-
-
 def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> str:
     """Return who is pending, and who is `left` without a place; None where nobody has looked for one."""
     if not pending:
         return ""
-    is_one = len(pending) == 1
-    pods, names = f"{count(len(pending), 'pod')} {'is' if is_one else 'are'}", some([pod.key for pod in pending])
+    found = f"{count(len(pending), 'pod')} pending ({some([pod.key for pod in pending])})."
     if not left:
-        they, known = ("it needs" if is_one else "they need"), "" if left is not None else ", as far as nodes have it"
-        return _PENDING.format(pods=pods, names=names, they=they, known=known)
-    all_of_them = len(left) == len(pending)
-    subject = ("It" if is_one else "They") if all_of_them else f"{len(left):,} of them"
-    which = "" if all_of_them else f" ({some([pod.key for pod in left])})"
-    has, is_ = ("has", "is") if len(left) == 1 else ("have", "are")
-    return _NO_PLACE.format(pods=pods, names=names, left=f"{subject} {has}", which=which, is_=is_)
+        known = ", as far as nodes have it" if left is None else ""
+        return f"{found} Every figure includes the room for this{known}."
+    return (
+        f"{found} No place is left for {count(len(left), 'pod')} ({some([pod.key for pod in left])}), and no figure "
+        "includes it, nor nodes that the autoscaler may add."
+    )
 
 
 _LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})
