@@ -20,7 +20,6 @@ _CHECK: Final = "not yet seen on a real GKE, so check it once: docs/empty-nodes.
 
 
 def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
-    """Check of each pool how its nodes are deleted."""
     snapshot = _snapshot(parts)
     rules = pool_rules(snapshot)
     if not rules:

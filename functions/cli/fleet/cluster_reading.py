@@ -115,7 +115,6 @@ class PlannedCluster:
     signs: "ClusterSigns"
     has_policy: bool = False
     use: SharedUse | None = None
-    """What it uses of commitments that it shares."""
 
 
 @dataclass(frozen=True)

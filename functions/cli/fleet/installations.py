@@ -72,7 +72,6 @@ class InstallationHealth:
 
     @property
     def in_words(self) -> str:
-        """Return `dry run, failing`."""
         mode = self.mode.value.replace("_", " ") if self.mode else ""
         return ", ".join(filter(None, (mode, "failing" if self.troubles else "")))
 

@@ -138,7 +138,6 @@ def _count_records(health: InstallationHealth) -> dict[str, int]:
 _CLUSTERS: Final = 6
 _BILL: Final = ("the bill: what stays, what goes, the bound", "bill", "own")
 _MONEY: Final = 4
-"""So many of a report's figures."""
 
 
 def draw_fleet(view: FleetView) -> str:

@@ -94,8 +94,6 @@ class FleetHold:
 
 @dataclass(frozen=True)
 class FleetView:
-    """All rows as they were asked for, and what is true of them together."""
-
     rows: tuple[FleetRow, ...]
     holds: tuple[FleetHold, ...]
     """By kind, those that hold most money first."""
@@ -109,7 +107,6 @@ class FleetView:
 
     @property
     def legend(self) -> tuple[LegendEntry, ...]:
-        """What holds money, each reason with the clusters that it is about."""
         return tuple(hold.as_entry for hold in self.holds)
 
     @property

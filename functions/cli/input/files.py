@@ -59,7 +59,6 @@ DUMP_OR_CLUSTER: Final = "--dump: a dump takes the place of the cluster; leave o
 
 
 def check_dumps_exist(paths: Iterable[Path]) -> None:
-    """Raises BadInput: a dump that an option named is not there."""
     missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")

@@ -237,7 +237,6 @@ class PastPasses:
     wave: Wave | None = None
     """The wave's document; whether it lives is not judged."""
     ledger: "Ledger | None" = None
-    """What passes have counted."""
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)

@@ -69,7 +69,6 @@ class Reading:
     partial: str = ""
     """Why the pods of a dump cannot be all; empty where they may be."""
     warnings: tuple[str, ...] = ()
-    """What is odd about a dump, in sentences."""
     installed: bool = False
     """Whether it is the cluster of the installation that the environment names."""
     profile_known: bool = True

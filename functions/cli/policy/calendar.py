@@ -34,11 +34,8 @@ _HUNDRED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many nodes the pools have, as far as it is known."""
-
     pools: Mapping[str, int] = field(default_factory=dict)
     total: int | None = None
-    """Of the whole cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +300,6 @@ def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:
 
 
 def notes(question: CalendarQuestion) -> Iterator[str]:
-    """Yield what holds at all times, and what is not counted."""
     policy = question.policy
     if policy.dry_run or policy.paused:
         yield f"{'paused' if policy.paused else 'dryRun'} is true: nothing is drained at any time."

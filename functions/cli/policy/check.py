@@ -25,7 +25,6 @@ from shared.core.policy.warnings import warnings
 from shared.errors import BadInput, BadPolicy
 
 SettingsInWords = tuple[tuple[str, str], ...]
-"""A pool's settings in force, in words."""
 
 
 def print_check(paths: Sequence[Path], sources: Sources) -> None:

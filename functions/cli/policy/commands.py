@@ -170,7 +170,7 @@ def estafette(
 ) -> None:
     """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 
-    The two times are also read from the process's own variables,
+    The two times are those of the process's own variables, if they are set here:
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
 
     Examples:

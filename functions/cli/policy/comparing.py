@@ -233,7 +233,6 @@ def _fit(parts: Sequence[str]) -> str:
 
 
 def headline(scenarios: Sequence[Scenarios]) -> str:
-    """Return what the change means in the end."""
     if not scenarios:
         return UNKNOWN
     old, new = (run.at_rest for run in scenarios)
@@ -249,7 +248,6 @@ def headline(scenarios: Sequence[Scenarios]) -> str:
 
 
 def compare_figures(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
-    """Yield what each figure is, what it was, and what it will be."""
     if not scenarios:
         return
     runs = [(run, ScenarioMoney(run)) for run in scenarios]
