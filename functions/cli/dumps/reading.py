@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
+from functions.cli.dumps.files import MAKE_ONE, DumpItem, ReadBytes, documents_of, file_names, files_of, name_place
 from functions.cli.dumps.homes import ClusterSigns, Home
-from functions.cli.dumps.objects import DumpItem, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
 from shared.port_types import ClusterReading

@@ -1,7 +1,6 @@
 """Reads a cluster from a dump, its API or a file of gcloud, and whether it is that of the named installation."""
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.dumps.files import name_of, short_names
+from functions.cli.dumps.homes import Home, home_named
 from functions.cli.input.files import check_dumps_exist, read_bytes
 from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods, reprint_note
 from functions.cli.output.format import some
@@ -19,21 +19,13 @@ from shared.port_types import ClusterReading, PoolsReading
 
 if TYPE_CHECKING:
     from functions.cli.dumps import DumpedCluster
-    from functions.cli.dumps.homes import Home
     from shared.core.policy import Policy
 
-_CLUSTER: Final = re.compile(
-    r"projects/(?P<project>[^/]+)/locations/(?P<region>[a-z]+-[a-z]+\d+)(?:-[a-z])?/clusters/(?P<name>[^/]+)"
-)
 
-
-def is_installed(home: "Home", *, confirmed: bool) -> bool:
+def is_installed(home: Home, *, confirmed: bool) -> bool:
     """Return whether a dump's nodes show EBB_CLUSTER's cluster, or nothing else and a person has `confirmed` it."""
-    named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
-    if named is None:
-        return False
-    ours = type(home)(named["project"], named["region"], named["name"])
-    return ours.may_be(home) if confirmed else ours == home
+    ours = home_named(os.environ.get("EBB_CLUSTER", ""))
+    return ours is not None and (ours.may_be(home) if confirmed else ours == home)
 
 
 def installed_policy() -> "Policy | None":

@@ -27,7 +27,7 @@ from functions.cli.input.options import (
 )
 
 if TYPE_CHECKING:
-    from functions.cli.policy.importing import Imported
+    from functions.cli.policy.importing.writing import Imported
 
 _POLICIES = """Create, validate, visualise, compare and import policies.
 
@@ -177,7 +177,7 @@ def estafette(
       ebb policy import estafette configmap.yaml > policy.yaml
       kubectl get configmap -n compactor -o yaml | ebb policy import estafette -
     """
-    from functions.cli.policy.importing import from_estafette
+    from functions.cli.policy.importing.estafette import from_estafette
 
     _print_imported(file, lambda data: from_estafette(data, marked, age))
 
@@ -197,7 +197,7 @@ def node_refiner(
     Examples:
       ebb policy import node-refiner configmap.yaml --pool web-pool
     """
-    from functions.cli.policy.importing import from_node_refiner
+    from functions.cli.policy.importing.node_refiner import from_node_refiner
 
     _print_imported(file, lambda data: from_node_refiner(data, tuple(pool or ())))
 
@@ -211,7 +211,7 @@ def karpenter(file: Given) -> None:
     Examples:
       kubectl get nodepools -o yaml | ebb policy import karpenter -
     """
-    from functions.cli.policy.importing import from_karpenter
+    from functions.cli.policy.importing.karpenter import from_karpenter
 
     _print_imported(file, from_karpenter)
 

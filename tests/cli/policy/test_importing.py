@@ -11,8 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
-from functions.cli.policy.importing.estafette import KEY
+from functions.cli.policy.importing.estafette import KEY, from_estafette
+from functions.cli.policy.importing.karpenter import from_karpenter
+from functions.cli.policy.importing.node_refiner import from_node_refiner
+from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy

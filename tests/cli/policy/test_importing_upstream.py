@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from functions.cli.policy.check import written_warnings
-from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
+from functions.cli.policy.importing.estafette import from_estafette
+from functions.cli.policy.importing.karpenter import from_karpenter
+from functions.cli.policy.importing.node_refiner import from_node_refiner
+from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
