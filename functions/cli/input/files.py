@@ -66,13 +66,9 @@ def check_dumps_exist(paths: Iterable[Path]) -> None:
 
 def read_policy(path: Path) -> Policy:
     """Read and parse a policy file. Raises BadInput: the file cannot be read; BadPolicy: with every fault."""
-    return parse_policy(path, read_bytes(path))
-
-
-def parse_policy(path: Path, data: bytes) -> Policy:
-    """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
     from shared.core.policy.parsing import parse
 
+    data = read_bytes(path)
     with faults_of(path, data):
         return parse(data)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.check import written_warnings
 from functions.cli.policy.importing.estafette import from_estafette
 from functions.cli.policy.importing.karpenter import from_karpenter
 from functions.cli.policy.importing.node_refiner import from_node_refiner
@@ -160,23 +159,3 @@ def test_the_limits_that_hold_for_the_first_time_are_noted_for_node_refiner() ->
     notes = from_node_refiner(b"{data: {time_gap: '5'}}").notes
 
     assert any("10% of a pool and of the cluster, and 20% an hour" in note for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("expected", "document"),
-    [
-        pytest.param("nodePools.a.disruption.budgets[1].reasons", "nodePools: {a: {disruption: %s}}", id="a pool"),
-        pytest.param("defaults.disruption.budgets[1].reasons", "defaults: {disruption: %s}", id="defaults"),
-        pytest.param("cluster.disruption.budgets[1].reasons", "cluster: {disruption: %s}", id="the cluster"),
-    ],
-)
-def test_an_empty_list_of_reasons_is_warned_about(expected: str, document: str) -> None:
-    data = (document % "{budgets: [{nodes: 1, reasons: [Empty]}, {nodes: 1, reasons: []}]}").encode()
-
-    assert parse(data)
-    (said,) = written_warnings(data)
-    assert said.startswith(f"{expected}: the list is empty, which means every reason")
-
-
-def test_a_document_without_such_a_list_needs_no_word() -> None:
-    assert written_warnings(b"nodePools: {a: {enabled: true}, b: {disruption: {}}}") == ()
