@@ -1,8 +1,9 @@
 """The questions about a cluster that a person may type: plan, explain, why-not, simulate and shapes."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -16,11 +17,12 @@ from functions.cli.input.options import (
     PlanFormat,
     Sort,
     Sources,
+    option,
     with_sources,
 )
 
-_LISTED: Final = "Which nodes are listed; without these they are summed up"
-_DEMAND: Final = "What is wanted when"
+_of_list: Final = partial(option, panel="Which nodes are listed; without these they are summed up")
+_of_demand: Final = partial(option, panel="What is wanted when")
 
 
 @with_sources(dump=Dumps)
@@ -39,25 +41,13 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     ] = False,
     assume_marked: AssumeMarked = False,
     by: By = None,
-    nodes: Annotated[
-        bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node, as -o wide.")
-    ] = False,
-    pool: Annotated[
-        list[str] | None,
-        typer.Option("--pool", metavar="NAME", rich_help_panel=_LISTED, help="List nodes of this pool. Repeatable."),
-    ] = None,
-    only: Annotated[
-        list[Only] | None,
-        typer.Option("--only", rich_help_panel=_LISTED, help="List nodes with this verdict. Repeatable."),
-    ] = None,
+    nodes: Annotated[bool, _of_list("--nodes", None, "List every node, as -o wide.")] = False,
+    pool: Annotated[list[str] | None, _of_list("--pool", "NAME", "List nodes of this pool. Repeatable.")] = None,
+    only: Annotated[list[Only] | None, _of_list("--only", None, "List nodes with this verdict. Repeatable.")] = None,
     sort: Annotated[
-        Sort | None,
-        typer.Option("--sort", rich_help_panel=_LISTED, help="Sort nodes; cost is highest first, cpu lowest first."),
+        Sort | None, _of_list("--sort", None, "Sort nodes; cost is highest first, cpu lowest first.")
     ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
-    ] = None,
+    top: Annotated[int | None, _of_list("--top", "N", "List the first N of each verdict.", min=1)] = None,
 ) -> None:
     """Show possible savings (autoscaler alone, and with Ebb), what the next pass would do, and why nodes are kept.
 
@@ -108,7 +98,7 @@ def explain(
 def why_not(
     *,
     sources: Sources,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Try the N changes that hold most money.")] = 20,
+    top: Annotated[int, option("--top", "N", "Try the N changes that hold most money.", min=1)] = 20,
     by: By = None,
     output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
@@ -126,17 +116,8 @@ def why_not(
     show_changes(sources, top, output, by or "")
 
 
-def _demand(option: str, metavar: str, text: str, least: int | None = None, most: int | None = None) -> Any:
-    """Return an option about what is wanted when."""
-    return typer.Option(option, metavar=metavar, rich_help_panel=_DEMAND, help=text, min=least, max=most)
-
-
-_FILE: Final = _demand("--demand", "FILE", "CSV of replicas by hour; else --night.")
-_NIGHT: Final = _demand(
-    "--night", "PERCENT", "Replicas that each Deployment keeps at night; 60 if demand is unknown.", 0, 100
-)
-_WEEKEND: Final = _demand("--weekend", "PERCENT", "Weekend demand, as a share of a workday's rise.", 0, 100)
-_TIME_ZONE: Final = _demand("--time-zone", "ZONE", "Time zone of these hours.")
+_NIGHT: Final = "Replicas that each Deployment keeps at night; 60 if demand is unknown."
+_WEEKEND: Final = "Weekend demand, as a share of a workday's rise."
 
 
 @with_sources("node_pools", "cluster", "policy", dump=Dumps)
@@ -144,15 +125,14 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     *,
     sources: Sources,
     policy: Annotated[
-        list[Path] | None,
-        typer.Option("--policy", metavar="FILE", help="Policy file; repeat it to compare several. Else the defaults."),
+        list[Path] | None, option("--policy", "FILE", "Policy file; repeat it to compare several. Else the defaults.")
     ] = None,
-    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to simulate; 7 is a week.")] = 1,
-    demand: Annotated[Path | None, _FILE] = None,
-    night: Annotated[int | None, _NIGHT] = None,
-    weekend: Annotated[int, _WEEKEND] = 30,
-    time_zone: Annotated[str, _TIME_ZONE] = "UTC",
-    boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = "90s",
+    days: Annotated[int, option("--days", "N", "Days to simulate; 7 is a week.", min=1, max=31)] = 1,
+    demand: Annotated[Path | None, _of_demand("--demand", "FILE", "CSV of replicas by hour; else --night.")] = None,
+    night: Annotated[int | None, _of_demand("--night", "PERCENT", _NIGHT, min=0, max=100)] = None,
+    weekend: Annotated[int, _of_demand("--weekend", "PERCENT", _WEEKEND, min=0, max=100)] = 30,
+    time_zone: Annotated[str, _of_demand("--time-zone", "ZONE", "Time zone of these hours.")] = "UTC",
+    boot: Annotated[str, option("--boot", "TIME", "Time until pods start on a new node.")] = "90s",
     output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
     """Simulate the coming days: the autoscaler alone, and with Ebb under each policy.
@@ -177,20 +157,12 @@ def shapes(
     *,
     sources: Sources,
     families: Annotated[
-        str,
-        typer.Option(
-            "--families", metavar="NAMES", help="Other machine families that pools may change to, such as e2,n2d."
-        ),
+        str, option("--families", "NAMES", "Other machine families that pools may change to, such as e2,n2d.")
     ] = "",
     pod_worth: Annotated[
-        float,
-        typer.Option(
-            "--pod-worth", metavar="DOLLARS", min=0, max=10_000, help="What each pod that moves must save a month."
-        ),
+        float, option("--pod-worth", "DOLLARS", "What each pod that moves must save a month.", min=0, max=10_000)
     ] = 5,
-    fill: Annotated[
-        str, typer.Option("--fill", metavar="PERCENT", help="How full nodes may be made; the rest is for the day.")
-    ] = "90%",
+    fill: Annotated[str, option("--fill", "PERCENT", "How full nodes may be made; the rest is for the day.")] = "90%",
     output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
     """Show which machine types the pools should have for the pods that are there, and what that saves.

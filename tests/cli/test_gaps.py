@@ -89,9 +89,7 @@ def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, na
         title for title in ("Nodes", "This pass") if not [x for x in shown if x.startswith(f"{title} (partial)")]
     ] == []
     assert [line for line in shown if line.startswith("Potential")] == []
-    assert shown[-1] == (
-        f"Partial: only pods of namespace {namespace} are known, so savings are unknown; print it again with -A."
-    )
+    assert shown[-1] == ("Partial: not all pods are known, so savings are unknown; print it again with -A.")
     assert "$0" not in "".join(shown)
     assert document["partial"].startswith(expected)
     assert document["potential"] is None

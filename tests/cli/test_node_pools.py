@@ -70,9 +70,9 @@ def test_without_a_profile_in_the_file_that_of_the_pods_counts(dump: Path) -> No
     ("expected", "content"),
     [
         pytest.param("lacks web-pool of dump.json; write it again: gcloud container", POOLS[:1], id="another cluster"),
-        pytest.param("is no JSON", "NAME  MACHINE_TYPE", id="a table"),
-        pytest.param(r"\$\[0\]\.name", [{"name": 3}], id="a wrong type"),
-        pytest.param("nodePools", {"name": "c"}, id="something else of gcloud"),
+        pytest.param("Failed to load JSON", "NAME  MACHINE_TYPE", id="a table"),
+        pytest.param("nodePools field: Failed to parse name field", [{"name": 3}], id="a wrong type"),
+        pytest.param("it has no nodePools", {"name": "c"}, id="something else of gcloud"),
     ],
 )
 def test_another_file_is_refused_with_place_and_remedy(expected: str, content: Any, dump: Path) -> None:

@@ -18,7 +18,10 @@ from functions.cli.dumps import read_dump
 from functions.cli.input.commitments import read_commitments, with_commitments
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
-from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
+from functions.cli.policy.importing.estafette import from_estafette
+from functions.cli.policy.importing.karpenter import from_karpenter
+from functions.cli.policy.importing.node_refiner import from_node_refiner
+from functions.cli.policy.importing.writing import Imported
 from functions.planner import pass_log as lines
 from shared.adapters.prices import load
 from shared.adapters.pubsub import unwrap

@@ -1,12 +1,12 @@
 """The checks, in the order in which one rests on another (`CHECKS`). An adapter's failure is a finding, too."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Final
 
 import typer
 
-from functions.cli.doctor.autoscaler import autoscaler
+from functions.cli.analysis.pools import next_to_ebb, pool_rules
 from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, skip, warn
 from functions.cli.doctor.rights import (
     OPTIONAL_GROUPS,
@@ -17,11 +17,15 @@ from functions.cli.doctor.rights import (
     roles,
 )
 from functions.cli.errors import WRONG, message_of
-from functions.cli.output.format import count, span
+from functions.cli.output.format import count, percent, some, span
 from shared import VERSION
+from shared.core.cluster.autoscaling import BALANCED, ComputeClasses, SaidBy, ScaleDownRule
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.records.state import silence
 from shared.errors import EbbError, Forbidden, Gone
+from shared.port_types import ClusterReading
+from shared.store.snapshots import snapshot_of
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
@@ -163,6 +167,90 @@ def _commitments(policy: Policy, parts: InstallationParts) -> Iterator[CheckResu
         )
 
 
+_AUTOSCALER: Final = "autoscaler"
+LONG: Final = BALANCED.unneeded
+"""Above GKE's own longest default, an empty node costs money for nothing."""
+_CHECK_ONCE: Final = "not yet seen on a real GKE, so check it once: docs/empty-nodes.md, five minutes"
+
+
+def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
+    snapshot = _snapshot(parts)
+    rules = pool_rules(snapshot)
+    if not rules:
+        yield ok(_AUTOSCALER, "No pool with nodes is autoscaled now.")
+    for rule in dict.fromkeys(rules.values()):
+        yield _of_pools(_name_pools([name for name, other in rules.items() if other == rule]), rule)
+    yield from _class_faults(snapshot.compute_classes, {rule.compute_class for rule in rules.values()})
+    yield from _nobody_empties(parts, {name: rule for name, rule in rules.items() if rule.only_empty})
+
+
+def _snapshot(parts: InstallationParts) -> Snapshot:
+    cluster, now = parts.cluster(), parts.now()
+    reading = ClusterReading(cluster.all_nodes(), (), (), {}, compute_classes=cluster.buffers()[1])
+    return snapshot_of(parts.settings.cluster, reading, parts.pools(), now, now)
+
+
+def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
+    if not rule.class_known:
+        sentence = (
+            f"{pools}: ComputeClass {rule.compute_class} is not there or may not be listed: the profile is assumed."
+        )
+        return warn(
+            _AUTOSCALER, sentence, "Make the class, or let this identity list computeclasses (infra/rbac.yaml)."
+        )
+    delay = f"after {span(rule.unneeded)} ({_whose(rule.unneeded_by, rule)})"
+    gate = f"{percent(rule.gate)} ({_whose(rule.gate_by, rule)})"
+    if rule.only_empty:
+        what = f"the autoscaler only deletes empty nodes, {delay}; {_CHECK_ONCE}"
+    else:
+        used = f"used up to {gate} without DaemonSets, {delay}"
+        what = f"the autoscaler also empties nodes that are {used}, and {next_to_ebb(rule)}"
+    if rule.unneeded > LONG:
+        where = (
+            "consolidationDelayMinutes"
+            if rule.unneeded_by is SaidBy.COMPUTE_CLASS
+            else "the pool's consolidation delay"
+        )
+        return warn(
+            _AUTOSCALER, f"{pools}: {what}.", f"Until then each empty node costs money: shorten {where}, to a minute."
+        )
+    return ok(_AUTOSCALER, f"{pools}: {what}.")
+
+
+def _whose(said_by: SaidBy, rule: ScaleDownRule) -> str:
+    if said_by is SaidBy.COMPUTE_CLASS:
+        return f"ComputeClass {rule.compute_class}"
+    return f"profile {rule.profile}" if said_by is SaidBy.PROFILE else "the pool"
+
+
+def _class_faults(classes: ComputeClasses, used: Iterable[str]) -> Iterator[CheckResult]:
+    for name in sorted(set(used) & classes.found.keys()):
+        for fault in classes.found[name].faults:
+            yield warn(_AUTOSCALER, f"ComputeClass {name}: {fault}", "Correct its spec.autoscalingPolicy.")
+
+
+def _nobody_empties(parts: InstallationParts, unattended: Mapping[str, ScaleDownRule]) -> Iterator[CheckResult]:
+    """A pool of which the autoscaler deletes only empty nodes stays as large as it is if Ebb does not drain it."""
+    try:
+        policy = parts.policy().read() if unattended else Policy()
+    except EbbError:
+        return  # the check of the policy shows it
+    why = "is paused" if policy.paused else "is a dry run" if policy.dry_run else "does not enable it"
+    left = [name for name in unattended if policy.paused or policy.dry_run or not policy.pool(name).enabled]
+    if left:
+        sentence = f"{_name_pools(left)}: the policy {why}: nothing scales down but nodes that empty by themselves."
+        classes = some(sorted({unattended[name].compute_class for name in left}))
+        yield warn(
+            "autoscaler",
+            sentence,
+            f"Until Ebb drains there, take consolidationThreshold out of ComputeClass {classes}.",
+        )
+
+
+def _name_pools(names: list[str]) -> str:
+    return f"Pool{'s' if len(names) > 1 else ''} {some(sorted(names))}"
+
+
 def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:
     found, _, now = parts.remembered()
     look = 'Look at the Cloud Scheduler job, and at the planner\'s log: labels.event="run_summary".'
@@ -189,7 +277,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("state", state),
     ("topics", topics),
     ("policy", policy),
-    ("autoscaler", autoscaler),
+    (_AUTOSCALER, autoscaler),
     ("last_pass", last_pass),
 )
 

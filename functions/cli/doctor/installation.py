@@ -92,7 +92,6 @@ class InstallationParts:
     remembered: Callable[[], Remembered]
     policy: Callable[[], PolicySource]
     topic_rights: Callable[[], Mapping[str, bool]]
-    """By topic, whether the caller may publish."""
     commitments: Callable[[], CommitmentList]
     now: Callable[[], datetime]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -67,10 +67,6 @@ def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
-Number = Annotated[int, msgspec.Meta(ge=0)] | None
-"""A count, of which the API server takes none below 0."""
-
-
 class PrintedCondition(wire.Partial, frozen=True):
     last_transition_time: wire.Time | None = None
     last_heartbeat_time: wire.Time | None = None
@@ -108,34 +104,9 @@ class Printed(wire.Partial, frozen=True):
         return (time for time in given if time is not None)
 
 
-class CountedSpec(wire.Partial, frozen=True):
-    replicas: Number = None
-
-
-class CountedStatus(PrintedStatus, frozen=True):
-    replicas: Number = None
-    ready_replicas: Number = None
-    available_replicas: Number = None
-    updated_replicas: Number = None
-    disruptions_allowed: Number = None
-    current_healthy: Number = None
-    desired_healthy: Number = None
-    expected_pods: Number = None
-
-
-class Counted(Printed, frozen=True):
-    """The same of a controller or a budget, with its counts."""
-
-    spec: CountedSpec = CountedSpec()
-    status: CountedStatus = CountedStatus()
-
-
 LAST: Final = datetime.max.replace(tzinfo=UTC)
 Bytes = bytes | msgspec.Raw
 _printed: Final = msgspec.json.Decoder(Printed)
-_DECODERS: Final[Mapping[str, msgspec.json.Decoder[Any]]] = dict.fromkeys(
-    ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"), msgspec.json.Decoder(Counted)
-)
 _node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
@@ -193,7 +164,7 @@ class DumpContents:
         if kind not in self.adders:
             self.ignored[kind or "no kind"] += 1
             return
-        printed = _DECODERS.get(kind, _printed).decode(raw)
+        printed = _printed.decode(raw)
         if not printed.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
         self.adders[kind](raw)

@@ -16,6 +16,9 @@ from shared.core.cluster.node import Node
 
 _NAME: Final = re.compile(r"gke-(?P<rest>.+)-[0-9a-f]{8}-[0-9a-z]{4}")
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<region>[^/]+)-[^/-]+/.*")
+_FULL_NAME: Final = re.compile(
+    r"projects/(?P<project>[^/]+)/locations/(?P<region>[a-z]+(?:-[a-z]+\d+)?)(?:-[a-z])?/clusters/(?P<name>[^/]+)"
+)
 _LEAST_OF_A_POOL: Final = 3
 """Letters of a pool's name that are enough to know it again where it was cut."""
 
@@ -64,6 +67,12 @@ class ClusterSigns(NamedTuple):
         if mine and theirs:
             return all(one.may_be(another) for one in mine for another in theirs)
         return not self.nodes.isdisjoint(other.nodes)
+
+
+def home_named(cluster: str) -> Home | None:
+    """Return the home that `projects/P/locations/L/clusters/C` means; None of any other name."""
+    named = _FULL_NAME.fullmatch(cluster)
+    return Home(named["project"], named["region"], named["name"]) if named else None
 
 
 def home_of(node: PlacedNode) -> Home:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of
+from functions.cli.dumps.files import MAKE_ONE, DumpItem, ReadBytes, documents_of, file_names, files_of, name_place
 from functions.cli.dumps.homes import ClusterSigns, Home
-from functions.cli.dumps.objects import DumpItem, documents_of, name_place
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
 from shared.port_types import ClusterReading
@@ -112,12 +111,9 @@ def _cluster(part: DumpPart) -> DumpedCluster:
 
 
 def _no_nodes(paths: Sequence[Path], parts: Sequence[DumpPart]) -> str:
-    kinds = sum((part.contents.kinds for part in parts), Counter[str]())
-    unused = sum((part.contents.ignored for part in parts), Counter[str]())
-    others = ", ".join(f"{count} {kind}" for kind, count in sorted(unused.items()))
-    ignored = f" (ignored: {others})" if others else ""
-    instead = "".join(f"{count} {kind}, " for kind, count in sorted(kinds.items()))
-    return f"{file_names(paths)}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
+    kinds = sum((part.contents.kinds + part.contents.ignored for part in parts), Counter[str]())
+    instead = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return f"{file_names(paths)}: holds no nodes{f' (but {instead})' if instead else ''}; {MAKE_ONE}."
 
 
 def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -> Iterator[DumpPart]:

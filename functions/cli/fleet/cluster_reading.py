@@ -11,28 +11,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from functions.cli.dumps.homes import ClusterSigns, Home, home_named
 from functions.cli.errors import message_of
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning, parts_of
+from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
 from functions.cli.input.inputs import Inputs, inputs_of
 from functions.cli.input.options import Sources
-from functions.cli.input.readers import BY_LABELS, POOLS_OF_API, Reading, from_cluster, from_dumps
+from functions.cli.input.readers import POOLS_OF_API, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment, some
 from functions.cli.plan.compute import PlanOptions, plan_cluster
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.process import no_search_for_cycles, system_time
 from shared.core.cluster.node import region_of
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitments
 from shared.errors import EbbError
-
-if TYPE_CHECKING:
-    from functions.cli.dumps.homes import ClusterSigns, Home
-    from shared.core.cluster.snapshot import Snapshot
 
 DIVIDED: Final = "The commitments that {clusters} share are divided by what each of them uses."
 ALL: Final = ""
@@ -48,10 +46,10 @@ class SharedUse:
     used: Mapping[str, int]
 
 
-def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | None") -> SharedUse | None:
+def use_of(policy: Policy, snapshot: Snapshot, prices: Prices, home: Home | None) -> SharedUse | None:
     """Return the use of a cluster whose policy names it among those that share commitments; None of any other."""
-    clusters, parts = policy.commitments.shared_by, parts_of(snapshot.cluster)
-    names = {snapshot.cluster, *parts[2:]} if parts else {snapshot.cluster, home.name if home else ""}
+    clusters, named = policy.commitments.shared_by, home_named(snapshot.cluster) or home
+    names = {snapshot.cluster, named.name if named else ""}
     if not policy.commitments or not snapshot.nodes or names.isdisjoint(clusters):
         return None
     used = dict.fromkeys((ALL, *(commitment.family for commitment in policy.commitments.families)), 0)
@@ -111,11 +109,10 @@ class PlannedCluster:
     """One cluster as it was planned; by its `signs` a second reading is recognised, as in a plan of several dumps."""
 
     view: PlanView
-    home: "Home | None"
-    signs: "ClusterSigns"
+    home: Home | None
+    signs: ClusterSigns
     has_policy: bool = False
     use: SharedUse | None = None
-    """What it uses of commitments that it shares."""
 
 
 @dataclass(frozen=True)
@@ -172,12 +169,9 @@ def _of_installation() -> Reading:
     from shared.settings import read_settings
     from shared.wiring import cluster_of, pools_of
 
-    settings = read_settings(os.environ)
-    now = system_time()
-    found = cluster_of(settings).read()
-    pools = pools_of(settings).read()
-    note = POOLS_OF_API.format(cluster=settings.cluster)
-    return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, installed=True)
+    settings, now = read_settings(os.environ), system_time()
+    found, pools = cluster_of(settings).read(), pools_of(settings).read()
+    return Reading(settings.cluster, found, pools, now, POOLS_OF_API.format(cluster=settings.cluster), installed=True)
 
 
 def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
@@ -188,16 +182,9 @@ def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanni
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
         view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked), POLICY if policy else DEFAULTS)
-    signs = reading.dump.signs if reading.dump else _signs_of(inputs.snapshot)
+    place = home_named(inputs.snapshot.cluster) or Home(region=region_of(inputs.snapshot.nodes))
+    signs = reading.dump.signs if reading.dump else ClusterSigns.of((), (place,), inputs.snapshot.nodes)
     return PlannedCluster(view.summed_up, home, signs, policy is not None, use)
-
-
-def _signs_of(snapshot: "Snapshot") -> "ClusterSigns":
-    from functions.cli.dumps.homes import ClusterSigns, Home
-
-    project, _, name = parts_of(snapshot.cluster) or ("", "", "")
-    home = Home(project, region_of(snapshot.nodes), name)
-    return ClusterSigns.of((), (home,), snapshot.nodes)
 
 
 def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inputs:

@@ -1,11 +1,11 @@
 """What a person may type to ask about many clusters at once: `ebb fleet`."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
-
-import typer
+from typing import Annotated, Final
 
 from functions.cli.input.options import (
+    AnswerAs,
     AnswerFormat,
     AssumeMarked,
     CommitmentPath,
@@ -16,52 +16,35 @@ from functions.cli.input.options import (
     PolicyFile,
     PriceOptions,
     PriceTable,
+    option,
 )
 
-_WHICH: Final = "Which clusters; all of them may be given together"
-
-
-def _naming_option(option: str, metavar: str, text: str) -> Any:
-    return typer.Option(option, metavar=metavar, rich_help_panel=_WHICH, help=f"{text} Repeatable.")
-
-
-_DUMP: Final = _naming_option(
-    "--dump", "FOLDER|FILE", "Dumps. In a folder, each file and each subfolder is one cluster."
-)
-_CONTEXT: Final = _naming_option("--context", "NAME", "Context of the kubeconfig, or a pattern such as 'gke_shop_*'.")
-_CLUSTER: Final = _naming_option("--cluster", "NAME", "Installation profile: a name in ~/.config/ebb, or a file.")
+_of_naming: Final = partial(option, panel="Which clusters; all of them may be given together")
+_DUMP: Final = "Dumps. In a folder, each file and each subfolder is one cluster. Repeatable."
+_CONTEXT: Final = "Context of the kubeconfig, or a pattern such as 'gke_shop_*'. Repeatable."
+_CLUSTER: Final = "Installation profile: a name in ~/.config/ebb, or a file. Repeatable."
 _STATE_ONLY: Final = "Read only state and policy of installations: fast, and needs no access to the clusters."
 _JOBS: Final = "Clusters to read in parallel; else one for each CPU, at most 8."
-_OUTPUT: Final = "Output format: a table, markdown to share, or JSON, YAML for tools."
 
 
 def fleet(  # noqa: PLR0913 - each is something that a person may type
     files: Files = None,
     *,
-    dump: Annotated[list[Path] | None, _DUMP] = None,
-    kubeconfig: Annotated[
-        Path | None, typer.Option(metavar="FILE", rich_help_panel=_WHICH, help="Kubeconfig with the contexts.")
-    ] = None,
-    context: Annotated[list[str] | None, _CONTEXT] = None,
-    cluster: Annotated[list[str] | None, _CLUSTER] = None,
-    installations: Annotated[
-        bool, typer.Option("--installations", rich_help_panel=_WHICH, help="Use all profiles in ~/.config/ebb.")
-    ] = False,
-    state_only: Annotated[bool, typer.Option("--state-only", rich_help_panel=_WHICH, help=_STATE_ONLY)] = False,
+    dump: Annotated[list[Path] | None, _of_naming("--dump", "FOLDER|FILE", _DUMP)] = None,
+    kubeconfig: Annotated[Path | None, _of_naming("--kubeconfig", "FILE", "Kubeconfig with the contexts.")] = None,
+    context: Annotated[list[str] | None, _of_naming("--context", "NAME", _CONTEXT)] = None,
+    cluster: Annotated[list[str] | None, _of_naming("--cluster", "NAME", _CLUSTER)] = None,
+    installations: Annotated[bool, _of_naming("--installations", None, "Use all profiles in ~/.config/ebb.")] = False,
+    state_only: Annotated[bool, _of_naming("--state-only", None, _STATE_ONLY)] = False,
     policy: PolicyFile = None,
     assume_marked: AssumeMarked = False,
-    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, max=64, help=_JOBS)] = None,
-    output: Annotated[AnswerFormat, typer.Option("--output", "-o", help=_OUTPUT)] = AnswerFormat.TABLE,
-    sort: Annotated[
-        FleetSort, typer.Option("--sort", help="Sort clusters; saved, cost: highest first.")
-    ] = FleetSort.SAVED,
+    jobs: Annotated[int | None, option("--jobs", "N", _JOBS, min=1, max=64)] = None,
+    output: AnswerAs = AnswerFormat.TABLE,
+    sort: Annotated[FleetSort, option("--sort", None, "Sort clusters; saved, cost: highest first.")] = FleetSort.SAVED,
     top: Annotated[
-        int | None,
-        typer.Option("--top", metavar="N", min=1, help="List the first N, and those that failed; sums cover all."),
+        int | None, option("--top", "N", "List the first N, and those that failed; sums cover all.", min=1)
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Also write a self-contained HTML page.")
-    ] = None,
+    out: Annotated[Path | None, option("--out", "FILE", "Also write a self-contained HTML page.")] = None,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",

@@ -43,9 +43,6 @@ class InstallationHealth:
     name: str
     status: InstallationStatus
     policy_read: Policy | EbbError
-    saved_nodes: int = 0
-    saved: int = 0
-    """Micro-dollars per hour that drains still save, as `ebb history` shows it."""
 
     @property
     def policy(self) -> Policy | None:
@@ -74,14 +71,9 @@ class InstallationHealth:
         return (*paused, *(sentence for _, sentence in self.troubles))
 
     @property
-    def is_failing(self) -> bool:
-        return bool(self.troubles)
-
-    @property
     def in_words(self) -> str:
-        """Return `dry run, failing`."""
         mode = self.mode.value.replace("_", " ") if self.mode else ""
-        return ", ".join(part for part in (mode, "failing" if self.is_failing else "") if part)
+        return ", ".join(filter(None, (mode, "failing" if self.troubles else "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +107,7 @@ def ask_installation(source: InstallationSource) -> InstallationHealth:
         policy: Policy | EbbError = policy_of(settings).read()
     except EbbError as failure:
         policy = failure
-    return InstallationHealth(source.name, status, policy, status.saved_nodes, status.saved)
+    return InstallationHealth(source.name, status, policy)
 
 
 def _troubles(status: InstallationStatus, policy: Policy | EbbError) -> Iterator[tuple[Trouble, str]]:

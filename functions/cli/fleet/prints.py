@@ -121,13 +121,13 @@ def _installation_document(health: InstallationHealth) -> dict[str, Any]:
         "name": health.name,
         "cluster": status.cluster,
         "mode": health.mode and health.mode.value,
-        "failing": health.is_failing,
+        "failing": bool(health.troubles),
         "troubles": [{"trouble": word.value, "sentence": sentence} for word, sentence in health.troubles],
         "pause_reason": health.paused_for or None,
         "last_pass": rfc3339(status.last_pass) if status.last_pass else None,
         **_count_records(health),
-        "saved_nodes": health.saved_nodes,
-        "saved_per_hour": float(round(dollars(health.saved), 4)),
+        "saved_nodes": status.saved_nodes,
+        "saved_per_hour": float(round(dollars(status.saved), 4)),
     }
 
 
@@ -138,7 +138,6 @@ def _count_records(health: InstallationHealth) -> dict[str, int]:
 _CLUSTERS: Final = 6
 _BILL: Final = ("the bill: what stays, what goes, the bound", "bill", "own")
 _MONEY: Final = 4
-"""So many of a report's figures."""
 
 
 def draw_fleet(view: FleetView) -> str:
@@ -217,5 +216,5 @@ def _installation_row(name: str, health: InstallationHealth) -> dict[str, Any]:
         "is": health.in_words,
         "last_pass": moment(health.status.last_pass) if health.status.last_pass else "never",
         **_count_records(health),
-        "saved": monthly(health.saved),
+        "saved": monthly(health.status.saved),
     }

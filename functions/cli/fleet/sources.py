@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.cli.dumps.files import STDIN
+from functions.cli.dumps.homes import Home, home_named
 from functions.cli.input.commitments import CommitmentFile
 from functions.cli.input.options import LISTED, PriceOptions
 from functions.cli.input.profiles import CLUSTER, profile_folder, profile_path, profiles, read_profile
@@ -15,30 +16,17 @@ from functions.cli.input.readers import cluster_of
 from shared.core.policy import Policy
 from shared.errors import BadInput
 
-if TYPE_CHECKING:
-    from functions.cli.dumps.homes import Home
-
-_PATH: Final = ("projects", "locations", "clusters")
 _LEAST_OF_A_NAME: Final = 16
 """Letters of a cluster's name that are enough to know it again where nodes' names cut it."""
 
 
-def parts_of(cluster: str) -> tuple[str, str, str] | None:
-    """Return project, location and name of `projects/P/locations/L/clusters/C`; None of any other name."""
-    words = cluster.split("/")
-    if len(words) != 2 * len(_PATH) or tuple(words[::2]) != _PATH:
-        return None
-    return words[1], words[3], words[5]
-
-
-def is_of(installation: str, cluster: str, home: "Home | None") -> bool:
+def is_of(installation: str, cluster: str, home: Home | None) -> bool:
     """Return whether an installation's cluster is that of a row: by its name, or by where a dump's nodes belong."""
-    parts = parts_of(installation)
-    if cluster == installation or parts is None or home is None or not all(home):
+    ours = home_named(installation)
+    if cluster == installation or ours is None or home is None or not all(home):
         return cluster == installation
-    project, location, name = parts
-    cut = len(home.name) >= _LEAST_OF_A_NAME and name.startswith(home.name)
-    return home.project == project and location.startswith(home.region) and (home.name == name or cut)
+    cut = len(home.name) >= _LEAST_OF_A_NAME and ours.name.startswith(home.name)
+    return home[:2] == ours[:2] and (home.name == ours.name or cut)
 
 
 @dataclass(frozen=True)
@@ -67,7 +55,7 @@ class FleetPlanning:
     shares: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)
     """By cluster and machine family: its share of the commitments that clusters of the fleet share."""
 
-    def policy_of(self, cluster: str, home: "Home | None") -> Policy | None:
+    def policy_of(self, cluster: str, home: Home | None) -> Policy | None:
         own = (policy for name, policy in self.by_cluster.items() if is_of(name, cluster, home))
         return self.policy or next(own, None)
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.dumps.homes import home_named
 from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, drop_older_readings
 from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
-from functions.cli.fleet.sources import is_of, parts_of
+from functions.cli.fleet.sources import is_of
 from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
@@ -38,8 +39,7 @@ class FleetRow:
     @property
     def title(self) -> str:
         """Return the cluster's name as a dump has it, too: `prod europe-west4 my-project`."""
-        parts = parts_of(self.cluster)
-        return " ".join(reversed(parts)) if parts else self.cluster
+        return str(home_named(self.cluster) or self.cluster)
 
     @property
     def scenarios(self) -> Scenarios | None:
@@ -94,8 +94,6 @@ class FleetHold:
 
 @dataclass(frozen=True)
 class FleetView:
-    """All rows as they were asked for, and what is true of them together."""
-
     rows: tuple[FleetRow, ...]
     holds: tuple[FleetHold, ...]
     """By kind, those that hold most money first."""
@@ -109,7 +107,6 @@ class FleetView:
 
     @property
     def legend(self) -> tuple[LegendEntry, ...]:
-        """What holds money, each reason with the clusters that it is about."""
         return tuple(hold.as_entry for hold in self.holds)
 
     @property
@@ -123,7 +120,7 @@ class FleetView:
     def counts(self) -> dict[str, int]:
         """Return how many installations there are, and how many each word is true of."""
         modes = Counter(installation.mode for installation in self.installations)
-        failing = sum(installation.is_failing for installation in self.installations)
+        failing = sum(bool(installation.troubles) for installation in self.installations)
         return {
             "installations": len(self.installations),
             **{mode.value: modes[mode] for mode in Mode},

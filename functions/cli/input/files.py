@@ -59,7 +59,6 @@ DUMP_OR_CLUSTER: Final = "--dump: a dump takes the place of the cluster; leave o
 
 
 def check_dumps_exist(paths: Iterable[Path]) -> None:
-    """Raises BadInput: a dump that an option named is not there."""
     missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
@@ -67,13 +66,9 @@ def check_dumps_exist(paths: Iterable[Path]) -> None:
 
 def read_policy(path: Path) -> Policy:
     """Read and parse a policy file. Raises BadInput: the file cannot be read; BadPolicy: with every fault."""
-    return parse_policy(path, read_bytes(path))
-
-
-def parse_policy(path: Path, data: bytes) -> Policy:
-    """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
     from shared.core.policy.parsing import parse
 
+    data = read_bytes(path)
     with faults_of(path, data):
         return parse(data)
 

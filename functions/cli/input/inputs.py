@@ -26,7 +26,7 @@ from functions.cli.input.missing_data import (
 )
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
-from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
+from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy, with_node_pools
 from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.node import region_of
@@ -113,8 +113,6 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     else:
         readings = (from_cluster(sources.kubeconfig, sources.context),)
     if sources.node_pools:
-        from functions.cli.input.node_pools import with_node_pools
-
         readings = with_node_pools(readings, sources.node_pools)
     committed = read_commitments(sources.commitments) if sources.commitments else None
     found = tuple(_with_its_policy(sources, given, reading, committed) for reading in readings)
@@ -239,7 +237,6 @@ class PastPasses:
     wave: Wave | None = None
     """The wave's document; whether it lives is not judged."""
     ledger: "Ledger | None" = None
-    """What passes have counted."""
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)

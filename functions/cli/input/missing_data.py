@@ -42,11 +42,11 @@ UNREAD_BUFFERS: Final = (
     "The plan does not keep the room of capacity buffers, because no {lists} are known: fewer nodes can go than shown."
 )
 WITHOUT_REQUESTS: Final = "What pods use without a request is not counted: {pools}."
+UNKNOWN_SAVINGS: Final = "not all pods are known, so savings are unknown; print it again with -A."
 _FEW: Final = Fraction(1, 10)
 _FEWEST: Final = 3
 """So many pods of a pool without requests, and that share, are named: GKE's own, a few in each cluster, are not."""
 _GOOGLE: Final = frozenset({"", "gce"})
-_IN_DUMP: Final = " are in the dump"
 
 
 def check_usable(name: str, reading: ClusterReading) -> None:
@@ -70,7 +70,7 @@ def partial_pods(pods: Iterable[Pod]) -> str:
     whose = f"namespace {namespaces[0]}" if len(namespaces) == 1 else f"the namespaces {some(namespaces)}"
     without = "" if KUBE_SYSTEM in namespaces else f", none of {KUBE_SYSTEM}"
     return (
-        f"Only pods of {whose}{_IN_DUMP}{without}: the nodes hold more than is known here, so every figure is "
+        f"Only pods of {whose} are in the dump{without}: the nodes hold more than is known here, so every figure is "
         "partial, and there is no potential; print it again with -A."
     )
 
@@ -80,13 +80,6 @@ def reprint_note(found: DumpedCluster) -> str:
     prints = sorted((*found.older, (found.newest, found.files)))
     times = " and ".join(f"{moment(time)} ({short_names(files)})" for time, files in prints)
     return PRINTED_AGAIN.format(many=len(prints), times=times) if found.older else ""
-
-
-def nothing_of_savings(partial: str) -> str:
-    """Return what takes the place of a saving where the pods are not all known; `partial` is the reason."""
-    known, found, _ = partial.partition(_IN_DUMP)
-    pods = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
-    return f"{pods} are known, so savings are unknown; print it again with -A."
 
 
 def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
@@ -122,27 +115,18 @@ def cloud_name(clouds: Iterable[str]) -> str:
     return f" ({some(other)})" if other else ""
 
 
-_PENDING: Final = "{pods} pending ({names}). Every figure includes the room that {they}{known}."
-_NO_PLACE: Final = (
-    "{pods} pending ({names}). {left} no place now{which} and {is_} not included in any figure; "
-    "neither are nodes that the autoscaler may add."
-)
-
-
 def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> str:
     """Return who is pending, and who is `left` without a place; None where nobody has looked for one."""
     if not pending:
         return ""
-    is_one = len(pending) == 1
-    pods, names = f"{count(len(pending), 'pod')} {'is' if is_one else 'are'}", some([pod.key for pod in pending])
+    found = f"{count(len(pending), 'pod')} pending ({some([pod.key for pod in pending])})."
     if not left:
-        they, known = ("it needs" if is_one else "they need"), "" if left is not None else ", as far as nodes have it"
-        return _PENDING.format(pods=pods, names=names, they=they, known=known)
-    all_of_them = len(left) == len(pending)
-    subject = ("It" if is_one else "They") if all_of_them else f"{len(left):,} of them"
-    which = "" if all_of_them else f" ({some([pod.key for pod in left])})"
-    has, is_ = ("has", "is") if len(left) == 1 else ("have", "are")
-    return _NO_PLACE.format(pods=pods, names=names, left=f"{subject} {has}", which=which, is_=is_)
+        known = ", as far as nodes have it" if left is None else ""
+        return f"{found} Every figure includes the room for this{known}."
+    return (
+        f"{found} No place is left for {count(len(left), 'pod')} ({some([pod.key for pod in left])}), and no figure "
+        "includes it, nor nodes that the autoscaler may add."
+    )
 
 
 _LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})

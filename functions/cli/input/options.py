@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,10 +12,6 @@ from typing import Annotated, Any, Final
 import typer
 
 from shared.errors import BadInput
-
-_SOURCE = "Where the cluster is read"
-_MONEY = "What nodes cost"
-
 
 Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
 """How what an installation knows is printed: it changes too soon to be sent on as a page."""
@@ -54,126 +50,58 @@ def duration(option: str, text: str) -> timedelta:
         raise BadInput(f"{option}: {text!r}: {error}.") from error
 
 
+def option(name: str, metavar: str | None, text: str, panel: str | None = None, **more: Any) -> Any:
+    """Return an option with its name in the usage, its help, and its group in the help."""
+    return typer.Option(name, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+_of_source: Final = partial(option, panel="Where the cluster is read")
+_of_money: Final = partial(option, panel="What nodes cost")
+_KUBECTL: Final = "Output of the kubectl command that `ebb dump` shows"
+_FILES: Final = "files, folders or .gz, - for stdin."
+
 Dumps = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--dump",
-        metavar="FILE",
-        rich_help_panel=_SOURCE,
-        help="Output of the kubectl command that `ebb dump` shows: files, folders or .gz, - for stdin. "
-        "Each cluster gets its own report.",
-    ),
+    _of_source("--dump", "FILE", f"{_KUBECTL}: {_FILES} Each cluster gets its own report."),
 ]
-OneDump = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--dump",
-        metavar="FILE",
-        rich_help_panel=_SOURCE,
-        help="Output of the kubectl command that `ebb dump` shows, of one cluster: files, folders or .gz, - for stdin.",
-    ),
-]
+OneDump = Annotated[list[Path] | None, _of_source("--dump", "FILE", f"{_KUBECTL}, of one cluster: {_FILES}")]
 Files = Annotated[
     list[Path] | None,
     typer.Argument(metavar="FILE", show_default=False, help="Dumps, the same as --dump FILE."),
 ]
-_WHICH = "Which installation"
-ClusterProfile = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="NAME",
-        rich_help_panel=_WHICH,
-        help="Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli).",
-    ),
-]
+_PROFILE: Final = "Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli)."
+ClusterProfile = Annotated[str | None, option("--cluster", "NAME", _PROFILE, "Which installation")]
 Kubeconfig = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", rich_help_panel=_SOURCE, help="Kubeconfig file; else KUBECONFIG, or ~/.kube/config."),
+    Path | None, _of_source("--kubeconfig", "FILE", "Kubeconfig file; else KUBECONFIG, or ~/.kube/config.")
 ]
-Context = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="Context of the kubeconfig; else the current one."),
-]
-By = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        metavar="namespace|workload|LABEL",
-        help="Show who keeps nodes, by namespace, by workload, or by a label of pods such as team.",
-    ),
-]
+Context = Annotated[str | None, _of_source("--context", "NAME", "Context of the kubeconfig; else the current one.")]
+_BY: Final = "Show who keeps nodes, by namespace, by workload, or by a label of pods such as team."
+By = Annotated[str | None, option("--by", "namespace|workload|LABEL", _BY)]
 AnswerAs = Annotated[
     AnswerFormat,
     typer.Option("--output", "-o", help="Output format: a table, markdown to share, or JSON, YAML for tools."),
 ]
 OutputAs = Annotated[Output, typer.Option("--output", "-o", help="Output format: a table, or JSON, YAML for tools.")]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--policy",
-        metavar="FILE",
-        help="Policy file, YAML or JSON; else EBB_POLICY, for EBB_CLUSTER's cluster; else defaults for every pool.",
-    ),
-]
-NodePools = Annotated[
-    Path | None,
-    typer.Option(
-        "--node-pools",
-        metavar="FILE",
-        rich_help_panel=_SOURCE,
-        help="Output of gcloud container node-pools list (or clusters describe) --format json: autoscaling, minimums.",
-    ),
-]
+_POLICY: Final = "Policy file, YAML or JSON; else EBB_POLICY, for EBB_CLUSTER's cluster; else defaults for every pool."
+PolicyFile = Annotated[Path | None, option("--policy", "FILE", _POLICY)]
+_POOLS: Final = (
+    "Output of gcloud container node-pools list (or clusters describe) --format json: autoscaling, minimums."
+)
+NodePools = Annotated[Path | None, _of_source("--node-pools", "FILE", _POOLS)]
 PriceTable = Annotated[
-    Path | None,
-    typer.Option(
-        "--prices",
-        metavar="FILE",
-        rich_help_panel=_MONEY,
-        help="Use your own price table, in the format of shared/data/prices.yaml.",
-    ),
+    Path | None, _of_money("--prices", "FILE", "Use your own price table, in the format of shared/data/prices.yaml.")
 ]
-Discounts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--discount",
-        metavar="[FAMILY=]PERCENT",
-        rich_help_panel=_MONEY,
-        help="Discount on list prices: 28%, or n2=28% for one machine family. Repeatable.",
-    ),
-]
-Currency = Annotated[
-    str,
-    typer.Option(
-        "--currency",
-        metavar="CODE[=RATE]",
-        rich_help_panel=_MONEY,
-        help="Show money in another currency: EUR=0.92 is EUR for 1 USD. A rate is not needed if --prices is in it.",
-    ),
-]
-CommitmentPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--commitments",
-        metavar="FILE",
-        rich_help_panel=_MONEY,
-        help="Output of gcloud compute commitments list --format=json, in place of families in the policy.",
-    ),
-]
-AssumeMarked = Annotated[
-    bool,
-    typer.Option("--assume-marked", help="Treat every removable node as marked long ago."),
-]
-At = Annotated[
-    datetime | None,
-    typer.Option(
-        "--at",
-        metavar="TIME",
-        parser=instant,
-        help="Plan for this time, such as 2026-01-31T22:00:00Z; else now, or the newest timestamp of a dump.",
-    ),
-]
+_DISCOUNT: Final = "Discount on list prices: 28%, or n2=28% for one machine family. Repeatable."
+Discounts = Annotated[list[str] | None, _of_money("--discount", "[FAMILY=]PERCENT", _DISCOUNT)]
+_CURRENCY: Final = (
+    "Show money in another currency: EUR=0.92 is EUR for 1 USD. A rate is not needed if --prices is in it."
+)
+Currency = Annotated[str, _of_money("--currency", "CODE[=RATE]", _CURRENCY)]
+_COMMITMENTS: Final = "Output of gcloud compute commitments list --format=json, in place of families in the policy."
+CommitmentPath = Annotated[Path | None, _of_money("--commitments", "FILE", _COMMITMENTS)]
+AssumeMarked = Annotated[bool, typer.Option("--assume-marked", help="Treat every removable node as marked long ago.")]
+_AT: Final = "Plan for this time, such as 2026-01-31T22:00:00Z; else now, or the newest timestamp of a dump."
+At = Annotated[datetime | None, option("--at", "TIME", _AT, parser=instant)]
 
 
 @dataclass(frozen=True, slots=True)

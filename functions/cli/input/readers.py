@@ -1,38 +1,31 @@
-"""Reads a cluster from a dump or from its API, and checks whether it is the cluster of the named installation."""
+"""Reads a cluster from a dump, its API or a file of gcloud, and whether it is that of the named installation."""
 
 import os
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.dumps.files import short_names
-from functions.cli.input.files import check_dumps_exist
+from functions.cli.dumps.files import name_of, short_names
+from functions.cli.dumps.homes import Home, home_named
+from functions.cli.input.files import check_dumps_exist, read_bytes
 from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods, reprint_note
+from functions.cli.output.format import some
 from functions.cli.output.progress import count_bytes, reading_line
 from shared.adapters.process import system_time
-from shared.errors import EbbError
+from shared.errors import BadInput, EbbError
 from shared.port_types import ClusterReading, PoolsReading
 
 if TYPE_CHECKING:
     from functions.cli.dumps import DumpedCluster
-    from functions.cli.dumps.homes import Home
     from shared.core.policy import Policy
 
-_CLUSTER: Final = re.compile(
-    r"projects/(?P<project>[^/]+)/locations/(?P<region>[a-z]+-[a-z]+\d+)(?:-[a-z])?/clusters/(?P<name>[^/]+)"
-)
 
-
-def is_installed(home: "Home", *, confirmed: bool) -> bool:
+def is_installed(home: Home, *, confirmed: bool) -> bool:
     """Return whether a dump's nodes show EBB_CLUSTER's cluster, or nothing else and a person has `confirmed` it."""
-    named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
-    if named is None:
-        return False
-    ours = type(home)(named["project"], named["region"], named["name"])
-    return ours.may_be(home) if confirmed else ours == home
+    ours = home_named(os.environ.get("EBB_CLUSTER", ""))
+    return ours is not None and (ours.may_be(home) if confirmed else ours == home)
 
 
 def installed_policy() -> "Policy | None":
@@ -68,7 +61,6 @@ class Reading:
     partial: str = ""
     """Why the pods of a dump cannot be all; empty where they may be."""
     warnings: tuple[str, ...] = ()
-    """What is odd about a dump, in sentences."""
     installed: bool = False
     """Whether it is the cluster of the installation that the environment names."""
     profile_known: bool = True
@@ -134,10 +126,45 @@ def _pools() -> tuple[str, PoolsReading]:
     if not os.environ.get("EBB_CLUSTER"):
         return "", BY_LABELS
     from shared.settings import read_settings
+    from shared.wiring import pools_of
 
     settings = read_settings(os.environ)
-    if settings.gke_api == "none":
-        return settings.cluster, BY_LABELS
-    from shared.adapters.gke import GkeCluster
+    return settings.cluster, pools_of(settings).read()
 
-    return settings.cluster, GkeCluster(settings.cluster, api=settings.gke_api).read()
+
+NODE_POOLS: Final = "gcloud container node-pools list --cluster NAME --location LOCATION --format json"
+"""`clusters describe NAME` has the autoscaling profile, too."""
+
+
+def with_node_pools(readings: tuple[Reading, ...], path: Path) -> tuple[Reading, ...]:
+    """Return the reading of one cluster with the pools of gcloud's file. Raises BadInput: it is none, or lacks one."""
+    reading, *others = readings
+    if others:
+        raise BadInput("--node-pools: the file is of one cluster; name the dump of one.")
+    from shared.adapters.gke import reading_of
+
+    cluster, name = _read_node_pools(path), name_of(path)
+    pools = reading_of(cluster)
+    missing = sorted({node.pool for node in reading.cluster_reading.nodes if node.pool} - set(pools.pools))
+    if missing:
+        raise BadInput(f"--node-pools: {name} lacks {some(missing)} of {reading.cluster}; write it again: {NODE_POOLS}")
+    note = f"Pools are those of {name}: their autoscaling, minimum sizes and versions."
+    known = bool(cluster.autoscaling.autoscaling_profile)
+    return (replace(reading, pools=pools, note=note, profile_known=known),)
+
+
+def _read_node_pools(path: Path) -> Any:
+    """Return what gcloud wrote as the API's own Cluster: it prints the API's JSON, of a cluster or a list of pools."""
+    from google.cloud.container_v1.types import Cluster
+    from google.protobuf import json_format  # type: ignore[import-untyped]  # no types
+
+    data = read_bytes(path)
+    whole = b'{"nodePools": %b}' % data if data.lstrip().startswith(b"[") else data
+    try:
+        cluster = Cluster.from_json(whole, ignore_unknown_fields=True)
+        if cluster.node_pools:
+            return cluster
+        why = "it has no nodePools"
+    except (json_format.ParseError, UnicodeDecodeError) as error:
+        why = str(error).removesuffix(".")
+    raise BadInput(f"--node-pools: {name_of(path)}: {why}; write it again: {NODE_POOLS}")

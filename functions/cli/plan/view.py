@@ -11,7 +11,7 @@ from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.errors import near
 from functions.cli.input.inputs import WARNING
-from functions.cli.input.missing_data import NO_BUDGETS, nothing_of_savings
+from functions.cli.input.missing_data import NO_BUDGETS, UNKNOWN_SAVINGS
 from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
@@ -203,9 +203,9 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         whole=whole_cluster(plan.decisions, could_go),
         potential=potential,
         legend=legend(plan),
-        saving=nothing_of_savings(partial) if partial else sentences.saving(plan),
+        saving=UNKNOWN_SAVINGS if partial else sentences.saving(plan),
         potential_saving=sentences.potential_saving(plan, potential) if potential else "",
-        summary=f"Partial: {nothing_of_savings(partial)}" if partial else sentences.summary(plan),
+        summary=f"Partial: {UNKNOWN_SAVINGS}" if partial else sentences.summary(plan),
         notes=tuple(notes),
         partial=partial,
     )

@@ -34,11 +34,8 @@ _HUNDRED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many nodes the pools have, as far as it is known."""
-
     pools: Mapping[str, int] = field(default_factory=dict)
     total: int | None = None
-    """Of the whole cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +207,13 @@ def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
     return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
 
 
-def document(
-    question: CalendarQuestion, pools: Sequence[str], off: Iterable[str], notes: Iterable[str]
-) -> dict[str, Any]:
+def document(question: CalendarQuestion, pools: Sequence[str], off: Iterable[str]) -> dict[str, Any]:
     """Return the calendar as JSON values (docs/report.md, `calendar`): an outside contract. Equal pools are one row."""
     equal: dict[tuple[Day, ...], list[str]] = {}
     for pool, days in calendar(question, pools).items():
         equal.setdefault(days, []).append(pool)
     rows = [_pools_document(names, days) for days, names in equal.items()]
-    return {"time_zone": question.zone.key, "pools": rows, "off": list(off), "notes": list(notes)}
+    return {"time_zone": question.zone.key, "pools": rows, "off": list(off), "notes": list(notes(question))}
 
 
 def _pools_document(names: list[str], days: Sequence[Day]) -> dict[str, Any]:
@@ -264,7 +259,7 @@ def print_calendar(
     zone = _zone(policy, time_zone)
     question, shown = CalendarQuestion(policy, Sizes(), zone, _first_day(at, zone), days), _pools_to_show(policy, pool)
     off = [name for name, pool in policy.pools.items() if not pool.enabled]
-    found = document(question, shown, off, notes(question))
+    found = document(question, shown, off)
     if output is not Output.TABLE:
         print_document({"schema": SCHEMA, "first": question.first.isoformat(), **found}, output)
         return
@@ -303,16 +298,16 @@ def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:
 
 
 def notes(question: CalendarQuestion) -> Iterator[str]:
-    """Yield what holds at all times, and what is not counted."""
-    policy = question.policy
+    policy, used = question.policy, zones(question.policy)
     if policy.dry_run or policy.paused:
-        yield f"{'paused' if policy.paused else 'dryRun'} is true: nothing is drained at any time."
-    if len(zones(policy)) > 1:
-        yield f"Schedules are written for {', '.join(zones(policy))}; --time-zone NAME shows the hours of one."
+        field = "paused" if policy.paused else "dryRun"
+        yield f"{field} is true: nothing is drained at any time. This is what holds once it is false."
+    if len(used) > 1:
+        yield f"Schedules are written for {', '.join(used)}; the hours are those of {question.zone.key}."
     shares = [str(budget.nodes) for budget in policy.budgets if budget.nodes.percent is not None]
     if policy.rate is not None and policy.rate.nodes.percent is not None:
         shares.append(f"{policy.rate.nodes} in any {span(policy.rate.per)}")
-    if shares:
+    if shares and question.sizes.total is None:
         yield (
             f"The cluster's own limits ({', '.join(shares)}) are shares of all its nodes and not counted; "
             "ebb report counts them for a cluster."

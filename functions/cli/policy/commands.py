@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -11,6 +12,7 @@ from functions.cli.errors import Commands
 from functions.cli.input.options import (
     AnswerAs,
     AnswerFormat,
+    AssumeMarked,
     At,
     CommitmentPath,
     Context,
@@ -21,10 +23,11 @@ from functions.cli.input.options import (
     OutputAs,
     Sources,
     instant,
+    option,
 )
 
 if TYPE_CHECKING:
-    from functions.cli.policy.importing import Imported
+    from functions.cli.policy.importing.writing import Imported
 
 _POLICIES = """Create, validate, visualise, compare and import policies.
 
@@ -81,15 +84,13 @@ def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig =
 def calendar(
     file: PolicyPath,
     *,
-    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to draw.")] = 7,
+    days: Annotated[int, option("--days", "N", "Days to draw.", min=1, max=31)] = 7,
     at: Annotated[
-        datetime | None,
-        typer.Option("--at", metavar="TIME", parser=instant, help="First day, such as 2026-03-27T00:00Z."),
+        datetime | None, option("--at", "TIME", "First day, such as 2026-03-27T00:00Z.", parser=instant)
     ] = None,
-    pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw only this pool.")] = None,
+    pool: Annotated[str | None, option("--pool", "NAME", "Draw only this pool.")] = None,
     time_zone: Annotated[
-        str | None,
-        typer.Option("--time-zone", metavar="NAME", help="Time zone to draw in; else that of the schedules, or UTC."),
+        str | None, option("--time-zone", "NAME", "Time zone to draw in; else that of the schedules, or UTC.")
     ] = None,
     output: OutputAs = Output.TABLE,
 ) -> None:
@@ -118,9 +119,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
     context: Context = None,
     at: At = None,
     commitments: CommitmentPath = None,
-    assume_marked: Annotated[
-        bool, typer.Option("--assume-marked", help="Treat every removable node as marked long ago.")
-    ] = False,
+    assume_marked: AssumeMarked = False,
     output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
     """Compare two policies: real drains that start or stop, changed settings, and changed verdicts of nodes.
@@ -153,14 +152,13 @@ policy.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - for stdin.")]
 
 
-def _timer_option(option: str, variable: str, text: str) -> Any:
-    return typer.Option(option, metavar="SECONDS", min=0, envvar=variable, show_envvar=False, help=text)
-
-
-_MARKED: Final = _timer_option(
-    "--needed-marked-time", "NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "How long a node had to be marked."
+_timer: Final = partial(option, metavar="SECONDS", min=0, show_envvar=False)
+_MARKED: Final = _timer(
+    "--needed-marked-time",
+    text="How long a node had to be marked.",
+    envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
 )
-_AGE: Final = _timer_option("--minimum-node-age", "MINIMUM_NODE_AGE_SECONDS", "How old a node had to be.")
+_AGE: Final = _timer("--minimum-node-age", text="How old a node had to be.", envvar="MINIMUM_NODE_AGE_SECONDS")
 
 
 @imports.command()
@@ -172,14 +170,14 @@ def estafette(
 ) -> None:
     """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 
-    The two times are also read from the process's own variables,
+    The two times are those of the process's own variables, if they are set here:
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
 
     Examples:
       ebb policy import estafette configmap.yaml > policy.yaml
       kubectl get configmap -n compactor -o yaml | ebb policy import estafette -
     """
-    from functions.cli.policy.importing import from_estafette
+    from functions.cli.policy.importing.estafette import from_estafette
 
     _print_imported(file, lambda data: from_estafette(data, marked, age))
 
@@ -189,8 +187,7 @@ def node_refiner(
     file: Given,
     *,
     pool: Annotated[
-        list[str] | None,
-        typer.Option("--pool", metavar="NAME", help="Pool that Ebb may drain; node-refiner has no pools. Repeatable."),
+        list[str] | None, option("--pool", "NAME", "Pool that Ebb may drain; node-refiner has no pools. Repeatable.")
     ] = None,
 ) -> None:
     """Convert the ConfigMap node-refiner-cm of SAP node-refiner.
@@ -200,7 +197,7 @@ def node_refiner(
     Examples:
       ebb policy import node-refiner configmap.yaml --pool web-pool
     """
-    from functions.cli.policy.importing import from_node_refiner
+    from functions.cli.policy.importing.node_refiner import from_node_refiner
 
     _print_imported(file, lambda data: from_node_refiner(data, tuple(pool or ())))
 
@@ -214,7 +211,7 @@ def karpenter(file: Given) -> None:
     Examples:
       kubectl get nodepools -o yaml | ebb policy import karpenter -
     """
-    from functions.cli.policy.importing import from_karpenter
+    from functions.cli.policy.importing.karpenter import from_karpenter
 
     _print_imported(file, from_karpenter)
 

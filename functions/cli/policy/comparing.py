@@ -3,7 +3,7 @@
 The same sections on a terminal, and as markdown for a pull request.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -15,10 +15,10 @@ from rich.console import Console
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
 from functions.cli.input.files import read_policy
-from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, as_warnings, gather, odd_policy
+from functions.cli.input.inputs import Inputs, PastPasses, as_warnings, gather, odd_policy, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import details, print_document, text
-from functions.cli.output.format import by_the_minute, clock, count, moment, some, span, whole_money, yearly
+from functions.cli.output.format import by_the_minute, clock, count, moment, some, whole_money, yearly
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import printing
@@ -42,12 +42,11 @@ from shared.core.planning.plan import Plan, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.values import Commitments
-from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
-UNMARKED: Final = (
-    "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
+_WITHOUT_MARKS: Final = PastPasses(
+    note="No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
 )
 NO_CLUSTER: Final = "Name a cluster to see how many nodes, and from when."
 
@@ -92,21 +91,18 @@ def is_whole(inputs: Inputs) -> bool:
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     """Return the steady state of a cluster under the policy that the inputs have, and under another."""
-    snapshot, prices, whole = inputs.snapshot, inputs.prices, is_whole(inputs)
-    marks = all_marked(snapshot) if assume_marked else None
-    state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
+    prices, past = inputs.prices, recall_passes(inputs, assume_marked=True) if assume_marked else _WITHOUT_MARKS
     policies = inputs.policy, inputs.committed_under(other)
-    given = [Situation(snapshot, state, policy) for policy in policies]
+    given = [Situation(inputs.snapshot, past.state, policy) for policy in policies]
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
-        before, after = (make_plan(situation, marks, prices) for situation in given)
-        runs = [scenarios_of(asked, marks or {}, prices, assume_marked=assume_marked) for asked in given if whole]
-    scenarios = bill_alike(tuple(runs), policies[1].commitments, prices)
-    return Impact(before, after, scenarios, tuple(_notes(inputs, other, assume_marked=assume_marked)))
-
-
-def bill_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, prices: Prices) -> tuple[Scenarios, ...]:
+        before, after = (make_plan(situation, past.marks, prices) for situation in given)
+        asked = given if is_whole(inputs) else ()
+        runs = [scenarios_of(one, past.marks or {}, prices, assume_marked=assume_marked) for one in asked]
     # Else a policy that names other commitments than before would seem to change what is paid for equal nodes.
-    return tuple(_paid_by(run, commitments, prices, scenarios[-1].bound) for run in scenarios)
+    billed = tuple(_paid_by(run, policies[1].commitments, prices, runs[-1].bound) for run in runs)
+    own = past.notes_of(inputs)
+    odd = as_warnings(odd_policy(other, inputs.snapshot, prices))
+    return Impact(before, after, billed, (*own, *(note for note in odd if note not in own)))
 
 
 def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bound: Scenario) -> Scenarios:
@@ -119,22 +115,11 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
     return replace(scenarios, now=billed, at_rest=billed_rest, bound=bound)
 
 
-def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
-    marks = MARKED if assume_marked else UNMARKED
-    own = [marks if note == NO_MARKS else note for note in inputs.notes]
-    return [*own, *(note for note in as_warnings(odd_policy(other, inputs.snapshot, inputs.prices)) if note not in own)]
-
-
 MOST: Final = 60_000
 """Letters of a page: a comment on GitHub has room for 65,536."""
 MORE: Final = "*There is more than a comment holds: `ebb policy diff -o json` prints everything.*"
 TITLE: Final = "### What this policy would change"
-_LONGEST: Final = 300
-"""Letters of one value; a list of budgets or freezes may be any length."""
 _NODES: Final = 20
-_SETTINGS: Final = 40
-_UNCHANGED: Final = "="
-_NEVER: Final = "-"
 _MEANING: Final = "what it is"
 """A terminal has no room for it."""
 
@@ -158,9 +143,7 @@ def sections(found: PolicyDiff) -> Iterator[DiffSection]:
     before, nodes = impact.before, count(len(impact.before.decisions), "node")
     figures = (*compare_figures(impact.scenarios, before.taken_at), *_verdict_rows(before, impact.after))
     where = f"{before.cluster}, {moment(before.taken_at)}: {nodes}"
-    yield DiffSection(
-        "What it means", Table.of([Column(""), *map(_figure, ("before", "after", "difference"))], figures), where
-    )
+    yield DiffSection("What it means", Table.of([Column(""), *map(_figure, ("before", "after"))], figures), where)
     if found.verdicts:
         verdicts = count(len(before.decisions), "verdict")
         title = f"{len(found.verdicts):,} of {verdicts} would change at this moment"
@@ -178,17 +161,8 @@ def _word(title: str) -> Column:
 
 
 def _settings(changed: Sequence[PolicyChange]) -> Table:
-    more = len(changed) - _SETTINGS
-    cells = (
-        (_short(row.place), row.name, _short(row.old), _short(row.new), meaning_of(row.place, row.name))
-        for row in changed[:_SETTINGS]
-    )
-    heads = (*map(_word, ("where", "setting", "before", "after")), Column(_MEANING, wraps=True))
-    return Table.of(heads, cells, foot=f"… and {count(more, 'setting')} more." if more > 0 else "")
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+    cells = ((row.place, row.name, row.old, row.new, meaning_of(row.place, row.name)) for row in changed)
+    return Table.of((*map(_word, ("where", "setting", "before", "after")), Column(_MEANING, wraps=True)), cells)
 
 
 def _verdict_rows(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
@@ -196,7 +170,7 @@ def _verdict_rows(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
     for verdict in Verdict:
         pair = old.get(verdict.value, 0), new.get(verdict.value, 0)
         if any(pair):
-            yield _count_change(f"nodes now: {VERDICTS[verdict]}", *pair)
+            yield f"nodes now: {VERDICTS[verdict]}", *map("{:,}".format, pair)
 
 
 def _moved_table(moved: Sequence[PolicyChange]) -> Table:
@@ -259,7 +233,6 @@ def _fit(parts: Sequence[str]) -> str:
 
 
 def headline(scenarios: Sequence[Scenarios]) -> str:
-    """Return what the change means in the end."""
     if not scenarios:
         return UNKNOWN
     old, new = (run.at_rest for run in scenarios)
@@ -275,43 +248,21 @@ def headline(scenarios: Sequence[Scenarios]) -> str:
 
 
 def compare_figures(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
-    """Yield what each figure is, what it was, what it will be, and by how much it differs."""
     if not scenarios:
         return
-    old, new = scenarios
-    before, after = map(ScenarioMoney, scenarios)
-    more = after.left(new.at_rest) - before.left(old.at_rest)
-    yield "now, a month", before.month(old.now), after.month(new.now), _UNCHANGED
-    yield _count_change("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
-    yield "a month in steady state", before.month(old.at_rest), after.month(new.at_rest), _difference(more)
-    if before.listed and after.listed:
-        more_listed = after.listed.left(new.at_rest) - before.listed.left(old.at_rest)
-        months = before.listed.month(old.at_rest), after.listed.month(new.at_rest)
-        yield "the same at list prices", *months, _difference(more_listed)
-    saved = whole_money(before.saving_of(old.at_rest)), whole_money(after.saving_of(new.at_rest))
-    yield "saved, a month", *saved, _difference(-more)
-    yield _by_row(old.by, new.by, now)
-    yield _count_change("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
-    yield f"{BOUND}, a month", before.month(old.bound), after.month(new.bound), _UNCHANGED
+    runs = [(run, ScenarioMoney(run)) for run in scenarios]
+    for title, figure in _FIGURES.items():
+        yield title, *(figure(run, money) for run, money in runs)
+    if all(money.listed for _, money in runs):
+        yield "the same at list prices", *(money.listed.month(run.at_rest) for run, money in runs if money.listed)
+    yield "steady state by (UTC)", *(clock(by_the_minute(run.by), now) if run.by else "-" for run in scenarios)
 
 
-def _count_change(what: str, old: int, new: int) -> tuple[str, ...]:
-    return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else _UNCHANGED
-
-
-def _difference(whole: int) -> str:
-    return f"{'+' if whole > 0 else '-'}{whole_money(abs(whole))}" if whole else _UNCHANGED
-
-
-def _by_row(old: datetime | None, new: datetime | None, now: datetime) -> tuple[str, ...]:
-    before, after = (by_the_minute(end) if end else None for end in (old, new))
-    times = (clock(end, now) if end else _NEVER for end in (before, after))
-    return "steady state by (UTC)", *times, _later(before, after)
-
-
-def _later(before: datetime | None, after: datetime | None) -> str:
-    if before == after:
-        return _UNCHANGED
-    if before is None or after is None:
-        return _NEVER
-    return f"{span(after - before)} later" if after > before else f"{span(before - after)} earlier"
+_FIGURES: Final[Mapping[str, Callable[[Scenarios, ScenarioMoney], str]]] = {
+    "now, a month": lambda run, money: money.month(run.now),
+    "nodes in steady state": lambda run, _: f"{run.at_rest.nodes:,}",
+    "a month in steady state": lambda run, money: money.month(run.at_rest),
+    "saved, a month": lambda run, money: whole_money(money.saving_of(run.at_rest)),
+    "evictions until then": lambda run, _: f"{run.at_rest.evictions:,}",
+    f"{BOUND}, a month": lambda run, money: money.month(run.bound),
+}

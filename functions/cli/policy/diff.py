@@ -121,7 +121,6 @@ class DrainsCompared:
 
     @property
     def sentence(self) -> str:
-        """The first thing to read of a change of policy."""
         after, before = (drains.figures(self.now) for drains in (self.after, self.before))
         off = self.after.off or "the forecast finds no node that may go"
         until_now = "" if self.before.begins is None else f" Until now: {before}."
@@ -146,7 +145,6 @@ def _is_at_least(one: RealDrains, other: RealDrains) -> bool:
 
 
 def most_in_an_hour(times: Iterable[datetime]) -> int:
-    """Return how many of these times lie in one hour, at most."""
     times = tuple(times)
     return max((sum(begin <= time < begin + HOUR for time in times) for begin in set(times)), default=0)
 

@@ -75,7 +75,6 @@ _REGIONS: Final = {
     "Europe/Zurich": ("europe-west6",),
 }
 ZONES: Final = {region: zone for zone, regions in _REGIONS.items() for region in regions}
-"""The time zone of each region."""
 
 
 def time_zone(zones: Iterable[str]) -> str:

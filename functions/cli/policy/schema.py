@@ -21,7 +21,6 @@ def schema() -> Part:
 
 
 def _sections(fields: Iterable[Field]) -> Iterator[Block[Any] | Group]:
-    """Yield every mapping below these fields."""
     for field in fields:
         shape: object = field.shape
         while isinstance(shape, ListOf | SetOf | ByName):

@@ -13,6 +13,7 @@ from functions.cli.input.options import (
     OneDump,
     ReportOutput,
     Sources,
+    option,
     with_sources,
 )
 
@@ -21,10 +22,7 @@ from functions.cli.input.options import (
 def report(
     *,
     sources: Sources,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Output file, else ./ebb-report.html; - for stdout."),
-    ] = None,
+    out: Annotated[Path | None, option("--out", "FILE", "Output file, else ./ebb-report.html; - for stdout.")] = None,
     output: Annotated[
         ReportOutput,
         typer.Option("--output", "-o", help="Output format: the page, or its data as JSON (to stdout without --out)."),
@@ -50,17 +48,13 @@ def report(
 
 def dump(
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Run kubectl and write its output; .gz compresses it.")
-    ] = None,
+    out: Annotated[Path | None, option("--out", "FILE", "Run kubectl and write its output; .gz compresses it.")] = None,
     anonymize: Annotated[
-        bool,
-        typer.Option("--anonymize", help="Replace every name, and leave out what no rule reads."),
+        bool, option("--anonymize", None, "Replace every name, and leave out what no rule reads.")
     ] = False,
     dump: OneDump = None,
     names: Annotated[
-        Path | None,
-        typer.Option("--names", metavar="FILE", help="Write the replaced names to a file, for your eyes only."),
+        Path | None, option("--names", "FILE", "Write the replaced names to a file, for your eyes only.")
     ] = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,

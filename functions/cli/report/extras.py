@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from yaml import safe_load
@@ -13,7 +13,7 @@ from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import monthly
 from functions.cli.output.pages import asset
 from functions.cli.plan.tables import OWNERS, REMEDY, blocked_table, sum_of_owners
-from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, zone_to_show, zones
+from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, zone_to_show
 from functions.cli.report.report_input import ReportInput, table
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
@@ -30,16 +30,7 @@ def week(report_input: ReportInput) -> dict[str, Any]:
     named = [name for name in now.nodes_by_pool if name]
     on = [name for name in named if policy.pool(name).enabled]
     off = [name for name in named if name not in on]
-    return document(question, on, off, _notes(report_input))
-
-
-def _notes(report_input: ReportInput) -> Iterator[str]:
-    if report_input.policy.paused:
-        yield "paused is true: nothing is drained at any time."
-    elif report_input.policy.dry_run:
-        yield "dryRun is true: nothing is drained at any time. This is what holds once it is false."
-    if len(zones(report_input.policy)) > 1:
-        yield f"Schedules are written for {', '.join(zones(report_input.policy))}; the hours are those of UTC."
+    return document(question, on, off)
 
 
 REQUESTS: Final = "Requests above what is recommended"

@@ -26,7 +26,6 @@ _OBJECTS: Final = 3
 
 
 def title(report_input: ReportInput) -> str:
-    """Return the one sentence that a reader keeps."""
     scenarios = report_input.scenarios
     if scenarios is None:
         plan = report_input.view.plan
@@ -71,7 +70,6 @@ def _idle(report_input: ReportInput) -> str:
 
 
 def added_row(report_input: ReportInput) -> dict[str, str | None] | None:
-    """Return what Ebb adds to the autoscaler, as the table prints it."""
     return _row(report_input.view.scenarios.rows[0]) if report_input.view.scenarios else None
 
 
@@ -107,7 +105,6 @@ def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
 
 
 def pools(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return a row for each pool, and the sum below where there are several."""
     view = report_input.view
     months = (*monthly_parts([pool.cost for pool in view.pools]), monthly(view.whole.cost))
     saved = (*monthly_parts([pool.rest_save for pool in view.pools]), monthly(view.whole.rest_save))

@@ -37,7 +37,6 @@ class ReportInput:
 
     @cached_property
     def places_in_steady_state(self) -> Mapping[str, str]:
-        """The node of each pod in steady state, by its key."""
         left = self.rest.node_by_name
         return {pod.key: pod.node for pod in self.rest.pods if pod.node in left}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.doctor.autoscaler import autoscaler
+from functions.cli.doctor.checks import autoscaler
 from functions.cli.doctor.installation import Grade, InstallationParts
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL

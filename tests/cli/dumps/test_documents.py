@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from functions.cli.dumps.objects import documents_of
+from functions.cli.dumps.files import documents_of
 from shared.errors import BadDump
 
 words = st.text(max_size=8) | st.sampled_from(['"', "\\", "}", "]", ",", "{[", "é", "\n"])

@@ -17,7 +17,6 @@ from tests.builders import NOW
 from tests.cli import dumps
 
 Change = Callable[[list[dict[str, Any]]], None]
-NEGATIVE: Final = {"kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": -3}}
 LATER: Final = "2099-01-01T00:00:00Z"
 
 
@@ -54,13 +53,9 @@ def requests(**amounts: Any) -> Change:
         pytest.param("pods: -1", allocatable(pods="-1"), id="a node with less than no pods"),
         pytest.param("'NaN'", allocatable(memory="NaN"), id="a node with what is no number"),
         pytest.param("memory: -1Gi", requests(memory="-1Gi"), id="a pod with less than no memory"),
-        pytest.param("disruptionsAllowed",
-                     of_kind("PodDisruptionBudget", lambda pdb: pdb["status"].update(disruptionsAllowed=-5)),
-                     id="a budget that allows less than none"),
         pytest.param("maxUnavailable",
                      of_kind("PodDisruptionBudget", lambda pdb: pdb["spec"].update(maxUnavailable=-1)),
                      id="a budget below none"),
-        pytest.param("replicas", lambda items: items.append(NEGATIVE), id="a controller of less than no pods"),
     ],
 )  # fmt: skip
 def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: Change, tmp_path: Path) -> None:

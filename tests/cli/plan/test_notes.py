@@ -228,7 +228,7 @@ def test_pods_that_become_pending_raise_no_saving_and_lower_no_bound(tmp_path: P
 )
 def test_an_answer_shows_how_many_pods_are_pending_and_names_some(words: tuple[str, ...], tmp_path: Path) -> None:
     shown = run_ebb(*words, "--dump", with_pending(tmp_path / "dump.json", 13)).stdout
-    (said,) = [line for line in shown.splitlines() if "13 pods are pending" in line]
+    (said,) = [line for line in shown.splitlines() if "13 pods pending" in line]
     assert "shop/web-5d4f8b-0000" in said
     assert "10 more" in said
 
@@ -246,7 +246,7 @@ def test_one_pending_pod_is_one_warning(has_no_place: bool, cpu: str, tmp_path: 
     pod = unbound(dumps.pod("lone", "", cpu=cpu))
     shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), pod])).stdout
     (said,) = [line for line in shown.splitlines() if "shop/lone" in line]
-    assert ("no place now" in said) is has_no_place
+    assert ("No place is left" in said) is has_no_place
     assert ("includes the room" in said) is not has_no_place
 
 
@@ -254,4 +254,4 @@ def test_of_several_those_without_a_place_are_named_in_the_same_warning(tmp_path
     pods = [unbound(dumps.pod(name, "", cpu=cpu)) for name, cpu in (("huge", "90"), ("tiny", "100m"))]
     shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), *pods])).stdout
     (said,) = [line for line in shown.splitlines() if "shop/tiny" in line]
-    assert "2 pods are pending (shop/huge, shop/tiny). 1 of them has no place now (shop/huge)" in said
+    assert "2 pods pending (shop/huge, shop/tiny). No place is left for 1 pod (shop/huge)" in said

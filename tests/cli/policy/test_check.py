@@ -66,10 +66,8 @@ def test_a_plan_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
 
 
 def test_stdin_is_a_file_too_which_is_read_once() -> None:
-    policy = "nodePools: {a: {enabled: true, disruption: {budgets: [{nodes: 1, reasons: []}]}}}"
-    result = CliRunner().invoke(app, ["policy", "check", "-"], input=policy)
+    result = CliRunner().invoke(app, ["policy", "check", "-"], input="nodePools: {a: {enabled: true}}")
     assert result.output.startswith("stdin is valid: 1 pool")
-    assert "warning: nodePools.a.disruption.budgets[0].reasons: the list is empty" in result.output
     assert CliRunner().invoke(app, ["policy", "check", "-"], input="[").stderr.startswith("ebb: stdin:1: column ")
 
 

@@ -11,8 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
-from functions.cli.policy.importing.estafette import KEY
+from functions.cli.policy.importing.estafette import KEY, from_estafette
+from functions.cli.policy.importing.karpenter import from_karpenter
+from functions.cli.policy.importing.node_refiner import from_node_refiner
+from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
@@ -90,7 +92,7 @@ def test_the_timers_of_the_estafette_process_count() -> None:
     [
         pytest.param("estafette's own default, for it was not given; its Helm chart has 0", from_estafette,
                      estafette(a=FULL), id="which of estafette's defaults"),
-        pytest.param("minimumNodes: 3  # minimum_nodes was not there: the default of node-refiner's code, 3; its",
+        pytest.param("minimumNodes: 3  # minimum_nodes was not there: the default of node-refiner's code, 3",
                      from_node_refiner, config_map({"time_gap": "5"}), id="which of node-refiner's defaults"),
         pytest.param("once the plans convince you; drainer_enabled was f", from_node_refiner,
                      config_map({"drainer_enabled": "f"}), id="what begins dry"),
@@ -116,24 +118,16 @@ def test_a_comment_shows_where_a_value_came_from(
         pytest.param("memory: estafette looked at CPU alone", from_estafette, estafette(), id="what estafette had not"),
         pytest.param("'other': node-refiner knows no such key", from_node_refiner,
                      config_map({"time_gap": "5", "other": "x"}), id="a key that node-refiner ignored"),
-        pytest.param("minimum_nodes: it is not in the ConfigMap", from_node_refiner, config_map({"time_gap": "5"}),
-                     id="what is assumed of node-refiner"),
         pytest.param("name the pools that Ebb may drain", from_node_refiner, config_map({"time_gap": "5"}),
                      id="that node-refiner knew no pools"),
         pytest.param("terminationGracePeriod has no equivalent", from_karpenter,
                      karpenter(node_pool(template={"terminationGracePeriod": "1h"})), id="deletion by force"),
         pytest.param("limits have no equivalent", from_karpenter, karpenter(node_pool(limits={"cpu": 1})), id="limits"),
         pytest.param("weight has no equivalent", from_karpenter, karpenter(node_pool(weight=1)), id="weight"),
-        pytest.param("v1 reads it in template.spec alone", from_karpenter,
-                     karpenter(node_pool(disruption={"expireAfter": "1h"})), id="an age where v1 does not read it"),
-        pytest.param("nodePools.a.disruption.expireAfter: 720h, Karpenter's default, is written out; Ebb's is Never",
-                     from_karpenter, karpenter(node_pool()), id="v1's age of expiry, which Ebb would not take on"),
-        pytest.param("nodePools.a.disruption.consolidateAfter: 15s, Karpenter's default, is written out; Ebb's is 5m",
-                     from_karpenter, karpenter(node_pool(version="v1beta1")), id="v1beta1's age of a mark"),
         pytest.param("Balanced has no equivalent", from_karpenter,
                      karpenter(node_pool(disruption={"consolidationPolicy": "Balanced"})), id="a policy of its own"),
-        pytest.param("budgets[0].reasons: the list is empty", from_karpenter,
-                     karpenter(node_pool(disruption={"budgets": [{"nodes": "1", "reasons": []}]})), id="no reasons"),
+        pytest.param("Ebb removes no node for drifted and unhealthy", from_karpenter, karpenter(node_pool()),
+                     id="reasons that Ebb never has"),
         pytest.param("objects 'EC2NodeClass'", from_karpenter, karpenter(node_pool(), {"kind": "EC2NodeClass"}),
                      id="other objects"),
     ],
@@ -205,12 +199,6 @@ def test_the_budgets_of_a_node_pool_are_written_as_they_stood_and_read_as_they_s
     assert [row.schedule is not None for row in policy(made).pools["a"].budgets] == [
         "schedule" in row for row in budgets
     ]
-
-
-def test_timers_that_a_node_pool_writes_need_no_note() -> None:
-    written = node_pool(disruption={"consolidateAfter": "1m"}, template={"expireAfter": "48h"})
-
-    assert not [note for note in from_karpenter(karpenter(written)).notes if "written out" in note]
 
 
 @pytest.mark.parametrize(

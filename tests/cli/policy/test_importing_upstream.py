@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.check import written_warnings
-from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
+from functions.cli.policy.importing.estafette import from_estafette
+from functions.cli.policy.importing.karpenter import from_karpenter
+from functions.cli.policy.importing.node_refiner import from_node_refiner
+from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
@@ -108,106 +110,35 @@ def test_a_longer_age_is_refused_with_what_to_write() -> None:
         imported(node_pool(template={"spec": {"expireAfter": "9999999h"}}))
 
 
-def rendered(marked: str = 'value: "600"', age: str = 'value: "0"') -> bytes:
-    """The objects of estafette's chart as `helm template` prints them."""
-    return dedent(f"""\
-        # Source: estafette-k8s-node-compactor/templates/serviceaccount.yaml
-        apiVersion: v1
-        kind: ServiceAccount
-        metadata: {{name: compactor}}
-        ---
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {{name: compactor}}
-        data:
-          estafette-k8s-node-compactor-config.yaml: |
-            {CONFIGURATION}
-        ---
-        apiVersion: rbac.authorization.k8s.io/v1
-        kind: ClusterRole
-        metadata: {{name: compactor}}
-        ---
-        apiVersion: apps/v1
-        kind: Deployment
-        metadata: {{name: compactor}}
-        spec:
-          template:
-            spec:
-              containers:
-                - name: compactor
-                  env:
-                    - name: "ESTAFETTE_LOG_FORMAT"
-                      value: "plaintext"
-                    - name: "MINIMUM_NODE_AGE_SECONDS"
-                      {age}
-                    - name: "NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS"
-                      {marked}
-        """).encode()
+CHART = dedent(f"""\
+    apiVersion: v1
+    kind: ServiceAccount
+    metadata: {{name: compactor}}
+    ---
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {{name: compactor}}
+    data:
+      estafette-k8s-node-compactor-config.yaml: |
+        {CONFIGURATION}
+    ---
+    apiVersion: rbac.authorization.k8s.io/v1
+    kind: ClusterRole
+    metadata: {{name: compactor}}
+    """).encode()
+"""Objects of estafette's chart as `helm template` prints them."""
+VALUES = "\n".join(["configmap:", f"  compactorConfig: '{CONFIGURATION}'", "replicaCount: 1"]).encode()
 
 
-def values(*timers: str) -> bytes:
-    """The values of estafette's chart, as a person overrides them."""
-    return "\n".join(["configmap:", f"  compactorConfig: '{CONFIGURATION}'", *timers, "replicaCount: 1"]).encode()
-
-
-@pytest.mark.parametrize(
-    ("marked", "age", "data"),
-    [
-        pytest.param(10 * MINUTE, 0 * MINUTE, rendered(), id="what helm template prints"),
-        pytest.param(
-            7 * MINUTE,
-            60 * MINUTE,
-            values("minimumNodeAgeSeconds: 3600", "neededMarkedTimeForRemovalSeconds: 420"),
-            id="the chart's values",
-        ),
-        pytest.param(10 * MINUTE, 0 * MINUTE, values(), id="values without timers: the chart's defaults"),
-        pytest.param(5 * MINUTE, 20 * MINUTE, CONFIGURATION.encode(), id="neither: the process's defaults"),
-    ],
-)
-def test_the_timers_of_estafettes_chart_count(marked: timedelta, age: timedelta, data: bytes) -> None:
-    pool = policy(from_estafette(data)).pools["web"]
-
-    assert (pool.enabled, pool.consolidate_after, pool.minimum_node_age) == (True, marked, age)
-
-
-def test_what_a_person_gives_counts_before_the_file() -> None:
-    assert policy(from_estafette(rendered(), marked_seconds=60)).pools["web"].consolidate_after == MINUTE
-
-
-def test_a_comment_shows_where_a_timer_stood() -> None:
-    assert "consolidateAfter: 600s  # NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the Deployment" in (
-        from_estafette(rendered()).document
-    )
-
-
-@pytest.mark.parametrize(
-    ("expected", "marked"),
-    [
-        pytest.param("value 'soon' is wrong; write a whole number of seconds", 'value: "soon"', id="no number"),
-        pytest.param("value '0600' is wrong", 'value: "0600"', id="384 seconds to Go, and 600 to a reader"),
-        pytest.param(
-            "its value stands in another object",
-            "valueFrom: {configMapKeyRef: {name: x, key: y}}",
-            id="taken from elsewhere",
-        ),
-    ],
-)
-def test_a_timer_that_cannot_be_read_is_a_sentence(expected: str, marked: str) -> None:
-    with pytest.raises(BadPolicy, match=f"NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS: {expected}"):
-        from_estafette(rendered(marked))
-
-
-def test_two_deployments_that_disagree_are_a_sentence() -> None:
-    deployment = rendered('value: "60"').rpartition(b"---\n")[2]
-
-    with pytest.raises(BadPolicy, match="the file has 600s and 60s"):
-        from_estafette(rendered() + b"---\n" + deployment)
+@pytest.mark.parametrize("data", [CHART, VALUES], ids=["what helm template prints", "the chart's values"])
+def test_the_pools_of_estafettes_chart_are_read(data: bytes) -> None:
+    assert policy(from_estafette(data)).pools["web"].enabled
 
 
 @pytest.mark.parametrize(
     ("expected", "convert", "data"),
     [
-        pytest.param({"ClusterRole", "ServiceAccount"}, from_estafette, rendered(), id="estafette's chart"),
+        pytest.param({"ClusterRole", "ServiceAccount"}, from_estafette, CHART, id="estafette's chart"),
         pytest.param(
             {"Deployment"},
             from_node_refiner,
@@ -228,37 +159,3 @@ def test_the_limits_that_hold_for_the_first_time_are_noted_for_node_refiner() ->
     notes = from_node_refiner(b"{data: {time_gap: '5'}}").notes
 
     assert any("10% of a pool and of the cluster, and 20% an hour" in note for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("expected", "document"),
-    [
-        pytest.param("nodePools.a.disruption.budgets[1].reasons", "nodePools: {a: {disruption: %s}}", id="a pool"),
-        pytest.param("defaults.disruption.budgets[1].reasons", "defaults: {disruption: %s}", id="defaults"),
-        pytest.param("cluster.disruption.budgets[1].reasons", "cluster: {disruption: %s}", id="the cluster"),
-    ],
-)
-def test_an_empty_list_of_reasons_is_warned_about(expected: str, document: str) -> None:
-    data = (document % "{budgets: [{nodes: 1, reasons: [Empty]}, {nodes: 1, reasons: []}]}").encode()
-
-    assert parse(data)
-    (said,) = written_warnings(data)
-    assert said.startswith(f"{expected}: the list is empty, which means every reason")
-
-
-def test_a_document_without_such_a_list_needs_no_word() -> None:
-    assert written_warnings(b"nodePools: {a: {enabled: true}, b: {disruption: {}}}") == ()
-
-
-@pytest.mark.parametrize(
-    ("expected", "reasons"),
-    [
-        pytest.param(["it binds Drifted alone"], ["Drifted"], id="none that Ebb has"),
-        pytest.param(["Ebb removes no node for Drifted"], ["Drifted", "Empty"], id="one of two"),
-        pytest.param([], ["Underutilized", "Empty"], id="all of them"),
-    ],
-)
-def test_a_budget_of_reasons_that_ebb_does_not_have_has_a_note(expected: list[str], reasons: list[str]) -> None:
-    pool = node_pool(disruption={"budgets": [{"nodes": "1", "reasons": reasons}]})
-    about_it = [note for note in from_karpenter(raw(pool)).notes if ".budgets[0]" in note]
-    assert [words for words, note in zip(expected, about_it, strict=True) if words in note] == expected

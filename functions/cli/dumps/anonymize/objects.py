@@ -33,8 +33,7 @@ from functions.cli.dumps.anonymize.rules import (
     taint,
     word,
 )
-from functions.cli.dumps.files import ReadBytes, files_of
-from functions.cli.dumps.objects import documents_of
+from functions.cli.dumps.files import ReadBytes, documents_of, files_of
 from shared.adapters.kubernetes.namespace_limits import counted_name
 from shared.core.cluster import names
 from shared.core.cluster.pod import EPHEMERAL

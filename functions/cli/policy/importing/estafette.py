@@ -1,8 +1,6 @@
-"""Settings of estafette's node compactor as a policy; its timers become marks, windows and gaps."""
+"""Settings of estafette's node compactor as a policy. Its two times are variables of its process."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -25,71 +23,6 @@ CHART_KEY: Final = "compactorConfig"
 """Where the values of its Helm chart hold the configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
-    """The variable of the process, the name of the chart's value, and the default of each."""
-
-    variable: str
-    value: str
-    default: int
-    chart_default: str
-
-
-MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "neededMarkedTimeForRemovalSeconds", 300, "600s")
-AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", "minimumNodeAgeSeconds", 1200, "0s")
-_SECONDS: Final = r"0|[1-9][0-9]{0,8}"
-"""Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
-
-
-def find_timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
-    """Return how long it was: as a person gave it, else by the file, else the default. BadPolicy: two values."""
-    if given is not None:
-        return Noted(f"{given}s", which.variable)
-    found = {noted.value: noted for thing in things for noted in _of_variable(which, thing)}
-    if len(found) > 1:
-        raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
-    assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
-    return next(iter(found.values()), Noted(f"{which.default}s", assumed))
-
-
-def has_timers(thing: dict[str, Any]) -> bool:
-    return any(entry.get("name") in {MARKED.variable, AGE.variable} for entry in _environment(thing))
-
-
-def _of_variable(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
-    entries = [entry for entry in _environment(thing) if entry.get("name") == which.variable]
-    for entry in entries[-1:]:
-        value = entry.get("value")
-        unquoted = "" if isinstance(value, str) else "; the API server refuses it without quotes"
-        yield Noted(_seconds(which.variable, value), f"{which.variable} of the {thing.get('kind')}{unquoted}")
-    if which.value in thing:
-        yield Noted(_seconds(which.value, thing[which.value]), f"{which.value} of the chart")
-    elif CHART_KEY in part(thing, CHART):
-        default = f"the Helm chart's default, for {which.value} was not given"
-        yield Noted(which.chart_default, default)
-
-
-def _environment(thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Each variable of each container of a workload."""
-    for container in _rows(part(thing, "spec", "template", "spec").get("containers")):
-        yield from _rows(container.get("env"))
-
-
-def _rows(value: Any) -> list[dict[str, Any]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def _seconds(where: str, value: object) -> str:
-    if value is None:
-        raise BadPolicy(f"{where}: its value stands in another object; set a variable of that name for this command.")
-    text = str(value)
-    if isinstance(value, bool) or not re.fullmatch(_SECONDS, text, re.ASCII):
-        raise BadPolicy(
-            f"{where}: value {text[:40]!r} is wrong; write a whole number of seconds, without a 0 before it."
-        )
-    return f"{int(text)}s"
-
-
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"
 _LIMIT: Final = "scaleDownCPURequestRatioLimit"
 _COUNT: Final = "scaleDownRequiredUnderutilizedNodeCount"
@@ -99,6 +32,7 @@ _REMEDY: Final = (
     f"with {CHART}.{CHART_KEY}"
 )
 _ALWAYS: Final = (
+    "times: no file is searched for them; give --needed-marked-time and --minimum-node-age where you had set them.",
     "SLEEP_DURATION_BETWEEN_ITERATIONS_SECONDS: how often a pass runs is the planner's schedule, not the policy.",
     "memory: estafette looked at CPU alone; scaleDownMemoryRequestRatioLimit, 0.75 by default, holds besides.",
     "cluster: estafette had no gates; Ebb's defaults hold (see ebb policy check), such as 60m since the last addition.",
@@ -107,7 +41,7 @@ _ALWAYS: Final = (
 
 
 def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: int | None = None) -> Imported:
-    """Convert a ConfigMap or its JSON, what `helm template` prints, or the chart's values; the timers win over its own.
+    """Convert a ConfigMap or its JSON, what `helm template` prints, or the chart's values.
 
     Raises BadPolicy for a file without such a configuration, or with one that estafette would not have read either.
     """
@@ -124,15 +58,23 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
     if faults:
         raise BadPolicy(*faults)
     never = Noted("Never", "estafette let no node expire")
-    disruption = {"consolidateAfter": find_timer(MARKED, marked_seconds, things), "expireAfter": never}
+    marked = _timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", marked_seconds, "300s", "600s")
+    age = _timer("MINIMUM_NODE_AGE_SECONDS", age_seconds, "1200s", "0s")
+    disruption = {"consolidateAfter": marked, "expireAfter": never}
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": {"minimumNodeAge": find_timer(AGE, age_seconds, things), "disruption": disruption},
+        "defaults": {"minimumNodeAge": age, "disruption": disruption},
         "nodePools": rows,
     }
-    unused = (thing for thing in things if _configuration(thing) is None and not has_timers(thing))
+    unused = (thing for thing in things if _configuration(thing) is None)
     notes += others(unused, "compaction")
     return write_imported("From a configuration of estafette-k8s-node-compactor.", policy, notes)
+
+
+def _timer(variable: str, given: int | None, default: str, chart: str) -> Noted:
+    if given is not None:
+        return Noted(f"{given}s", variable)
+    return Noted(default, f"estafette's own default, for it was not given; its Helm chart has {chart}")
 
 
 def _written_pools(things: list[dict[str, Any]]) -> Mapping[Any, Any]:

@@ -4,7 +4,7 @@ The `disruption` block is a policy's own; what speaks of machines is the GKE nod
 Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.go.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
@@ -16,12 +16,7 @@ from shared.errors import BadPolicy
 V1, V1BETA1 = "karpenter.sh/v1", "karpenter.sh/v1beta1"
 _CONSOLIDATE_AFTER: Final = {V1: "0s", V1BETA1: "15s"}
 _EXPIRE_AFTER: Final = "720h"
-_DEFAULT: Final = " was not there: Karpenter's default"
 _LIMIT: Final = POOL_FIELDS["cpu_limit"].default
-_OURS: Final = {
-    "consolidateAfter": f"{POOL_FIELDS['consolidate_after'].default}, so that a node is seen under-used in two passes",
-    "expireAfter": f"{POOL_FIELDS['expire_after'].default}, for nothing replaces a full node of GKE before it goes",
-}
 _WITHOUT_EQUIVALENT: Final = {
     "limits": "limits have no equivalent: the GKE node pool's autoscaling maximum bounds its size",
     "weight": "weight has no equivalent: the cluster autoscaler's expander chooses between pools",
@@ -33,6 +28,7 @@ _ALWAYS: Final = (
         "limits of utilization: Karpenter has none; Ebb's defaults hold (CPU and memory requests below "
         f"{_LIMIT} of a node)."
     ),
+    f"reasons: Ebb removes no node for {' and '.join(KARPENTERS_REASONS)}; an empty list means every reason.",
     "expireAfter: Karpenter replaces expired nodes whatever the budgets allow; Ebb within budgets and windows.",
 )
 
@@ -72,8 +68,8 @@ def _nothing(found: list[dict[str, Any]]) -> str:
     return "file: it holds no NodePool; give what kubectl get nodepools -o yaml prints."
 
 
-def _path(name: str, *steps: str) -> str:
-    return path_text(("nodePools", name, *steps))
+def _path(name: str) -> str:
+    return path_text(("nodePools", name))
 
 
 def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -86,11 +82,11 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             "does not end in time ends with its node uncordoned (drain.timeout)."
         )
     version = str(pool["apiVersion"])
-    notes += [*_of_block(name, version, block)]
+    if block.get("consolidationPolicy") == "Balanced":
+        notes.append(f"{_path(name)}: Balanced has no equivalent; WhenUnderutilized is the nearest.")
     after = _given_or_default(block, "consolidateAfter", _CONSOLIDATE_AFTER[version])
     holder, where = (template, "template.spec.") if version == V1 else (block, "")
     expiry = _given_or_default(holder, "expireAfter", _EXPIRE_AFTER, where)
-    notes += _written_out(name, {"consolidateAfter": after, "expireAfter": expiry})
     return {
         "enabled": _enabled_setting(name, spec, notes),
         "disruption": {
@@ -114,7 +110,6 @@ _UNDISTURBED: Final[tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...]]
 
 
 def _enabled_setting(name: str, spec: Mapping[str, Any], notes: list[str]) -> Noted:
-    """Leave alone what Karpenter left alone."""
     because = next((why for holds, why in _UNDISTURBED if holds(spec)), "")
     if not because:
         return Noted(value=True, because="Karpenter disrupted it")
@@ -125,50 +120,10 @@ def _enabled_setting(name: str, spec: Mapping[str, Any], notes: list[str]) -> No
 _KNOWN: Final = {"consolidationPolicy", "consolidateAfter", "expireAfter", "budgets"}
 
 
-def _of_block(name: str, version: str, block: Mapping[str, Any]) -> Iterator[str]:
-    path = _path(name, "disruption")
-    if block.get("consolidationPolicy") == "Balanced":
-        yield f"{path}.consolidationPolicy: Balanced has no equivalent; WhenUnderutilized is the nearest."
-    if version == V1 and "expireAfter" in block:
-        yield f"{path}.expireAfter: v1 reads it in template.spec alone; what stands in disruption is left out."
-    for where, budget in _budgets_of(path, block):
-        yield from _without_effect(where, budget.get("reasons"))
-
-
-def _budgets_of(path: str, block: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    budgets = block.get("budgets")
-    rows = enumerate(budgets if isinstance(budgets, list) else ())
-    return ((f"{path}.budgets[{number}]", budget) for number, budget in rows if isinstance(budget, Mapping))
-
-
-def _without_effect(where: str, reasons: Any) -> Iterator[str]:
-    """Yield what of a budget's reasons Ebb reads otherwise, or removes no node for."""
-    known = [str(reason) for reason in reasons] if isinstance(reasons, list) else []
-    idle = [reason for reason in known if reason.lower() in KARPENTERS_REASONS]
-    if reasons == []:
-        yield f"{where}.reasons: the list is empty, which in Ebb means every reason."
-    elif idle and len(idle) == len(known):
-        yield f"{where}: it binds {_list_words(idle)} alone, for which Ebb removes no node; it has no effect here."
-    elif idle:
-        yield f"{where}.reasons: Ebb removes no node for {_list_words(idle)}; the others bind."
-
-
-def _list_words(words: Iterable[str]) -> str:
-    return " and ".join(dict.fromkeys(words))
-
-
 def _given_or_default(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
     if field in block:
         return Noted(block[field], f"{where}{field}" if where else "as written")
-    return Noted(default, f"{where}{field}{_DEFAULT}")
-
-
-def _written_out(name: str, timers: Mapping[str, Noted]) -> Iterator[str]:
-    """Yield which of Karpenter's defaults the policy holds now, because Ebb's differ."""
-    for field, found in timers.items():
-        if found.because.endswith(_DEFAULT):
-            path = _path(name, "disruption", field)
-            yield f"{path}: {found.value}, Karpenter's default, is written out; Ebb's is {_OURS[field]}."
+    return Noted(default, f"{where}{field} was not there: Karpenter's default")
 
 
 def _policy(block: Mapping[str, Any]) -> Noted:

@@ -43,12 +43,11 @@ _ALWAYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """One key: how it is read, where it goes in the policy, and the default of the code with the other two."""
+    """One key: how it is read, where it goes in the policy, and the default of the code."""
 
     read: Callable[[str], Any]
     path: tuple[str, str]
     code: str
-    others: str = ""
 
 
 def _minutes(text: str) -> str:
@@ -74,13 +73,12 @@ def _dry_run(text: str) -> bool:
     return True
 
 
-_README: Final = "; its README has 2"
 _KEYS: Final[Mapping[str, _Key]] = {
-    "drainer_enabled": _Key(_dry_run, ("", "dryRun"), "true", "; its shipped manifest has false"),
-    "minimum_nodes": _Key(_whole, ("cluster", "minimumNodes"), "3", _README),
-    "minimum_non_tainted_nodes": _Key(_whole, ("cluster", "minimumNonTaintedNodes"), "3", _README),
+    "drainer_enabled": _Key(_dry_run, ("", "dryRun"), "true"),
+    "minimum_nodes": _Key(_whole, ("cluster", "minimumNodes"), "3"),
+    "minimum_non_tainted_nodes": _Key(_whole, ("cluster", "minimumNonTaintedNodes"), "3"),
     "time_since_last_addition": _Key(_minutes, ("cluster", "timeSinceLastAddition"), "60"),
-    "time_gap": _Key(_minutes, ("cluster", "timeGap"), "10", "; its shipped manifest has 5"),
+    "time_gap": _Key(_minutes, ("cluster", "timeGap"), "10"),
     "excess_nodes_threshold": _Key(_number, ("defaults", "excessNodesThreshold"), "2"),
 }
 
@@ -120,15 +118,12 @@ def _value(name: str, key: _Key, written: Mapping[str, Any]) -> Noted:
         value = written[name]
         text = (str(value).lower() if isinstance(value, bool) else str(value)).strip()
         return Noted(key.read(text), f"{safe}{name}{f' was {text}' if safe else ''}")
-    because = f"{safe}{name} was not there: the default of node-refiner's code, {key.code}{key.others}"
+    because = f"{safe}{name} was not there: the default of node-refiner's code, {key.code}"
     return Noted(key.read(key.code), because)
 
 
 def _notes(written: Mapping[str, Any], pools: Sequence[str]) -> list[str]:
     strange = sorted(str(name)[:40] for name in written.keys() - _KEYS.keys())
-    assumed = [
-        f"{name}: it is not in the ConfigMap; assumed what the code does." for name in _KEYS if name not in written
-    ]
     unnamed = ["nodePools: node-refiner took nodes of any pool; name the pools that Ebb may drain with --pool."]
     unknown = [f"{name!r}: node-refiner knows no such key; it is left out." for name in strange]
-    return [*assumed, *unknown, *([] if pools else unnamed), *_ALWAYS]
+    return [*unknown, *([] if pools else unnamed), *_ALWAYS]
