@@ -20,8 +20,7 @@ NOBODY: Final = ""
 """Whose are reasons that are about no pod and no budget of a namespace, and pods that lack the label."""
 _STAY: Final = frozenset({Verdict.KEEP, Verdict.WAITING})
 
-Key = tuple[str, str]
-"""An owner and the word of a reason."""
+Key = tuple[str, str]  # An owner and the word of a reason.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,7 @@ class BlockedNodes:
     remedy: str
     nodes: int
     cost: int
-    also: int
-    """Nodes that it keeps as well, and that count with another row."""
+    also: int  # Nodes that it keeps as well, and that count with another row.
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,7 @@ class NodeChoice:
     nodes: int
     open: int
     excluded: tuple[Excluded, ...] = ()
-    where: Places = field(default=NOWHERE, compare=False)
-    """Those that could take it."""
+    where: Places = field(default=NOWHERE, compare=False)  # Those that could take it.
 
     @property
     def most(self) -> Excluded | None:
@@ -163,8 +162,7 @@ class Landing:
     node: str = ""
     runner_up: str = ""
     choice: NodeChoice = NO_CHOICE
-    fixed: tuple[Finding, ...] = ()
-    """What of the pod is not modelled, so that its place is unknown."""
+    fixed: tuple[Finding, ...] = ()  # What of the pod is not modelled, so that its place is unknown.
 
 
 def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:

@@ -80,11 +80,9 @@ class PoolSummary:
     verdicts: Mapping[Verdict, int]
     saving: int
     could_go: int
-    could_save: int
-    """Both of the nodes that could go at all; they include those of the orders."""
+    could_save: int  # Both of the nodes that could go at all; they include those of the orders.
     rest_go: int
-    rest_save: int
-    """Both of the nodes that are gone in steady state."""
+    rest_save: int  # Both of the nodes that are gone in steady state.
 
 
 def pool_summaries(

@@ -36,8 +36,7 @@ COSTS_MORE: Final = (
     "{name}: these days cost more than with the autoscaler alone. ebb plan sees one moment; "
     "an expensive node that stays is paid for until it goes."
 )
-_SMALL: Final = 2_000
-"""Nodes and pods of a cluster and a day that are played sooner than a process is started."""
+_SMALL: Final = 2_000  # Nodes and pods of a cluster and a day that are played sooner than a process is started.
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +107,7 @@ def _play_days(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTota
         return list(pool.map(_play, range(len(policies))))
 
 
-_inherited: list[tuple[Days, Sequence[Policy | None]]] = []
-"""In a child: what all of them play."""
+_inherited: list[tuple[Days, Sequence[Policy | None]]] = []  # In a child: what all of them play.
 
 
 def _play(place: int) -> PlayedTotals:

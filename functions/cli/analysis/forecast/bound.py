@@ -39,8 +39,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.pod_rules import REPLICATED
 
 _WEIGHTS: Final = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-_ERROR: Final = 1e-6
-"""What floats may have added up to, of a node and of a micro-dollar."""
+_ERROR: Final = 1e-6  # What floats may have added up to, of a node and of a micro-dollar.
 _Floats = NDArray[np.float64]
 _AXES: Final = (CPU, MEMORY, PODS)
 
@@ -50,10 +49,8 @@ class Bound:
     """At least so many nodes, and at least so many micro-dollars an hour: each by itself."""
 
     nodes: int
-    cost: int
-    """At list prices."""
-    bill: int | None = None
-    """What is paid at least with the commitments; None without any."""
+    cost: int  # At list prices.
+    bill: int | None = None  # What is paid at least with the commitments; None without any.
 
 
 def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
@@ -73,8 +70,7 @@ def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
     return Bound(sum(part.count for part in parts), cost, paid)
 
 
-_SHARES: Final = (0.0, 0.5, 1.0)
-"""Weights that are tried on each axis."""
+_SHARES: Final = (0.0, 0.5, 1.0)  # Weights that are tried on each axis.
 
 
 def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Floats], float]) -> int:
@@ -101,8 +97,7 @@ class _NodePart:
     room: _Floats
     requested: _Floats
     fixed: NDArray[np.bool_]
-    count: int
-    """How many nodes remain at least."""
+    count: int  # How many nodes remain at least.
 
     @classmethod
     def of(cls, where: NDArray[np.int64], rooms: _Floats, demands: _Floats, stays: NDArray[np.bool_]) -> "_NodePart":

@@ -14,8 +14,7 @@ from shared.core.policy.values import FLEXIBLE, Capacity
 from shared.core.records.state import MICRO
 from shared.core.rules.situation import Situation
 
-MOST_ENDS: Final = 3
-"""So many ends of commitments are followed, the earliest; each takes as long as a relaxation."""
+MOST_ENDS: Final = 3  # So many ends of commitments are followed, the earliest; each takes as long as a relaxation.
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,11 @@ class CommittedRow:
     """A commitment in force, without what other machines use; `fee` is in micro-dollars an hour."""
 
     family: str
-    size: Capacity | None
-    """None of a flexible commitment: it is for money."""
+    size: Capacity | None  # None of a flexible commitment: it is for money.
     until: datetime | None
     fee: int
     now: UsedPart
-    at_rest: UsedPart | None = None
-    """None where no steady state is known."""
+    at_rest: UsedPart | None = None  # None where no steady state is known.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ class LaterAddition:
     families: tuple[str, ...]
     nodes: int
     added: int
-    is_rest: bool
-    """Whether it was followed until no more nodes go."""
+    is_rest: bool  # Whether it was followed until no more nodes go.
 
 
 @dataclass(frozen=True, slots=True)

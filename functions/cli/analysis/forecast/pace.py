@@ -27,8 +27,7 @@ from shared.core.rules.gates import CLAIM_GATES, GATES, Closes, Gate
 HORIZON: Final = timedelta(days=180)
 MOST_IDLE: Final = 500
 """Passes in a row at which something changed and yet no node may go: a schedule of minutes would ask for millions."""
-CLAIMED_AFTER: Final = timedelta(seconds=10)
-"""From the pass to the claim, from which the time gap is counted."""
+CLAIMED_AFTER: Final = timedelta(seconds=10)  # From the pass to the claim, from which the time gap is counted.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,8 @@ class PacedDrain:
     node: Node
     reason: DrainReason
     ripe: datetime
-    replaced: timedelta
-    """Until what was moved runs again."""
-    lasts: timedelta
-    """Until the node is deleted."""
+    replaced: timedelta  # Until what was moved runs again.
+    lasts: timedelta  # Until the node is deleted.
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +55,8 @@ class UnderWay(NamedTuple):
     ends: datetime
     uid: str
     pool: str
-    counted: bool = True
-    """Whether the node is one of those that budgets are measured by."""
-    is_deleted: bool = True
-    """Whether its node is gone then; else what it moved runs again."""
+    counted: bool = True  # Whether the node is one of those that budgets are measured by.
+    is_deleted: bool = True  # Whether its node is gone then; else what it moved runs again.
 
 
 class Pace:
@@ -74,13 +69,10 @@ class Pace:
         under_way: Iterable[UnderWay] = (),
         gates: Sequence[Gate] = GATES,
     ) -> None:
-        self.held_up: Counter[Reason] = Counter()
-        """How many seconds each reason kept the node that was next."""
+        self.held_up: Counter[Reason] = Counter()  # How many seconds each reason kept the node that was next.
         self.never: dict[str, Reason] = {}
-        self.begins: dict[str, datetime] = {}
-        """When each drain begins, by the name of its node."""
-        self.ended: datetime | None = None
-        """When the last node that goes is deleted."""
+        self.begins: dict[str, datetime] = {}  # When each drain begins, by the name of its node.
+        self.ended: datetime | None = None  # When the last node that goes is deleted.
         self._at_first, self._interval, self._begun = counts, interval, counts.now
         self._counts, self._gates = counts, gates
         self._schedules = Schedules(counts.policy, counts.pools)

@@ -27,8 +27,7 @@ from shared.core.rules.situation import Situation
 if TYPE_CHECKING:
     from functions.cli.analysis.forecast.committed import LaterAddition
 
-MOST_RELAXED: Final = 3
-"""So many first answers of `ebb why-not` are scenarios."""
+MOST_RELAXED: Final = 3  # So many first answers of `ebb why-not` are scenarios.
 
 
 class ScenarioKind(StrEnum):
@@ -49,8 +48,7 @@ class Scenario:
     nodes: int
     cost: int
     evictions: int = 0
-    gone: int = 0
-    """Nodes removed until then, those that were on their way out among them."""
+    gone: int = 0  # Nodes removed until then, those that were on their way out among them.
     change: Relaxation | None = None
     is_rest: bool = True
     bill: int | None = None
@@ -66,27 +64,20 @@ class Scenarios:
     at_rest: Scenario
     relaxed: tuple[Scenario, ...]
     bound: Scenario
-    by: datetime | None
-    """When the steady state is reached; None if no node goes by the policy."""
-    held_up: Mapping[Reason, int]
-    """How many seconds each reason kept the node that was next."""
-    never: Mapping[Reason, int]
-    """How many nodes a limit keeps that does not open within half a year."""
-    approximate: bool
-    """Whether the cluster is so large that the forecast ended before its steady state."""
+    by: datetime | None  # When the steady state is reached; None if no node goes by the policy.
+    held_up: Mapping[Reason, int]  # How many seconds each reason kept the node that was next.
+    never: Mapping[Reason, int]  # How many nodes a limit keeps that does not open within half a year.
+    approximate: bool  # Whether the cluster is so large that the forecast ended before its steady state.
     gone: frozenset[str] = frozenset()
     begun: Snapshot | None = field(default=None, compare=False)
     """The snapshot of now, with what is pending where the scheduler would put it."""
     left: Snapshot | None = field(default=None, compare=False)
     """The snapshot in steady state, with the pods where the scheduler would put them; pods compare by identity."""
-    order: tuple[str, ...] = ()
-    """The same in the order in which they go."""
+    order: tuple[str, ...] = ()  # The same in the order in which they go.
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
-    idle: tuple[Relaxation, ...] = ()
-    """Changes that were tried, and free no node by themselves."""
-    later: "tuple[LaterAddition, ...]" = ()
-    """What Ebb adds from each time on at which commitments end."""
+    idle: tuple[Relaxation, ...] = ()  # Changes that were tried, and free no node by themselves.
+    later: "tuple[LaterAddition, ...]" = ()  # What Ebb adds from each time on at which commitments end.
 
     @property
     def reached(self) -> Reached:

@@ -50,12 +50,10 @@ class Rest:
     snapshot: Snapshot
     gone: int = 0
     evictions: int = 0
-    order: tuple[str, ...] = ()
-    """The nodes that are gone, one after another."""
+    order: tuple[str, ...] = ()  # The nodes that are gone, one after another.
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each node begins that goes by the policy; the others are the autoscaler's."""
-    by: datetime | None = None
-    """When the last node of the policy's is deleted; None where none goes."""
+    by: datetime | None = None  # When the last node of the policy's is deleted; None where none goes.
     held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
     never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
     is_rest: bool = True
@@ -84,17 +82,12 @@ class Effort:
     """How much is tried in a cluster of at most so many nodes and pods together."""
 
     most: float
-    share: float
-    """Of the nodes that may go in one round; a default budget allows a tenth at once."""
-    slices: int
-    """Into how many rounds the time is cut that the autoscaler needs for what it has announced."""
+    share: float  # Of the nodes that may go in one round; a default budget allows a tenth at once.
+    slices: int  # Into how many rounds the time is cut that the autoscaler needs for what it has announced.
     rounds: int
-    onward: int
-    """Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`."""
-    tried: int
-    """Relaxations that `ebb plan` tries."""
-    in_all: int
-    """Rounds for all changes of `ebb why-not` together."""
+    onward: int  # Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`.
+    tried: int  # Relaxations that `ebb plan` tries.
+    in_all: int  # Rounds for all changes of `ebb why-not` together.
 
 
 _EFFORTS: Final = (
@@ -211,17 +204,14 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
 class PolicyAtRest:
     """The steady state of one policy, from the cluster without what is on its way out, and why each node stays."""
 
-    situation: Situation
-    """With what was pending where the scheduler would put it."""
+    situation: Situation  # With what was pending where the scheduler would put it.
     start: Rest
     rest: Rest
     decisions: tuple[NodeDecision, ...]
     prices: Prices
     effort: Effort
-    settled: bool
-    """Whether no drain was left, nor tried in vain."""
-    marks: Mapping[str, PoolMarks] | None = None
-    """None: as if all removable nodes had been marked long ago."""
+    settled: bool  # Whether no drain was left, nor tried in vain.
+    marks: Mapping[str, PoolMarks] | None = None  # None: as if all removable nodes had been marked long ago.
 
     @cached_property
     def anyway(self) -> Rest:

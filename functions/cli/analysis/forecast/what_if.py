@@ -57,8 +57,7 @@ class FoundRelaxations:
 
 
 _Key = tuple[RelaxationRow, str, str]
-_Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]
-"""By change: the nodes that nothing else keeps."""
+_Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]  # By change: the nodes that nothing else keeps.
 
 
 def find_relaxations(base: PolicyAtRest) -> FoundRelaxations:
@@ -200,21 +199,17 @@ class Freed:
     held: Held
     nodes: int
     saving: int
-    is_rest: bool = True
-    """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
+    is_rest: bool = True  # Whether it was followed until no more nodes go; otherwise it frees at least so much.
     rounds: int = 1
-    evictions: int = 0
-    """Until then, those of the base among them."""
-    listed: int = 0
-    """The saving at list prices, which differs where capacity is committed."""
+    evictions: int = 0  # Until then, those of the base among them.
+    listed: int = 0  # The saving at list prices, which differs where capacity is committed.
 
     @property
     def relaxation(self) -> Relaxation:
         return self.held.relaxation
 
 
-_Tried = tuple[Freed, FollowedChange]
-"""What a relaxation frees in its first round, and what goes on from there."""
+_Tried = tuple[Freed, FollowedChange]  # What a relaxation frees in its first round, and what goes on from there.
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,15 +229,13 @@ class WhyNot:
     base: PolicyAtRest
     freed: tuple[Freed, ...]
     """In their order: the least harm first, then the most money; those that free nothing by themselves last."""
-    hopeless: tuple[Held, ...]
-    """Those that cannot free anything, by the bound."""
+    hopeless: tuple[Held, ...]  # Those that cannot free anything, by the bound.
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
     recommended: AsRecommended | None = None
 
 
-DoneOf = Callable[[int, int], None]
-"""Called with how many relaxations are done, and of how many."""
+DoneOf = Callable[[int, int], None]  # Called with how many relaxations are done, and of how many.
 
 
 def no_progress(_done: int, _of_all: int) -> None:

@@ -17,8 +17,7 @@ from shared.core.placement.rearrangement import Rearrangement
 from shared.core.planning.bill import Bill
 
 Floats = NDArray[np.float64]
-MOST_TYPES: Final = 2
-"""How many machine types besides its own a pool may get: each is a node pool more."""
+MOST_TYPES: Final = 2  # How many machine types besides its own a pool may get: each is a node pool more.
 
 
 class Worth:
@@ -33,8 +32,7 @@ class Worth:
         self._places = [(node.pool, node.zone) for node in nodes]
         self._missing = 2 * max(self._prices, default=0)
         self._total, self._listed = list(bill.total(nodes)), sum(self._prices)
-        self.counts = Counter(self._places)
-        """By pool and zone how many nodes are in use."""
+        self.counts = Counter(self._places)  # By pool and zone how many nodes are in use.
 
     def count(self, node: int, nodes: int, pods: int) -> None:
         """Count a node in, or out again, and the pods that move as it goes."""

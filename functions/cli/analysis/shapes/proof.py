@@ -21,8 +21,7 @@ from shared.core.placement.simulation import headroom_of
 from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import could_take
 
-_ROUNDS: Final = 100
-"""Nodes added before those that are left count as pods that fit nowhere."""
+_ROUNDS: Final = 100  # Nodes added before those that are left count as pods that fit nowhere.
 MeantPlaces = Mapping[PodClass, Sequence[str]]
 
 

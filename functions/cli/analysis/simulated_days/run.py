@@ -27,8 +27,7 @@ class Days:
     lasts: timedelta
     delays: Delays = DELAYS
     commitments: Commitments = NO_COMMITMENTS
-    throw: int = 0
-    """Another number is another throw of the autoscaler's dice."""
+    throw: int = 0  # Another number is another throw of the autoscaler's dice.
 
     @property
     def ends(self) -> datetime:

@@ -60,16 +60,12 @@ NO_ONLOOKER: Final = Onlooker()
 class Delays:
     """Durations of the world; the autoscaler's are cluster-autoscaler's defaults and GKE's profile."""
 
-    boot: timedelta = timedelta(seconds=90)
-    """From the order of a machine until pods can start on it."""
-    ready: timedelta = timedelta(seconds=10)
-    """From a pod's binding until it is Ready."""
+    boot: timedelta = timedelta(seconds=90)  # From the order of a machine until pods can start on it.
+    ready: timedelta = timedelta(seconds=10)  # From a pod's binding until it is Ready.
     interval: timedelta = INTERVAL
-    claim: timedelta = CLAIMED_AFTER
-    """From the pass to the claim and the cordon."""
+    claim: timedelta = CLAIMED_AFTER  # From the pass to the claim and the cordon.
     deletion: timedelta = DELETION
-    longest_end: timedelta = timedelta(hours=1)
-    """How long a pod takes to end at most, however long its grace is."""
+    longest_end: timedelta = timedelta(hours=1)  # How long a pod takes to end at most, however long its grace is.
 
 
 DELAYS: Final = Delays()
@@ -86,15 +82,12 @@ class World:
     agenda: Agenda = field(default_factory=Agenda)
     measures: Measures = field(default_factory=Measures)
     onlooker: Onlooker = NO_ONLOOKER
-    commitments: Commitments = NO_COMMITMENTS
-    """By which money is counted, whatever Ebb's policy."""
+    commitments: Commitments = NO_COMMITMENTS  # By which money is counted, whatever Ebb's policy.
     nodes: dict[str, Node] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
-    on: dict[str, dict[str, Pod]] = field(default_factory=dict)
-    """By node, the pods that are bound to it, by key."""
+    on: dict[str, dict[str, Pod]] = field(default_factory=dict)  # By node, the pods that are bound to it, by key.
     pending: dict[str, datetime] = field(default_factory=dict)
-    moves: dict[str, PodMove] = field(default_factory=dict)
-    """By pod that takes the place of one that was evicted."""
+    moves: dict[str, PodMove] = field(default_factory=dict)  # By pod that takes the place of one that was evicted.
     replaces: dict[str, Pod] = field(default_factory=dict)
     """By pod that a rollout has made, the one that ends once it is available."""
     deletion_begun: dict[str, datetime] = field(default_factory=dict)
@@ -116,8 +109,7 @@ class World:
         self._ends = deque(ends(self.commitments, self.now))
         self._bill: int | None = None
         self._bill_is_known = False
-        self.versions: Counter[str] = Counter()
-        """By node: grows with every change of its pods or of itself."""
+        self.versions: Counter[str] = Counter()  # By node: grows with every change of its pods or of itself.
         for node in self.origin.nodes:
             self._add(node)
         for pod in self.origin.pods:
