@@ -39,14 +39,14 @@ def _streams(gate: Gate, proposed: ProposedDrain, ahead: timedelta) -> Iterator[
     yield sorted(part for part in clock if isinstance(part, datetime))
     for part in clock:
         if isinstance(part, Schedule):
-            yield hits(part, proposed.now, proposed.now + ahead)
-            yield _ends(part, proposed.now, ahead)
+            yield changes(part, proposed.now, proposed.now + ahead)
 
 
-def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
-    before = last_hit(schedule, now)
-    for hit in chain(() if before is None else (before,), hits(schedule, now, now + ahead)):
-        yield hit + schedule.duration
+def changes(schedule: Schedule, now: datetime, until: datetime) -> Iterator[datetime]:
+    """Yield when a schedule begins or ends after now, in order."""
+    begun = last_hit(schedule, now)
+    ends = (hit + schedule.duration for hit in chain([begun] if begun else [], hits(schedule, now, until)))
+    return (at for at in merge(hits(schedule, now, until), ends) if at > now)
 
 
 def opening_times(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:

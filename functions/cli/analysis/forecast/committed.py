@@ -89,6 +89,8 @@ def _rows(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
 
 def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...]:
     """Return what Ebb adds once commitments have ended, by the ends; `alone` is what the autoscaler leaves."""
+    if base.bill.is_list:
+        return ()
     commitments, now = base.situation.policy.commitments, base.situation.snapshot.taken_at
     return tuple(_addition(base, alone, at) for at in ends(commitments, now)[:MOST_ENDS])
 

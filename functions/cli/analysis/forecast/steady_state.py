@@ -127,15 +127,14 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
         drains = passes.plan_drains(with_announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
-        going = [drain.node.name for drain in drains if drain.node.name in started.begun]
-        if going and len(started.begun) + len(started.never) == len(drains) and rounds < effort.rounds:
+        going = [drain.node.name for drain in drains if drain.node.name in started]
+        never = {drain.node.name for drain in drains if drain.node.name in pace.never}
+        if going and len(going) + len(never) == len(drains) and rounds < effort.rounds:
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
         step = rest.drain_nodes([*going, *taken], {*going, *names, *passes.wave}, taken)
-        passes.keep(
-            drain.node for drain in drains if drain.node.name in started.never.union(going).difference(step.gone)
-        )
+        passes.keep(drain.node for drain in drains if drain.node.name in never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains
         if names and drains:

@@ -103,16 +103,9 @@ class Exchange(Rearrangement):
 
     def vacate(self, node: int) -> list[int]:
         """Take a node away, old or new; return the classes of the pods that have no place for now."""
-        own = Counter(self._own_of(node))
-        guests = [kind for kind in self.guests(node) if not self.arrays.goes_with_its_node(kind)]
-        for kind in guests:
-            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
-        for kind, pods in own.items():
-            self._do(self._constraints.leave, kind, node, pods)
-        self._do(self._hold, 0, node, 1)
+        own, guests = self._clear(node)
         for kind, pods in own.items():
             self._do(self._constraints.evict, kind, node, pods)
-        self.steps += 1
         return [*own.elements(), *guests]
 
     def settle_all(self, kinds: Iterable[int]) -> list[int]:

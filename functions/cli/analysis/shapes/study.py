@@ -95,7 +95,7 @@ class Study:
         for end in ends:
             if found and min(value for value, *_ in found) <= end.value:
                 break
-            proof = self.prover.prove_world(self.snapshot, end.kept, end.new, end.meant)
+            proof = self.prover.prove_world(end.kept, end.new, end.meant)
             gone = (node for node in self.snapshot.nodes if node.name in self.may_go - proof.kept)
             moved = sum(map(self.moving_pods, gone))
             found.append((self.bill.cost_of(proof.world.nodes) + self.moving * moved, end, proof))

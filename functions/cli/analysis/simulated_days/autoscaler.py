@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.pod_lives import create, evict, movers
+from functions.cli.analysis.simulated_days.pod_lives import create, evict
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
@@ -100,7 +100,8 @@ class ScaleDown:
         return self._world.origin.scale_down(self._world.nodes[name]).unneeded
 
     def _movers(self, name: str) -> list[Pod]:
-        return [pod for pod in movers(self._world.on[name].values()) if not is_expendable(pod.spec)]
+        pods = self._world.on[name].values()
+        return [pod for pod in pods if not pod.spec.stays and not is_expendable(pod.spec)]
 
     def _announce(self) -> None:
         for node in list(self._world.nodes.values()):

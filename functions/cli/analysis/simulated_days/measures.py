@@ -60,11 +60,6 @@ class Measures:
     passes: int = 0
     planned: int = 0  # Passes that made a plan: before the others nothing had changed.
 
-    def note_eviction(self, by: Actor, *, before: int) -> None:
-        """Count an eviction of a pod that had been moved so often before."""
-        self.evictions[by] += 1
-        self.twice += before > 0
-
 
 @dataclass(frozen=True, slots=True)
 class PlayedTotals:
