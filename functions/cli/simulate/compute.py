@@ -22,7 +22,7 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.simulate.patterns import Hours, demand_of
+from functions.cli.simulate.demand import Hours, demand_of
 from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
@@ -44,10 +44,7 @@ class SimulateRequest:
     sources: Sources
     policies: tuple[Path, ...]
     days: int
-    demand: Path | None
-    night: int | None
-    weekend: int
-    time_zone: str
+    hours: Hours
     boot: str
 
 
@@ -71,8 +68,7 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     named = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
     policies = {name: inputs.committed_under(policy) for name, policy in named.items()}
     lasts = timedelta(days=request.days)
-    hours = Hours(request.demand, request.night, request.weekend, request.time_zone)
-    demand, about = demand_of(hours, inputs.snapshot, lasts)
+    demand, about = demand_of(request.hours, inputs.snapshot, lasts)
     commitments = next((policy.commitments for policy in policies.values() if policy.commitments), NO_COMMITMENTS)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"

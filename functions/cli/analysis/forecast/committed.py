@@ -66,18 +66,14 @@ def committed_of(
     bill = Bill.of(prices, commitments, nodes, situation.snapshot.taken_at)
     if bill.is_list:
         return None
-    rows, known = rows_of(bill, nodes, left.nodes if left else None), commitments.elsewhere is not None
-    return Committed(rows, bill.region, later, use_elsewhere_is_known=known)
+    rows = tuple(rows_of(bill, nodes))
+    if left:
+        pairs = zip(rows, rows_of(bill, left.nodes), strict=True)
+        rows = tuple(replace(row, at_rest=after.now) for row, after in pairs)
+    return Committed(rows, bill.region, later, use_elsewhere_is_known=commitments.elsewhere is not None)
 
 
-def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None) -> tuple[CommittedRow, ...]:
-    before = tuple(_rows(bill, now))
-    if rest is None:
-        return before
-    return tuple(replace(row, at_rest=after.now) for row, after in zip(before, _rows(bill, rest), strict=True))
-
-
-def _rows(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
+def rows_of(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
     for use in bill.uses(nodes):
         own = use.commitment
         yield CommittedRow(own.family, own.size, own.until, use.fee, UsedPart(use.used, use.idle))
