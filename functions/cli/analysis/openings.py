@@ -79,14 +79,6 @@ def _windows(proposed: ProposedDrain) -> Iterable[str]:
     return [schedule_text(window) for window in proposed.pool_policy.windows or ()] or ["no window at all"]
 
 
-def _pool_budgets(proposed: ProposedDrain) -> Iterable[str]:
-    return _budgets(proposed, proposed.pool_policy.budgets, proposed.pool.nodes, proposed.used_in_pool)
-
-
-def _cluster_budgets(proposed: ProposedDrain) -> Iterable[str]:
-    return _budgets(proposed, proposed.policy.budgets, proposed.counts.nodes, proposed.used_in_cluster)
-
-
 def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, used: int) -> Iterator[str]:
     for budget in budgets:
         binds = applies(budget, proposed.reason) and proposed.counts.calendar.active(budget.schedule)
@@ -99,15 +91,11 @@ def _rates(proposed: ProposedDrain) -> Iterable[str]:
     return [f"nodes: {rate.nodes} per {_span(rate.per)}" for rate in rates if rate is not None]
 
 
-def _awaiting(proposed: ProposedDrain) -> Iterable[str]:
-    return [f"awaitingDeletion: {proposed.policy.awaiting_deletion}"]
-
-
 _WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
     Unremovable.OUTSIDE_WINDOWS: _windows,
-    Unremovable.BUDGET: _pool_budgets,
-    Unremovable.CLUSTER_BUDGET: _cluster_budgets,
-    Unremovable.AWAITING_DELETION: _awaiting,
+    Unremovable.BUDGET: lambda at: _budgets(at, at.pool_policy.budgets, at.pool.nodes, at.used_in_pool),
+    Unremovable.CLUSTER_BUDGET: lambda at: _budgets(at, at.policy.budgets, at.counts.nodes, at.used_in_cluster),
+    Unremovable.AWAITING_DELETION: lambda at: [f"awaitingDeletion: {at.policy.awaiting_deletion}"],
     Unremovable.RATE: _rates,
 }
 

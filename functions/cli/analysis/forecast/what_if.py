@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, FollowedChange, PolicyAtRest, Rest
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Course, PolicyAtRest, Rest
 from functions.cli.analysis.recommendations import Oversized, as_recommended, find_oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
@@ -199,7 +199,7 @@ class Freed:
         return self.held.relaxation
 
 
-_Tried = tuple[Freed, FollowedChange]  # What a relaxation frees in its first round, and what goes on from there.
+_Tried = tuple[Freed, Course]  # What a relaxation frees in its first round, and what goes on from there.
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def try_relaxations(
     whole = rounds // max(base.rest.rounds, 1)
     for number, held in enumerate(tried, start=1):
         changed = held.relaxation.apply(base.standing)
-        change = FollowedChange(base, changed.policy, changed.snapshot)
+        change = base.changed(changed.policy, changed.snapshot)
         freed = _freed_by(base, held, change.follow(1))
         if held.from_now and whole:
             whole -= 1
