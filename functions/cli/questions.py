@@ -146,10 +146,10 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
       ebb simulate cluster.json --night 70 --time-zone Europe/Amsterdam
     """  # fmt: skip
     from functions.cli.simulate.compute import SimulateRequest, show_days
+    from functions.cli.simulate.demand import Hours
 
-    hours = (demand, night, weekend, time_zone)
-    request = SimulateRequest(sources, tuple(policy or ()), days, *hours, boot)
-    show_days(request, output)
+    hours = Hours(demand, night, weekend, time_zone)
+    show_days(SimulateRequest(sources, tuple(policy or ()), days, hours, boot), output)
 
 
 @with_sources()

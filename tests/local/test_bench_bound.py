@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl
+from functions.cli.analysis.simulated_days.pod_lives import scale
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -138,7 +138,7 @@ WEB = pod_class(owner="ReplicaSet/web", cpu=1)
 
 def given_up(*pods: Pod) -> set[str]:
     world = World(cluster([node("n1"), node("n2")], pods), load(), DELAYS, NOW + timedelta(minutes=1))
-    ReplicaControl(world).scale(WEB.workload, len(pods) - 1)
+    scale(world, WEB, len(pods) - 1)
     return {pod.name for pod in world.pods.values() if pod.deleting}
 
 

@@ -4,6 +4,7 @@ A node counts with every rule that excludes it; a proof takes all pods or none, 
 Must agree with `Packing.taking`: a node that no rule excludes may take the pod.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -107,8 +108,7 @@ class NodeChoice:
     nodes: int
     open: int
     excluded: tuple[Excluded, ...] = ()
-    where: Places = field(default=NOWHERE, compare=False)
-    """Those that could take it."""
+    where: Places = field(default=NOWHERE, compare=False)  # Those that could take it.
 
     @property
     def most(self) -> Excluded | None:
@@ -162,51 +162,45 @@ class Landing:
     node: str = ""
     runner_up: str = ""
     choice: NodeChoice = NO_CHOICE
-    fixed: tuple[Finding, ...] = ()
-    """What of the pod is not modelled, so that its place is unknown."""
+    fixed: tuple[Finding, ...] = ()  # What of the pod is not modelled, so that its place is unknown.
 
 
 def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:
     """Return where each movable pod of a node would go, in the order of their names; the simulation stays as it is."""
-    packing, targets = _empty_node(simulation, name)
-    node = simulation.arrays.index[name]
-    return tuple(_landing(packing, pod, node, targets) for pod in simulation.arrays.movable(node))
+    packing, places = _empty_node(simulation, name)
+    return tuple(_landing(packing, pod, simulation.arrays.index[name], target) for pod, target in places)
 
 
 def without_a_place(simulation: Simulation, name: str) -> Iterator[tuple[Pod, NodeChoice]]:
     """Yield the pods of a node that `landings` finds no place for, with what excludes the nodes."""
-    packing, targets = _empty_node(simulation, name)
-    arrays, node = simulation.arrays, simulation.arrays.index[name]
-    for pod in arrays.movable(node):
+    (packing, places), arrays = _empty_node(simulation, name), simulation.arrays
+    for pod, target in places:
         kind = arrays.kind_of[pod.spec]
-        if targets.get(kind):
-            targets[kind].pop()
-        elif not arrays.lasting_findings(kind):
-            yield pod, choice(packing, kind, node)
+        if target == OUTSIDE and not arrays.lasting_findings(kind):
+            yield pod, choice(packing, kind, arrays.index[name])
 
 
-def _empty_node(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list[int]]]:
-    """Return a packing in which the node's pods lie elsewhere as far as they can, and where, by their class."""
+def _empty_node(simulation: Simulation, name: str) -> tuple[Packing, list[tuple[Pod, int]]]:
+    """Return a packing in which the node's pods lie elsewhere as far as they can, and the node of each, or OUTSIDE."""
     arrays, node = simulation.arrays, simulation.arrays.index[name]
     packing = simulation.first_packing.copy()
     begun = len(packing.log)
     packing.close([node])
     kinds = [kind for pod in arrays.movable(node) if not arrays.lasting_findings(kind := arrays.kind_of[pod.spec])]
     packing.reserve(packing.strategy.order(arrays, kinds), node)
-    targets: dict[int, list[int]] = {}
-    for placement in sorted(packing.log[begun:], key=attrgetter("kind", "source", "target")):
-        targets.setdefault(placement.kind, []).append(placement.target)
-    return packing, targets
+    targets = defaultdict[int, list[int]](list)
+    for placement in sorted(packing.log[begun:], key=attrgetter("kind", "source", "target"), reverse=True):
+        targets[placement.kind].append(placement.target)
+    own = ((pod, targets[arrays.kind_of[pod.spec]]) for pod in arrays.movable(node))
+    return packing, [(pod, left.pop() if left else OUTSIDE) for pod, left in own]
 
 
-def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[int]]) -> Landing:
+def _landing(packing: Packing, pod: Pod, node: int, target: int) -> Landing:
     arrays, kind = packing.arrays, packing.arrays.kind_of[pod.spec]
     if arrays.lasting_findings(kind):
         return Landing(pod, fixed=arrays.lasting_findings(kind))
-    left = targets.get(kind, [])
-    if not left:
+    if target == OUTSIDE:
         return Landing(pod, choice=choice(packing, kind, node))
-    target = left.pop(0)
     runner_up = packing.without(kind, target, partial(packing.best_other_than, kind, target))
     around = packing.without(kind, target, partial(choice, packing, kind, node))
     second = "" if runner_up == OUTSIDE else arrays.nodes[runner_up].name

@@ -79,10 +79,8 @@ class NodeExplanation:
     node: Node
     decision: NodeDecision
     pods: tuple[PodPlace, ...]
-    staying: int
-    """Pods that go with the node: DaemonSets', mirror and finished ones."""
-    refusal: str
-    """Why its pods do not all fit at once under every strategy; empty where they do."""
+    staying: int  # Pods that go with the node: DaemonSets', mirror and finished ones.
+    refusal: str  # Why its pods do not all fit at once under every strategy; empty where they do.
     takes: DrainTime
     closed: tuple[Closed, ...]
     worth: NodeWorth | None = None

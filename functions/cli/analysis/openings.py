@@ -39,14 +39,14 @@ def _streams(gate: Gate, proposed: ProposedDrain, ahead: timedelta) -> Iterator[
     yield sorted(part for part in clock if isinstance(part, datetime))
     for part in clock:
         if isinstance(part, Schedule):
-            yield hits(part, proposed.now, proposed.now + ahead)
-            yield _ends(part, proposed.now, ahead)
+            yield changes(part, proposed.now, proposed.now + ahead)
 
 
-def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
-    before = last_hit(schedule, now)
-    for hit in chain(() if before is None else (before,), hits(schedule, now, now + ahead)):
-        yield hit + schedule.duration
+def changes(schedule: Schedule, now: datetime, until: datetime) -> Iterator[datetime]:
+    """Yield when a schedule begins or ends after now, in order."""
+    begun = last_hit(schedule, now)
+    ends = (hit + schedule.duration for hit in chain([begun] if begun else [], hits(schedule, now, until)))
+    return (at for at in merge(hits(schedule, now, until), ends) if at > now)
 
 
 def opening_times(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
@@ -79,14 +79,6 @@ def _windows(proposed: ProposedDrain) -> Iterable[str]:
     return [schedule_text(window) for window in proposed.pool_policy.windows or ()] or ["no window at all"]
 
 
-def _pool_budgets(proposed: ProposedDrain) -> Iterable[str]:
-    return _budgets(proposed, proposed.pool_policy.budgets, proposed.pool.nodes, proposed.used_in_pool)
-
-
-def _cluster_budgets(proposed: ProposedDrain) -> Iterable[str]:
-    return _budgets(proposed, proposed.policy.budgets, proposed.counts.nodes, proposed.used_in_cluster)
-
-
 def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, used: int) -> Iterator[str]:
     for budget in budgets:
         binds = applies(budget, proposed.reason) and proposed.counts.calendar.active(budget.schedule)
@@ -99,15 +91,11 @@ def _rates(proposed: ProposedDrain) -> Iterable[str]:
     return [f"nodes: {rate.nodes} per {_span(rate.per)}" for rate in rates if rate is not None]
 
 
-def _awaiting(proposed: ProposedDrain) -> Iterable[str]:
-    return [f"awaitingDeletion: {proposed.policy.awaiting_deletion}"]
-
-
 _WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
     Unremovable.OUTSIDE_WINDOWS: _windows,
-    Unremovable.BUDGET: _pool_budgets,
-    Unremovable.CLUSTER_BUDGET: _cluster_budgets,
-    Unremovable.AWAITING_DELETION: _awaiting,
+    Unremovable.BUDGET: lambda at: _budgets(at, at.pool_policy.budgets, at.pool.nodes, at.used_in_pool),
+    Unremovable.CLUSTER_BUDGET: lambda at: _budgets(at, at.policy.budgets, at.counts.nodes, at.used_in_cluster),
+    Unremovable.AWAITING_DELETION: lambda at: [f"awaitingDeletion: {at.policy.awaiting_deletion}"],
     Unremovable.RATE: _rates,
 }
 

@@ -80,11 +80,9 @@ class PoolSummary:
     verdicts: Mapping[Verdict, int]
     saving: int
     could_go: int
-    could_save: int
-    """Both of the nodes that could go at all; they include those of the orders."""
+    could_save: int  # Both of the nodes that could go at all; they include those of the orders.
     rest_go: int
-    rest_save: int
-    """Both of the nodes that are gone in steady state."""
+    rest_save: int  # Both of the nodes that are gone in steady state.
 
 
 def pool_summaries(
@@ -92,24 +90,22 @@ def pool_summaries(
 ) -> tuple[PoolSummary, ...]:
     """Return a summary of each pool, by its name; given are the nodes that could go, and those gone in steady state."""
     rows: dict[str, list[NodeDecision]] = {}
-    for node in filter(_is_counted, decisions):
+    for node in decisions:
         rows.setdefault(node.pool, []).append(node)
-    return tuple(_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
+    found = (_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
+    return tuple(summary for summary in found if summary.nodes)
 
 
 def whole_cluster(
     decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
 ) -> PoolSummary:
-    return _summary(None, tuple(filter(_is_counted, decisions)), could_go, at_rest)
-
-
-def _is_counted(decision: NodeDecision) -> bool:
-    return not decision.outside
+    return _summary(None, decisions, could_go, at_rest)
 
 
 def _summary(
-    pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
+    pool: str | None, decisions: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
 ) -> PoolSummary:
+    own = [node for node in decisions if not node.outside]
     offered, requested = total(node.allocatable for node in own), total(node.requested for node in own)
     going, rest = ([node for node in own if node.name in names] for names in (could_go, at_rest))
     return PoolSummary(

@@ -28,13 +28,13 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     could_go = {row.node.name for row in rows if row.is_candidate}
     announced = announced_nodes(snapshot, departing) - could_go
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
-    known = tuple(name for name in reached.nodes if name not in departing | announced)
-    nodes = [row.node for row in rows if row.is_candidate or row.node.name in known]
+    reached = Reached(tuple(name for name in reached.nodes if name not in departing | announced), reached.places)
+    nodes = [row.node for row in rows if row.is_candidate or row.node.name in reached.nodes]
     savings = savings_of(situation, prices)
     candidates, supplies = _that_could_go_at_all(nodes, situation, savings.bill)
-    found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places), lost=savings.lost)
-    if _worth(known, snapshot, savings) > found.saving:
-        names, moves = known, _as_reached(situation, Reached(known, reached.places))
+    found = search(simulation, candidates, supplies=supplies, reached=reached, lost=savings.lost)
+    if _worth(reached.nodes, snapshot, savings) > found.saving:
+        names, moves = reached.nodes, _as_reached(situation, reached)
     else:
         own = found.simulation.assignments.moves()
         names, moves = found.nodes, tuple(move for name in found.nodes for move in own[name])
@@ -42,7 +42,6 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
 
 
 def _worth(names: Iterable[str], snapshot: Snapshot, savings: Savings) -> int:
-    """Return what the search counts for nodes together."""
     nodes = [snapshot.node_by_name[name] for name in names]
     if savings.bill.is_list:
         return sum(_weight(node, savings.bill.prices) for node in nodes)
@@ -55,7 +54,6 @@ def _weight(node: Node, prices: Prices) -> int:
 
 
 def _as_reached(situation: Situation, reached: Reached) -> tuple[Move, ...]:
-    """Return where the pods of what was reached lay in the end."""
     places = reached.places or {}
     pods = (pod.key for name in reached.nodes for pod in situation.moving(name))
     return tuple(Move(key, places[key]) for key in pods if key in places)

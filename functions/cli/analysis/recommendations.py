@@ -28,8 +28,7 @@ _LESS: Final = Fraction(9, 10)
 class Oversized:
     """A workload that requests more than is recommended; amounts are those of all its pods together."""
 
-    workload: str
-    """The autoscaler's target, as `namespace/kind/name`."""
+    workload: str  # The autoscaler's target, as `namespace/kind/name`.
     pods: int
     requested: Resources
     recommended: Resources

@@ -37,10 +37,8 @@ class Harm(IntEnum):
     """What a relaxation takes away besides the limit; the least comes first."""
 
     NONE = 0
-    REPLICA = 1
-    """Harmless with two replicas; with one it makes a gap."""
-    WEAKENS = 2
-    """Takes away what somebody asked for: an opt-out, a constraint, time to end, work or data."""
+    REPLICA = 1  # Harmless with two replicas; with one it makes a gap.
+    WEAKENS = 2  # Takes away what somebody asked for: an opt-out, a constraint, time to end, work or data.
 
     @property
     def sentence(self) -> str:
@@ -52,16 +50,13 @@ class RelaxationRow:
     """How one reason is taken away: in a situation, and by a person; its sentence is the reason's without an own."""
 
     scope: Scope
-    remedy: str
-    """A command or a line of the policy, with $namespace, $kind, $name, $object and $detail."""
+    remedy: str  # A command or a line of the policy, with $namespace, $kind, $name, $object and $detail.
     harm: Harm = Harm.NONE
     cluster: "Callable[[Snapshot, Relaxation], Snapshot] | None" = None
     """What changes the cluster; None leaves it as it is."""
     policy: "Callable[[Policy, Relaxation], Policy] | None" = None
-    title: str = ""
-    """What it is called; without one it is called by the reason that it takes away."""
-    word: str = ""
-    """The word of the scenario in JSON, if it is not the reason's."""
+    title: str = ""  # What it is called; without one it is called by the reason that it takes away.
+    word: str = ""  # The word of the scenario in JSON, if it is not the reason's.
     sentence: str = ""
     remedy_of_all: str = ""
     """The same for all pools, if that is one change; without it each pool has a change of its own."""

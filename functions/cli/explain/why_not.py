@@ -68,7 +68,7 @@ def _change(freed: Freed) -> dict[str, Any]:
         "frees_per_hour": money(dollars(freed.saving)),
         "harm": freed.relaxation.row.harm.name.lower(),
         "how": freed.relaxation.remedy,
-        "is_rest": freed.is_rest,
+        "is_rest": freed.rest.is_rest,
     }
 
 
@@ -163,7 +163,7 @@ def parts(found: WhyNot, whose: str, blocked: BlockedBy | None = None) -> Iterat
     yield _base(found, whose)
     yield SAVES.format(what="" if found.base.bill.is_list else " on the bill") if freeing else NOTHING
     if freeing:
-        is_whole = all(freed.is_rest for freed in freeing)
+        is_whole = all(freed.rest.is_rest for freed in freeing)
         yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
     if found.recommended:
         yield from _if_as_recommended(found.recommended)
@@ -212,7 +212,7 @@ def amounts(row: Oversized) -> tuple[str, str]:
 
 
 def _row(freed: Freed) -> Sequence[str]:
-    change, saves = freed.relaxation, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+    change, saves = freed.relaxation, f"{monthly(freed.saving)}{'' if freed.rest.is_rest else '+'}"
     return saves, f"{freed.nodes:,}", change.name, change.sentence, change.row.harm.sentence, change.remedy
 
 

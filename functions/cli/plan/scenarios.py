@@ -218,7 +218,7 @@ def sentences(scenarios: Scenarios) -> Iterator[str]:
         yield f"Relaxing one of these alone removes no node: {idle}."
     if not all(map(is_followed, scenarios.in_order)):
         yield CUT_SHORT
-    if scenarios.approximate:
+    if not scenarios.at_rest.is_rest:
         yield APPROXIMATE
 
 

@@ -57,7 +57,7 @@ def sum_scenarios(views: Sequence[PlanView]) -> Scenarios | None:
         return None
     now, alone, at_rest, bound = (_sum_of(own) for own in zip(*(part.common.values() for part in parts), strict=True))
     by = max((part.by for part in parts if part.by), default=None)
-    return Scenarios(now, alone, at_rest, (), bound, by, {}, {}, approximate=any(part.approximate for part in parts))
+    return Scenarios(now, alone, at_rest, (), bound, by, {}, {})
 
 
 def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
@@ -67,7 +67,7 @@ def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
 def _sum_of(scenarios: Sequence[Scenario]) -> Scenario:
     bill = None if all(scenario.bill is None for scenario in scenarios) else sum(map(paid_cost, scenarios))
     sums = {name: sum(getattr(scenario, name) for scenario in scenarios) for name in _STEPS}
-    return replace(scenarios[0], **sums, bill=bill)
+    return replace(scenarios[0], **sums, bill=bill, is_rest=all(scenario.is_rest for scenario in scenarios))
 
 
 def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:

@@ -22,7 +22,7 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.simulate.patterns import Hours, demand_of
+from functions.cli.simulate.demand import Hours, demand_of
 from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
@@ -36,8 +36,7 @@ COSTS_MORE: Final = (
     "{name}: these days cost more than with the autoscaler alone. ebb plan sees one moment; "
     "an expensive node that stays is paid for until it goes."
 )
-_SMALL: Final = 2_000
-"""Nodes and pods of a cluster and a day that are played sooner than a process is started."""
+_SMALL: Final = 2_000  # Nodes and pods of a cluster and a day that are played sooner than a process is started.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,7 @@ class SimulateRequest:
     sources: Sources
     policies: tuple[Path, ...]
     days: int
-    demand: Path | None
-    night: int | None
-    weekend: int
-    time_zone: str
+    hours: Hours
     boot: str
 
 
@@ -72,8 +68,7 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     named = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
     policies = {name: inputs.committed_under(policy) for name, policy in named.items()}
     lasts = timedelta(days=request.days)
-    hours = Hours(request.demand, request.night, request.weekend, request.time_zone)
-    demand, about = demand_of(hours, inputs.snapshot, lasts)
+    demand, about = demand_of(request.hours, inputs.snapshot, lasts)
     commitments = next((policy.commitments for policy in policies.values() if policy.commitments), NO_COMMITMENTS)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
@@ -108,8 +103,7 @@ def _play_days(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTota
         return list(pool.map(_play, range(len(policies))))
 
 
-_inherited: list[tuple[Days, Sequence[Policy | None]]] = []
-"""In a child: what all of them play."""
+_inherited: list[tuple[Days, Sequence[Policy | None]]] = []  # In a child: what all of them play.
 
 
 def _play(place: int) -> PlayedTotals:

@@ -1,9 +1,11 @@
 """What is shown of simulated days: each run with its figures; on a terminal, as markdown and as JSON."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from fractions import Fraction
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,16 +61,9 @@ class DaysView:
 
     def points(self, run: PlayedDay, many: int = POINTS) -> tuple[int, ...]:
         """Return how many nodes there are at equal distances of time."""
-        step = timedelta(days=self.days) / many
-        found: list[int] = []
-        rows = list(run.outcome.series)
-        place = 0
-        for number in range(many):
-            at = self.begins + number * step
-            while place + 1 < len(rows) and rows[place + 1].at <= at:
-                place += 1
-            found.append(rows[place].nodes)
-        return tuple(found)
+        rows, step = run.outcome.series, timedelta(days=self.days) / many
+        places = (bisect_right(rows, self.begins + number * step, key=attrgetter("at")) for number in range(many))
+        return tuple(rows[max(place - 1, 0)].nodes for place in places)
 
 
 @dataclass(frozen=True, slots=True)

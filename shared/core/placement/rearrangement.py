@@ -59,15 +59,8 @@ class Rearrangement(Packing):
 
     def take(self, node: int, ejections: int = 0) -> bool:
         """Take the node if all that would have to leave it has a place, or nothing has changed."""
-        mark, own = self.mark(), Counter(self._own_of(node))
-        here = repeat_counted(self._relocated.get(node, {}))
-        guests = [kind for kind in here if not self.arrays.goes_with_its_node(kind)]
-        for kind in guests:
-            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
-        for kind, pods in own.items():
-            self._do(self._constraints.leave, kind, node, pods)
-        self._do(self._hold, 0, node, 1)  # a node is cheaper to close once its pods are no longer counted there
-        self.steps += 1
+        mark = self.mark()
+        own, guests = self._clear(node)
         for kind in self.strategy.order(self.arrays, [*own.elements(), *guests]):
             if own[kind]:
                 own[kind] -= 1
@@ -76,6 +69,18 @@ class Rearrangement(Packing):
                 self.roll_back(mark)
                 return False
         return True
+
+    def _clear(self, node: int) -> tuple[Counter[int], list[int]]:
+        """Take the node and all that would have to leave it: its own pods, by class, and those put there before."""
+        own, here = Counter(self._own_of(node)), repeat_counted(self._relocated.get(node, {}))
+        guests = [kind for kind in here if not self.arrays.goes_with_its_node(kind)]
+        for kind in guests:
+            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
+        for kind, pods in own.items():
+            self._do(self._constraints.leave, kind, node, pods)
+        self._do(self._hold, 0, node, 1)  # a node is cheaper to close once its pods are no longer counted there
+        self.steps += 1
+        return own, guests
 
     def put_back(self, node: int) -> None:
         for kind in self._earlier.get(node, ()):

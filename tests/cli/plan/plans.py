@@ -105,7 +105,6 @@ def some_scenarios() -> Scenarios:
         by=NOW + timedelta(minutes=90, seconds=5),
         held_up={Unremovable.TIME_GAP: 1800, Unremovable.NODES_PER_PASS: 900, Unremovable.MARKED_RECENTLY: 300},
         never={Unremovable.OUTSIDE_WINDOWS: 2},
-        approximate=False,
     )
 
 

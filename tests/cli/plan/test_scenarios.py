@@ -73,7 +73,8 @@ def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes()
 
 
 def test_what_the_rows_leave_open_is_shown() -> None:
-    first, *_, approximate = sentences(replace(some_scenarios(), approximate=True))
+    scenarios = some_scenarios()
+    first, *_, approximate = sentences(replace(scenarios, at_rest=replace(scenarios.at_rest, is_rest=False)))
     assert "outside_windows" in first
     assert approximate == APPROXIMATE
 

@@ -14,7 +14,7 @@ from functions.cli.analysis.simulated_days.measures import Measures, Moment, out
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.main import app
-from functions.cli.simulate.demand_files import read_hours
+from functions.cli.simulate.demand import read_hours
 from functions.cli.simulate.view import DaysView, PlayedDay, document, show
 from tests.cli import dumps
 

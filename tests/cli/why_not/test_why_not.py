@@ -130,8 +130,8 @@ def test_of_a_pod_of_a_deployment_the_deployment_is_named(tmp_path: Path, lists:
 FOUND = WhyNot(
     base=BASE,
     freed=(
-        Freed(Held(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/db"), ("n1", "n2"), DOLLAR), 2, DOLLAR // 2),
-        Freed(Held(Relaxation(Exclusion.SPREAD, "shop/Deployment/cart"), ("n3",), DOLLAR), 0, 0),
+        Freed(Held(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/db"), ("n1", "n2"), DOLLAR), 2, DOLLAR // 2, BASE.rest),
+        Freed(Held(Relaxation(Exclusion.SPREAD, "shop/Deployment/cart"), ("n3",), DOLLAR), 0, 0, BASE.rest),
     ),
     hopeless=(Held(Relaxation(Unremovable.TAINTED, "a", "mine"), ("n5",), DOLLAR),),
     left=(Held(Relaxation(Unremovable.CORDONED_BY_OTHER, "n9"), ("n9",), DOLLAR // 10),),
@@ -194,7 +194,8 @@ def test_more_memory_is_no_risk() -> None:
 
 
 def test_what_was_not_followed_to_the_end_frees_at_least_so_much() -> None:
-    shown = _shown(found=replace(FOUND, freed=(replace(FOUND.freed[0], is_rest=False),)))
+    cut_short = replace(FOUND.freed[0], rest=replace(BASE.rest, is_rest=False))
+    shown = _shown(found=replace(FOUND, freed=(cut_short,)))
     assert "   $365+      2  PDB allows 1: shop/db" in shown
     assert AT_LEAST in shown
     assert AT_LEAST not in _shown()

@@ -39,8 +39,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.pod_rules import REPLICATED
 
 _WEIGHTS: Final = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-_ERROR: Final = 1e-6
-"""What floats may have added up to, of a node and of a micro-dollar."""
+_ERROR: Final = 1e-6  # What floats may have added up to, of a node and of a micro-dollar.
 _Floats = NDArray[np.float64]
 _AXES: Final = (CPU, MEMORY, PODS)
 
@@ -50,20 +49,18 @@ class Bound:
     """At least so many nodes, and at least so many micro-dollars an hour: each by itself."""
 
     nodes: int
-    cost: int
-    """At list prices."""
-    bill: int | None = None
-    """What is paid at least with the commitments; None without any."""
+    cost: int  # At list prices.
+    bill: int | None = None  # What is paid at least with the commitments; None without any.
 
 
 def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
-    rows = [_Row.of(node, snapshot) for node in snapshot.nodes]
-    leaving = departing_nodes(snapshot, state)
-    fixed = np.array([row.stays and row.node.name not in leaving for row in rows], np.bool_)
-    room, demand = np.array([row.room for row in rows]), np.array([row.demand for row in rows])
+    nodes, leaving = snapshot.nodes, departing_nodes(snapshot, state)
+    rows = [_measure(node, snapshot) for node in nodes]
+    room, demand = np.array([room for room, *_ in rows]), np.array([demand for _, demand, _ in rows])
+    fixed = np.array([stays for *_, stays in rows], np.bool_) & [node.name not in leaving for node in nodes]
     parts = [_NodePart.of(part, room, demand, fixed) for part in _parts(snapshot)]
-    prices = np.array([bill.prices.of(row.node).per_hour for row in rows], np.float64)
-    amounts = np.array([bill.amounts(row.node) for row in rows], np.float64)
+    prices = np.array([bill.prices.of(node).per_hour for node in nodes], np.float64)
+    amounts = np.array([bill.amounts(node) for node in nodes], np.float64)
 
     def least(costs: _Floats) -> float:
         return sum(part.least(costs) * (1 - _ERROR) for part in parts)
@@ -73,8 +70,7 @@ def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
     return Bound(sum(part.count for part in parts), cost, paid)
 
 
-_SHARES: Final = (0.0, 0.5, 1.0)
-"""Weights that are tried on each axis."""
+_SHARES: Final = (0.0, 0.5, 1.0)  # Weights that are tried on each axis.
 
 
 def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Floats], float]) -> int:
@@ -101,8 +97,7 @@ class _NodePart:
     room: _Floats
     requested: _Floats
     fixed: NDArray[np.bool_]
-    count: int
-    """How many nodes remain at least."""
+    count: int  # How many nodes remain at least.
 
     @classmethod
     def of(cls, where: NDArray[np.int64], rooms: _Floats, demands: _Floats, stays: NDArray[np.bool_]) -> "_NodePart":
@@ -117,28 +112,17 @@ class _NodePart:
         return max(by_room, float(costs[self.fixed].sum() + others.sum()))  # the cheapest of as many as must remain
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A node with its room, what its pods ask for that live on, and whether nobody would empty it."""
-
-    node: Node
-    room: _Floats
-    demand: _Floats
-    stays: bool
-
-    @classmethod
-    def of(cls, node: Node, snapshot: Snapshot) -> "_Row":
-        # the autoscaler lets expendable pods end with their node: they keep no room
-        pods = [pod for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished]
-        pods = [pod for pod in pods if not is_expendable(pod.spec)]
-        own = [pod for pod in pods if pod.spec.stays]
-        moving = [pod for pod in pods if not pod.spec.stays]
-        stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
-        lives = _sum([pod for pod in moving if pod.deleting is None and (stays or _is_replicated(pod))])
-        if node.outside:
-            return cls(node, lives, lives, stays=True)
-        offered = np.array([float(node.allocatable.get(axis)) for axis in _AXES])
-        return cls(node, np.maximum(offered - _sum(own), lives), lives, stays)
+def _measure(node: Node, snapshot: Snapshot) -> tuple[_Floats, _Floats, bool]:
+    """Return a node's room, what its pods ask for that live on, and whether nobody would empty it."""
+    # the autoscaler lets expendable pods end with their node: they keep no room
+    pods = [pod for pod in snapshot.pods_by_node[node.name] if not (pod.phase.finished or is_expendable(pod.spec))]
+    moving = [pod for pod in pods if not pod.spec.stays]
+    stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
+    lives = _sum([pod for pod in moving if pod.deleting is None and (stays or _is_replicated(pod))])
+    if node.outside:
+        return lives, lives, True
+    offered = np.array([float(node.allocatable.get(axis)) for axis in _AXES])
+    return np.maximum(offered - _sum([pod for pod in pods if pod.spec.stays]), lives), lives, stays
 
 
 def _sum(pods: Sequence[Pod]) -> _Floats:

@@ -14,8 +14,7 @@ from shared.core.policy.values import FLEXIBLE, Capacity
 from shared.core.records.state import MICRO
 from shared.core.rules.situation import Situation
 
-MOST_ENDS: Final = 3
-"""So many ends of commitments are followed, the earliest; each takes as long as a relaxation."""
+MOST_ENDS: Final = 3  # So many ends of commitments are followed, the earliest; each takes as long as a relaxation.
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,11 @@ class CommittedRow:
     """A commitment in force, without what other machines use; `fee` is in micro-dollars an hour."""
 
     family: str
-    size: Capacity | None
-    """None of a flexible commitment: it is for money."""
+    size: Capacity | None  # None of a flexible commitment: it is for money.
     until: datetime | None
     fee: int
     now: UsedPart
-    at_rest: UsedPart | None = None
-    """None where no steady state is known."""
+    at_rest: UsedPart | None = None  # None where no steady state is known.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ class LaterAddition:
     families: tuple[str, ...]
     nodes: int
     added: int
-    is_rest: bool
-    """Whether it was followed until no more nodes go."""
+    is_rest: bool  # Whether it was followed until no more nodes go.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +66,14 @@ def committed_of(
     bill = Bill.of(prices, commitments, nodes, situation.snapshot.taken_at)
     if bill.is_list:
         return None
-    rows, known = rows_of(bill, nodes, left.nodes if left else None), commitments.elsewhere is not None
-    return Committed(rows, bill.region, later, use_elsewhere_is_known=known)
+    rows = tuple(rows_of(bill, nodes))
+    if left:
+        pairs = zip(rows, rows_of(bill, left.nodes), strict=True)
+        rows = tuple(replace(row, at_rest=after.now) for row, after in pairs)
+    return Committed(rows, bill.region, later, use_elsewhere_is_known=commitments.elsewhere is not None)
 
 
-def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None) -> tuple[CommittedRow, ...]:
-    before = tuple(_rows(bill, now))
-    if rest is None:
-        return before
-    return tuple(replace(row, at_rest=after.now) for row, after in zip(before, _rows(bill, rest), strict=True))
-
-
-def _rows(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
+def rows_of(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
     for use in bill.uses(nodes):
         own = use.commitment
         yield CommittedRow(own.family, own.size, own.until, use.fee, UsedPart(use.used, use.idle))
@@ -93,6 +85,8 @@ def _rows(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
 
 def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...]:
     """Return what Ebb adds once commitments have ended, by the ends; `alone` is what the autoscaler leaves."""
+    if base.bill.is_list:
+        return ()
     commitments, now = base.situation.policy.commitments, base.situation.snapshot.taken_at
     return tuple(_addition(base, alone, at) for at in ends(commitments, now)[:MOST_ENDS])
 

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from functions.cli.analysis.openings import GATE_OF, opens_at, times_of
+from functions.cli.analysis.openings import GATE_OF, changes, opens_at, times_of
 from shared.core.cluster.node import Node
 from shared.core.policy import BudgetUntil, Policy, Schedule
-from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.records.state import INTERVAL
 from shared.core.rules.budgets import Calendar
@@ -27,8 +26,7 @@ from shared.core.rules.gates import CLAIM_GATES, GATES, Closes, Gate
 HORIZON: Final = timedelta(days=180)
 MOST_IDLE: Final = 500
 """Passes in a row at which something changed and yet no node may go: a schedule of minutes would ask for millions."""
-CLAIMED_AFTER: Final = timedelta(seconds=10)
-"""From the pass to the claim, from which the time gap is counted."""
+CLAIMED_AFTER: Final = timedelta(seconds=10)  # From the pass to the claim, from which the time gap is counted.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +36,8 @@ class PacedDrain:
     node: Node
     reason: DrainReason
     ripe: datetime
-    replaced: timedelta
-    """Until what was moved runs again."""
-    lasts: timedelta
-    """Until the node is deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class LetGo:
-    """The names of nodes whose drains have begun, and of those that no pass within the horizon lets go."""
-
-    begun: frozenset[str]
-    never: frozenset[str] = frozenset()
+    replaced: timedelta  # Until what was moved runs again.
+    lasts: timedelta  # Until the node is deleted.
 
 
 class UnderWay(NamedTuple):
@@ -58,10 +46,8 @@ class UnderWay(NamedTuple):
     ends: datetime
     uid: str
     pool: str
-    counted: bool = True
-    """Whether the node is one of those that budgets are measured by."""
-    is_deleted: bool = True
-    """Whether its node is gone then; else what it moved runs again."""
+    counted: bool = True  # Whether the node is one of those that budgets are measured by.
+    is_deleted: bool = True  # Whether its node is gone then; else what it moved runs again.
 
 
 class Pace:
@@ -74,13 +60,10 @@ class Pace:
         under_way: Iterable[UnderWay] = (),
         gates: Sequence[Gate] = GATES,
     ) -> None:
-        self.held_up: Counter[Reason] = Counter()
-        """How many seconds each reason kept the node that was next."""
-        self.never: dict[str, Reason] = {}
-        self.begins: dict[str, datetime] = {}
-        """When each drain begins, by the name of its node."""
-        self.ended: datetime | None = None
-        """When the last node that goes is deleted."""
+        self.held_up: Counter[Reason] = Counter()  # How many seconds each reason kept the node that was next.
+        self.never: dict[str, Reason] = {}  # The nodes that no pass within the horizon lets go.
+        self.begins: dict[str, datetime] = {}  # When each drain begins, by the name of its node.
+        self.ended: datetime | None = None  # When the last node that goes is deleted.
         self._at_first, self._interval, self._begun = counts, interval, counts.now
         self._counts, self._gates = counts, gates
         self._schedules = Schedules(counts.policy, counts.pools)
@@ -96,8 +79,11 @@ class Pace:
     def now(self) -> datetime:
         return self._counts.now
 
-    def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
-        """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
+    def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> frozenset[str]:
+        """Let passes follow each other until all of these have begun, none may any more, or that time has come.
+
+        Return the names of the nodes whose drains have begun.
+        """
         never = {drain.node.name: word for drain in drains if (word := self._shut_for_good(drain))}
         waiting = [drain for drain in drains if drain.node.name not in never]
         while waiting:
@@ -113,7 +99,7 @@ class Pace:
             self._move_to(later)
         self.never.update(never)
         left = {drain.node.name for drain in waiting} | never.keys()
-        return LetGo(frozenset(drain.node.name for drain in drains) - left, frozenset(never))
+        return frozenset(drain.node.name for drain in drains) - left
 
     def _shut_for_good(self, drain: PacedDrain) -> Reason | None:
         """Return what keeps the pool's nodes up to the horizon of the forecast, however little is under way."""
@@ -215,16 +201,8 @@ class Schedules:
         """Return when one of them next begins or ends; None where none does for a year."""
         for schedule in self._all:
             if self._next.get(schedule, now) <= now:
-                self._next[schedule] = _next_change(schedule, now)
+                self._next[schedule] = next(changes(schedule, now, now + FAR), now + FAR)
         return min(self._next.values(), default=None)
-
-
-def _next_change(schedule: Schedule, now: datetime) -> datetime:
-    begun = last_hit(schedule, now)
-    begins = next(hits(schedule, now, now + FAR), now + FAR)
-    if begun is None or begun + schedule.duration <= now:
-        return begins
-    return min(begins, begun + schedule.duration)
 
 
 def _schedules(policy: Policy, pools: Iterable[str]) -> Iterator[Schedule]:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.forecast.committed import LaterAddition, later_additions
 from functions.cli.analysis.forecast.steady_state import (
     PolicyAtRest,
     Rest,
@@ -14,7 +15,7 @@ from functions.cli.analysis.forecast.steady_state import (
     left_alone,
     removed_nodes,
 )
-from functions.cli.analysis.forecast.what_if import DoneOf, Freed, find_relaxations, no_progress, try_relaxations
+from functions.cli.analysis.forecast.what_if import DoneOf, find_relaxations, no_progress, try_relaxations
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
@@ -24,11 +25,7 @@ from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
-if TYPE_CHECKING:
-    from functions.cli.analysis.forecast.committed import LaterAddition
-
-MOST_RELAXED: Final = 3
-"""So many first answers of `ebb why-not` are scenarios."""
+MOST_RELAXED: Final = 3  # So many first answers of `ebb why-not` are scenarios.
 
 
 class ScenarioKind(StrEnum):
@@ -49,8 +46,7 @@ class Scenario:
     nodes: int
     cost: int
     evictions: int = 0
-    gone: int = 0
-    """Nodes removed until then, those that were on their way out among them."""
+    gone: int = 0  # Nodes removed until then, those that were on their way out among them.
     change: Relaxation | None = None
     is_rest: bool = True
     bill: int | None = None
@@ -66,27 +62,19 @@ class Scenarios:
     at_rest: Scenario
     relaxed: tuple[Scenario, ...]
     bound: Scenario
-    by: datetime | None
-    """When the steady state is reached; None if no node goes by the policy."""
-    held_up: Mapping[Reason, int]
-    """How many seconds each reason kept the node that was next."""
-    never: Mapping[Reason, int]
-    """How many nodes a limit keeps that does not open within half a year."""
-    approximate: bool
-    """Whether the cluster is so large that the forecast ended before its steady state."""
+    by: datetime | None  # When the steady state is reached; None if no node goes by the policy.
+    held_up: Mapping[Reason, int]  # How many seconds each reason kept the node that was next.
+    never: Mapping[Reason, int]  # How many nodes a limit keeps that does not open within half a year.
     gone: frozenset[str] = frozenset()
     begun: Snapshot | None = field(default=None, compare=False)
     """The snapshot of now, with what is pending where the scheduler would put it."""
     left: Snapshot | None = field(default=None, compare=False)
     """The snapshot in steady state, with the pods where the scheduler would put them; pods compare by identity."""
-    order: tuple[str, ...] = ()
-    """The same in the order in which they go."""
+    order: tuple[str, ...] = ()  # The same in the order in which they go.
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
-    idle: tuple[Relaxation, ...] = ()
-    """Changes that were tried, and free no node by themselves."""
-    later: "tuple[LaterAddition, ...]" = ()
-    """What Ebb adds from each time on at which commitments end."""
+    idle: tuple[Relaxation, ...] = ()  # Changes that were tried, and free no node by themselves.
+    later: tuple[LaterAddition, ...] = ()  # What Ebb adds from each time on at which commitments end.
 
     @property
     def reached(self) -> Reached:
@@ -116,8 +104,8 @@ def scenarios_of(
 
 
 def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
-    snapshot, rest, effort, changes = base.situation.snapshot, base.rest, base.effort, find_relaxations(base)
-    rounds = min(effort.tried, len(changes.tried)) * effort.onward
+    snapshot, rest, effort, (changes, _) = base.situation.snapshot, base.rest, base.effort, find_relaxations(base)
+    rounds = min(effort.tried, len(changes)) * effort.onward
     found = try_relaxations(base, changes, effort.tried, rounds, progress)
     idle = (freed.held for freed in found.freed if not freed.saving)
     bill, alone = base.bill, left_alone(base.start)
@@ -126,28 +114,23 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
         alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
-        relaxed=tuple(_relaxed_scenario(freed, base) for freed in found.freed[:MOST_RELAXED] if freed.saving),
+        relaxed=tuple(
+            replace(_scenario(ScenarioKind.RELAXED, freed.rest, bill), change=freed.relaxation)
+            for freed in found.freed[:MOST_RELAXED]
+            if freed.saving
+        ),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost, bill=least.bill),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
-        approximate=not rest.is_rest,
         begun=snapshot,
         gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
         left=rest.snapshot,
         order=rest.order,
         begins=rest.begins,
         idle=tuple(held.relaxation for held in (*idle, *found.hopeless)),
-        later=_later(base, alone),
+        later=later_additions(base, alone),
     )
-
-
-def _later(base: PolicyAtRest, alone: Rest) -> "tuple[LaterAddition, ...]":
-    if base.bill.is_list:
-        return ()
-    from functions.cli.analysis.forecast.committed import later_additions
-
-    return later_additions(base, alone)
 
 
 def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
@@ -155,17 +138,3 @@ def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     paid = None if bill.is_list else bill.cost_of(nodes)
     cost = bill.prices.cost_of(nodes)
     return Scenario(kind, len(nodes), cost, rest.evictions, rest.gone, is_rest=rest.is_rest, bill=paid)
-
-
-def _relaxed_scenario(freed: Freed, base: PolicyAtRest) -> Scenario:
-    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, base.bill)
-    return replace(
-        anyway,
-        nodes=anyway.nodes - freed.nodes,
-        cost=anyway.cost - freed.listed,
-        bill=None if anyway.bill is None else anyway.bill - freed.saving,
-        evictions=freed.evictions,
-        gone=anyway.gone + freed.nodes,
-        change=freed.relaxation,
-        is_rest=freed.is_rest,
-    )

@@ -45,17 +45,13 @@ ONE_REMOVAL: Final = DELETION + timedelta(seconds=45)
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left when no more nodes go."""
-
     snapshot: Snapshot
     gone: int = 0
     evictions: int = 0
-    order: tuple[str, ...] = ()
-    """The nodes that are gone, one after another."""
+    order: tuple[str, ...] = ()  # The nodes that are gone, one after another.
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each node begins that goes by the policy; the others are the autoscaler's."""
-    by: datetime | None = None
-    """When the last node of the policy's is deleted; None where none goes."""
+    by: datetime | None = None  # When the last node of the policy's is deleted; None where none goes.
     held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
     never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
     is_rest: bool = True
@@ -70,11 +66,9 @@ class Rest:
     def drain_nodes(
         self, leaving: Iterable[str], avoided: Collection[str], by_autoscaler: Collection[str] = ()
     ) -> Drained:
-        """Return what comes of these drains; those `by_autoscaler` are its own."""
         return drain_nodes(self.snapshot, leaving, avoided, self.workings.arrays_of, by_autoscaler=by_autoscaler)
 
     def after(self, step: Drained) -> "Rest":
-        """Return the same with these drains, too."""
         gone, evictions = self.gone + len(step.gone), self.evictions + step.evictions
         return replace(self, snapshot=step.snapshot, gone=gone, evictions=evictions, order=(*self.order, *step.gone))
 
@@ -84,17 +78,12 @@ class Effort:
     """How much is tried in a cluster of at most so many nodes and pods together."""
 
     most: float
-    share: float
-    """Of the nodes that may go in one round; a default budget allows a tenth at once."""
-    slices: int
-    """Into how many rounds the time is cut that the autoscaler needs for what it has announced."""
+    share: float  # Of the nodes that may go in one round; a default budget allows a tenth at once.
+    slices: int  # Into how many rounds the time is cut that the autoscaler needs for what it has announced.
     rounds: int
-    onward: int
-    """Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`."""
-    tried: int
-    """Relaxations that `ebb plan` tries."""
-    in_all: int
-    """Rounds for all changes of `ebb why-not` together."""
+    onward: int  # Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`.
+    tried: int  # Relaxations that `ebb plan` tries.
+    in_all: int  # Rounds for all changes of `ebb why-not` together.
 
 
 _EFFORTS: Final = (
@@ -134,15 +123,14 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
         drains = passes.plan_drains(with_announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
-        going = [drain.node.name for drain in drains if drain.node.name in started.begun]
-        if going and len(started.begun) + len(started.never) == len(drains) and rounds < effort.rounds:
+        going = [drain.node.name for drain in drains if drain.node.name in started]
+        never = {drain.node.name for drain in drains if drain.node.name in pace.never}
+        if going and len(going) + len(never) == len(drains) and rounds < effort.rounds:
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
         step = rest.drain_nodes([*going, *taken], {*going, *names, *passes.wave}, taken)
-        passes.keep(
-            drain.node for drain in drains if drain.node.name in started.never.union(going).difference(step.gone)
-        )
+        passes.keep(drain.node for drain in drains if drain.node.name in never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains
         if names and drains:
@@ -207,21 +195,38 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, pods=tuple(pods))
 
 
+class Course:
+    """What a policy's passes and the autoscaler do from a beginning on, as far as they were followed.
+
+    Without marks all removable nodes count as marked long ago.
+    """
+
+    def __init__(
+        self, start: Rest, situation: Situation, marks: Mapping[str, PoolMarks] | None, prices: Prices, effort: Effort
+    ) -> None:
+        self.passes = UnpacedPass(situation, marks, prices, effort.share, start.workings)
+        self._rest, self._effort, self._pace = start, effort, pace_of(situation)
+
+    def follow(self, rounds: int) -> Rest:
+        """Go on until there were so many rounds in all; return what is left then."""
+        before, effort = self._rest.rounds, replace(self._effort, rounds=rounds - self._rest.rounds)
+        rest = under_policy(self._rest, self.passes, self._pace, effort)
+        self._rest = replace(rest, rounds=before + rest.rounds)
+        return self._rest
+
+
 @dataclass(frozen=True)
 class PolicyAtRest:
     """The steady state of one policy, from the cluster without what is on its way out, and why each node stays."""
 
-    situation: Situation
-    """With what was pending where the scheduler would put it."""
+    situation: Situation  # With what was pending where the scheduler would put it.
     start: Rest
     rest: Rest
     decisions: tuple[NodeDecision, ...]
     prices: Prices
     effort: Effort
-    settled: bool
-    """Whether no drain was left, nor tried in vain."""
-    marks: Mapping[str, PoolMarks] | None = None
-    """None: as if all removable nodes had been marked long ago."""
+    settled: bool  # Whether no drain was left, nor tried in vain.
+    marks: Mapping[str, PoolMarks] | None = None  # None: as if all removable nodes had been marked long ago.
 
     @cached_property
     def anyway(self) -> Rest:
@@ -245,30 +250,17 @@ class PolicyAtRest:
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
         """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""
-        return FollowedChange(self, policy, snapshot).follow(rounds or self.effort.onward)
+        return self.changed(policy, snapshot).follow(rounds or self.effort.onward)
+
+    def changed(self, policy: Policy, snapshot: Snapshot) -> Course:
+        """Return what follows from the steady state under a changed policy or in a changed cluster."""
+        start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
+        changed = Situation(snapshot, self.situation.state, policy)
+        return Course(start, changed, None, self.prices, replace(self.effort, share=1.0, slices=1))
 
     def from_now(self, policy: Policy) -> Rest:
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
-        passes = UnpacedPass(changed, self.marks, self.prices, self.effort.share, self.rest.workings)
-        return under_policy(self.start, passes, pace_of(changed), self.effort)
-
-
-class FollowedChange:
-    """What follows from a steady state under a changed policy or in a changed cluster, as far as it was followed."""
-
-    def __init__(self, base: PolicyAtRest, policy: Policy, snapshot: Snapshot) -> None:
-        changed = Situation(snapshot, base.situation.state, policy)
-        self._rest = Rest(snapshot, base.rest.gone, base.rest.evictions, workings=base.rest.workings)
-        self._effort = replace(base.effort, share=1.0, slices=1)
-        self._passes = UnpacedPass(changed, None, base.prices, self._effort.share, self._rest.workings)
-        self._pace = pace_of(changed)
-
-    def follow(self, rounds: int) -> Rest:
-        """Go on until there were so many rounds in all; return what is left then."""
-        before, effort = self._rest.rounds, replace(self._effort, rounds=rounds - self._rest.rounds)
-        rest = under_policy(self._rest, self._passes, self._pace, effort)
-        self._rest = replace(rest, rounds=before + rest.rounds)
-        return self._rest
+        return Course(self.start, changed, self.marks, self.prices, self.effort).follow(self.effort.rounds)
 
 
 def find_steady_state(
@@ -279,16 +271,13 @@ def find_steady_state(
     assume_marked: bool = False,
     workings: Workings | None = None,
 ) -> PolicyAtRest:
-    """Return the steady state of the policy.
-
-    `assume_marked`: as if all removable nodes had been marked long ago. `workings` are shared with what follows.
-    """
+    """`assume_marked`: as if all removable nodes had been marked long ago. `workings` are shared with what follows."""
     snapshot = with_pending_placed(situation.snapshot)
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
     effort = next(effort for effort in _EFFORTS if things <= effort.most)
     start, known = remove_departing(situation, workings or Workings()), None if assume_marked else marks
-    passes = UnpacedPass(situation, known, prices, effort.share, start.workings)
-    rest = under_policy(start, passes, pace_of(situation), effort)
+    course = Course(start, situation, known, prices, effort)
+    rest, passes = course.follow(effort.rounds), course.passes
     settled = rest.is_rest and not passes.kept
     return PolicyAtRest(situation, start, rest, passes.decisions, prices, effort, settled, known)

@@ -80,11 +80,9 @@ class UnpacedPass:
         self._marked = marks is None
         self._since = {uid: mark.since for pool in (marks or {}).values() for uid, mark in pool.marks.items()}
         self._prices, self._share, self._workings = prices, share, workings
-        self.kept: dict[str, Backoff] = {}
-        """What was tried in vain, by uid: it is asked for no more."""
+        self.kept: dict[str, Backoff] = {}  # What was tried in vain, by uid: it is asked for no more.
         self.decisions: tuple[NodeDecision, ...] = ()
-        self.wave: tuple[str, ...] = ()
-        """The nodes that a wave holds since the last round."""
+        self.wave: tuple[str, ...] = ()  # The nodes that a wave holds since the last round.
 
     def plan_drains(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
         plan = self._plan(snapshot, self.kept, self._left(snapshot) or None)

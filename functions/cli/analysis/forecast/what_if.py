@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, FollowedChange, PolicyAtRest, Rest
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Course, PolicyAtRest, Rest
+from functions.cli.analysis.recommendations import Oversized, as_recommended, find_oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -29,9 +30,6 @@ from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
 
-if TYPE_CHECKING:
-    from functions.cli.analysis.recommendations import Oversized
-
 _PART: Final = 5
 """Of the rounds for all changes together, the part for recommended requests, which may free many nodes."""
 
@@ -47,21 +45,15 @@ class Held:
     """Whether it alone keeps a node now that something else keeps, too, in steady state: so it is tried from now."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRelaxations:
-    """What might free a node, what holds most money first; settings of the policy for now and the steady state."""
-
-    tried: tuple[Held, ...]
-    passing: tuple[Held, ...] = ()
-    """Others that alone keep a node now. It stays, and something else keeps it, too, in steady state."""
-
-
 _Key = tuple[RelaxationRow, str, str]
-_Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]
-"""By change: the nodes that nothing else keeps."""
+_Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]  # By change: the nodes that nothing else keeps.
 
 
-def find_relaxations(base: PolicyAtRest) -> FoundRelaxations:
+def find_relaxations(base: PolicyAtRest) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
+    """Return what might free a node, settings of the policy also now, and what alone keeps one only now.
+
+    Of both what holds most money comes first. In steady state something else keeps the latter nodes, too.
+    """
     now, _ = _kept_alone(Situation(base.start.snapshot, ClusterState(), base.situation.policy), base)
     at_rest, savings = _kept_alone(base.standing, base)
     only_now: dict[_Key, Sequence[tuple[Relaxation, Node]]] = {}
@@ -74,7 +66,7 @@ def find_relaxations(base: PolicyAtRest) -> FoundRelaxations:
     tried = [_held_change(key, rows, savings) for key, rows in at_rest.items() if key not in settings]
     tried += [replace(_held_change(key, rows, savings), from_now=True) for key, rows in settings.items()]
     passing = (_held_change(key, rows, savings) for key, rows in only_now.items() if key not in {**settings, **at_rest})
-    return FoundRelaxations(_by_money(tried), _by_money(passing))
+    return _by_money(tried), _by_money(passing)
 
 
 def _by_money(held: Iterable[Held]) -> tuple[Held, ...]:
@@ -200,28 +192,21 @@ class Freed:
     held: Held
     nodes: int
     saving: int
-    is_rest: bool = True
-    """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
-    rounds: int = 1
-    evictions: int = 0
-    """Until then, those of the base among them."""
-    listed: int = 0
-    """The saving at list prices, which differs where capacity is committed."""
+    rest: Rest  # What is left then; where it is no rest, the relaxation frees at least so much.
 
     @property
     def relaxation(self) -> Relaxation:
         return self.held.relaxation
 
 
-_Tried = tuple[Freed, FollowedChange]
-"""What a relaxation frees in its first round, and what goes on from there."""
+_Tried = tuple[Freed, Course]  # What a relaxation frees in its first round, and what goes on from there.
 
 
 @dataclass(frozen=True, slots=True)
 class AsRecommended:
     """What is freed if these workloads requested what their VerticalPodAutoscalers recommend."""
 
-    workloads: "tuple[Oversized, ...]"
+    workloads: tuple[Oversized, ...]
     nodes: int
     saving: int
     is_rest: bool
@@ -234,15 +219,13 @@ class WhyNot:
     base: PolicyAtRest
     freed: tuple[Freed, ...]
     """In their order: the least harm first, then the most money; those that free nothing by themselves last."""
-    hopeless: tuple[Held, ...]
-    """Those that cannot free anything, by the bound."""
+    hopeless: tuple[Held, ...]  # Those that cannot free anything, by the bound.
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
     recommended: AsRecommended | None = None
 
 
-DoneOf = Callable[[int, int], None]
-"""Called with how many relaxations are done, and of how many."""
+DoneOf = Callable[[int, int], None]  # Called with how many relaxations are done, and of how many.
 
 
 def no_progress(_done: int, _of_all: int) -> None:
@@ -251,13 +234,12 @@ def no_progress(_done: int, _of_all: int) -> None:
 
 def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
     """Return what single relaxations free beyond a steady state; `most` are tried."""
-    found = try_relaxations(base, find_relaxations(base), most, base.effort.in_all, progress)
-    return replace(found, recommended=_try_recommended(base))
+    changes, passing = find_relaxations(base)
+    found = try_relaxations(base, changes, most, base.effort.in_all, progress)
+    return replace(found, passing=passing, recommended=_try_recommended(base))
 
 
 def _try_recommended(base: PolicyAtRest) -> AsRecommended | None:
-    from functions.cli.analysis.recommendations import as_recommended, find_oversized
-
     workloads = find_oversized(base.rest.snapshot, base.prices)
     if not workloads:
         return None
@@ -267,23 +249,23 @@ def _try_recommended(base: PolicyAtRest) -> AsRecommended | None:
 
 
 def try_relaxations(
-    base: PolicyAtRest, found: FoundRelaxations, most: int, rounds: int, progress: DoneOf = no_progress
+    base: PolicyAtRest, changes: Sequence[Held], most: int, rounds: int, progress: DoneOf = no_progress
 ) -> WhyNot:
     """Return what `most` of these relaxations free; `rounds` bounds how long all of them together are followed.
 
     The settings that are tried from now have as many rounds again; each takes about as many as the steady state did.
     """
-    progress(0, min(most, len(found.tried)))
+    progress(0, min(most, len(changes)))
     hopeless: list[Held] = []
     tried: list[Held] = []
-    rest = iter(found.tried)
+    rest = iter(changes)
     while len(tried) < most and (held := next(rest, None)):
         (tried if _may_free(base, held) else hopeless).append(held)
     first: list[_Tried] = []
     whole = rounds // max(base.rest.rounds, 1)
     for number, held in enumerate(tried, start=1):
         changed = held.relaxation.apply(base.standing)
-        change = FollowedChange(base, changed.policy, changed.snapshot)
+        change = base.changed(changed.policy, changed.snapshot)
         freed = _freed_by(base, held, change.follow(1))
         if held.from_now and whole:
             whole -= 1
@@ -292,18 +274,18 @@ def try_relaxations(
         first.append((freed, change))
         progress(number, len(tried))
     followed = _follow(base, first, rounds, progress)
-    return WhyNot(base, tuple(sorted(followed, key=_rank)), tuple(hopeless), tuple(rest), found.passing)
+    return WhyNot(base, tuple(sorted(followed, key=_rank)), tuple(hopeless), tuple(rest))
 
 
 def _follow(base: PolicyAtRest, first: Sequence[_Tried], rounds: int, progress: DoneOf) -> Iterator[Freed]:
     """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-    most, done = len(first) + sum(not freed.is_rest for freed, _ in first), len(first)
+    most, done = len(first) + sum(not freed.rest.is_rest for freed, _ in first), len(first)
     for freed, change in sorted(first, key=lambda tried: tried[0].saving, reverse=True):
-        if freed.is_rest or rounds <= freed.rounds:
+        if freed.rest.is_rest or rounds <= freed.rest.rounds:
             yield freed
             continue
         again = _freed_by(base, freed.held, change.follow(min(rounds, MOST_ROUNDS)))
-        rounds, done = rounds - again.rounds, done + 1
+        rounds, done = rounds - again.rest.rounds, done + 1
         progress(done, most)
         yield max(again, freed, key=attrgetter("saving"))
 
@@ -323,11 +305,7 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
 
 
 def _freed_by(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
-    nodes, saving = _count_gain(base, found)
-    listed = (
-        base.prices.cost_of(base.anyway.snapshot.nodes) - base.prices.cost_of(found.snapshot.nodes) if saving else 0
-    )
-    return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions, listed)
+    return Freed(held, *_count_gain(base, found), found)
 
 
 def _count_gain(base: PolicyAtRest, found: Rest) -> tuple[int, int]:

@@ -20,8 +20,7 @@ from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
 NO_MARKS: Final[Mapping[str, PoolMarks]] = {}
-NIGHT: Final = 0.6
-"""A snapshot that books less of CPU and memory than this share may be one of the night."""
+NIGHT: Final = 0.6  # A snapshot that books less of CPU and memory than this share may be one of the night.
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class PoolAdvice:
     new: Mapping[NewGroup, int]
     saving: int
     moved: int
-    blocked: int
-    """How many of the nodes that stay no drain may empty."""
+    blocked: int  # How many of the nodes that stay no drain may empty.
     gone: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -63,14 +61,12 @@ class Advice:
     """The whole answer. Money is micro-dollars an hour."""
 
     pools: tuple[PoolAdvice, ...]
-    before: int
-    """Nodes of today, those without a pool included."""
+    before: int  # Nodes of today, those without a pool included.
     now: int
     steady: int
     """What is paid in the policy's steady state, as `ebb plan` shows it: the same machine types, and fewer nodes."""
     proposed: int
-    booked: float
-    """The share of all CPU or memory that pods book, whichever is more."""
+    booked: float  # The share of all CPU or memory that pods book, whichever is more.
     proof: ProvedWorld
 
     @property

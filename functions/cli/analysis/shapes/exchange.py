@@ -17,8 +17,7 @@ from shared.core.placement.rearrangement import Rearrangement
 from shared.core.planning.bill import Bill
 
 Floats = NDArray[np.float64]
-MOST_TYPES: Final = 2
-"""How many machine types besides its own a pool may get: each is a node pool more."""
+MOST_TYPES: Final = 2  # How many machine types besides its own a pool may get: each is a node pool more.
 
 
 class Worth:
@@ -33,8 +32,7 @@ class Worth:
         self._places = [(node.pool, node.zone) for node in nodes]
         self._missing = 2 * max(self._prices, default=0)
         self._total, self._listed = list(bill.total(nodes)), sum(self._prices)
-        self.counts = Counter(self._places)
-        """By pool and zone how many nodes are in use."""
+        self.counts = Counter(self._places)  # By pool and zone how many nodes are in use.
 
     def count(self, node: int, nodes: int, pods: int) -> None:
         """Count a node in, or out again, and the pods that move as it goes."""
@@ -105,16 +103,9 @@ class Exchange(Rearrangement):
 
     def vacate(self, node: int) -> list[int]:
         """Take a node away, old or new; return the classes of the pods that have no place for now."""
-        own = Counter(self._own_of(node))
-        guests = [kind for kind in self.guests(node) if not self.arrays.goes_with_its_node(kind)]
-        for kind in guests:
-            self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
-        for kind, pods in own.items():
-            self._do(self._constraints.leave, kind, node, pods)
-        self._do(self._hold, 0, node, 1)
+        own, guests = self._clear(node)
         for kind, pods in own.items():
             self._do(self._constraints.evict, kind, node, pods)
-        self.steps += 1
         return [*own.elements(), *guests]
 
     def settle_all(self, kinds: Iterable[int]) -> list[int]:

@@ -37,8 +37,7 @@ _SIZES: Final[Mapping[str, Sequence[Sequence[int]]]] = {
 }
 """By family the vCPUs of its machines, one row for each of `SHAPES`."""
 FAMILIES: Final = tuple(_SIZES)
-ARM: Final = frozenset({"t2a"})
-"""Families on which images for other processors do not run."""
+ARM: Final = frozenset({"t2a"})  # Families on which images for other processors do not run.
 SHARED_CORE: Final = ("e2-micro", "e2-small", "e2-medium")
 
 
@@ -73,11 +72,9 @@ _CPU_TIERS: Final = ((1_000, 60), (1_000, 10), (2_000, 5), (None, Fraction(5, 2)
 """Millicores, and how many of a thousand of them GKE reserves: 6 %, 1 %, 0.5 %, 0.25 %."""
 _MEMORY_TIERS: Final = ((4 * GIB, 250), (4 * GIB, 200), (8 * GIB, 100), (112 * GIB, 60), (None, 20))
 """Bytes, and how many of a thousand of them GKE reserves: 25 %, 20 %, 10 %, 6 %, 2 %."""
-_OF_A_SHARED_CORE: Final = 940
-"""Of two vCPUs that burst, 1,060 millicores are reserved."""
+_OF_A_SHARED_CORE: Final = 940  # Of two vCPUs that burst, 1,060 millicores are reserved.
 _OF_LESS_THAN_A_GIB: Final = 255 * _MIB
-_EVICTION: Final = 100 * _MIB
-"""What the kubelet keeps so that it can evict in time."""
+_EVICTION: Final = 100 * _MIB  # What the kubelet keeps so that it can evict in time.
 
 
 @cache

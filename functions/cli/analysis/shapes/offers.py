@@ -32,8 +32,7 @@ from shared.core.rules.utilization import own_taints
 
 _SHARE: Final = Fraction(1, 8)
 """Of what a pool's pods request no machine carries more, unless those of today do: what one failure takes along."""
-_KERNEL: Final = Fraction(1, 40)
-"""What firmware and kernel take of a machine's memory where no live node shows it."""
+_KERNEL: Final = Fraction(1, 40)  # What firmware and kernel take of a machine's memory where no live node shows it.
 _MOST_KERNEL: Final = Fraction(1, 10)
 _MIN_PLATFORM_LABEL: Final = "cloud.google.com/requested-min-cpu-platform"
 _BY_HYPERDISK: Final = frozenset({"n4", "c3", "c3d"})

@@ -21,8 +21,7 @@ from shared.core.placement.simulation import headroom_of
 from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import could_take
 
-_ROUNDS: Final = 100
-"""Nodes added before those that are left count as pods that fit nowhere."""
+_ROUNDS: Final = 100  # Nodes added before those that are left count as pods that fit nowhere.
 MeantPlaces = Mapping[PodClass, Sequence[str]]
 
 
@@ -45,18 +44,16 @@ class Prover:
     choices: Sequence[NewGroup]
     fill: int
 
-    def prove_world(
-        self, seen: Snapshot, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces
-    ) -> ProvedWorld:
-        """Return the world of a snapshot with these nodes, and with those added that pods need besides."""
+    def prove_world(self, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces) -> ProvedWorld:
+        """Return the world with these nodes, and with those added that pods need besides."""
         counts = Counter(new)
         useless: set[NewGroup] = set()
-        found = self._world(seen, kept, counts, meant)
+        found = self._world(kept, counts, meant)
         for _ in range(_ROUNDS):
             group = self._best_choice(found.homeless, useless)
             if group is None:
                 break
-            more = self._world(seen, kept, counts + Counter([group]), meant)
+            more = self._world(kept, counts + Counter([group]), meant)
             if len(more.homeless) < len(found.homeless):
                 found, counts = more, counts + Counter([group])
             else:
@@ -71,10 +68,8 @@ class Prover:
                     return group
         return None
 
-    def _world(
-        self, seen: Snapshot, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces
-    ) -> ProvedWorld:
-        world = self.new_nodes.added_to(_without_others(seen, kept), new)
+    def _world(self, kept: Collection[str], new: Mapping[NewGroup, int], meant: MeantPlaces) -> ProvedWorld:
+        world = self.new_nodes.added_to(_without_others(self.new_nodes.snapshot, kept), new)
         arrays = ClusterArrays(world)
         start = Packing(arrays, PACKED)
         start.hold_back(headroom(arrays, self.fill))

@@ -17,21 +17,14 @@ from shared.core.cluster.pod import PodClass
 from shared.core.placement.cluster_arrays import ClusterArrays
 
 TRIALS: Final = 2_400
-STEPS: Final = 180_000
-"""Pods and nodes tried before no further exchange is."""
-_SIZES: Final = (1, 2, 3, 2, 4, 2, 1, 3, 8, 2)
-"""How many nodes are taken away, trial by trial."""
-_OF_ONE_KIND: Final = 10
-"""Of so many trials one takes nodes of one kind away, up to `_MOST_OF_ONE_KIND`."""
+STEPS: Final = 180_000  # Pods and nodes tried before no further exchange is.
+_SIZES: Final = (1, 2, 3, 2, 4, 2, 1, 3, 8, 2)  # How many nodes are taken away, trial by trial.
+_OF_ONE_KIND: Final = 10  # Of so many trials one takes nodes of one kind away, up to `_MOST_OF_ONE_KIND`.
 _MOST_OF_ONE_KIND: Final = 12
-_NOISE: Final = 0.15
-"""By how much the worth of a choice is blurred in a trial."""
-_WORSE: Final = 0.015
-"""By which share a trial may be worse than the best so far, at first."""
-_PATIENCE: Final = 250
-"""Trials after which the search returns to the best."""
-_LARGE: Final = 1.1
-"""The power of what a pod is worth, by which large pods go first."""
+_NOISE: Final = 0.15  # By how much the worth of a choice is blurred in a trial.
+_WORSE: Final = 0.015  # By which share a trial may be worse than the best so far, at first.
+_PATIENCE: Final = 250  # Trials after which the search returns to the best.
+_LARGE: Final = 1.1  # The power of what a pod is worth, by which large pods go first.
 _NO_ROOM: Final = 1e-9
 
 

@@ -25,15 +25,11 @@ from shared.core.records.state import MICRO
 from shared.core.rules.nodes import SAFETY_RULES, judge_node
 from shared.core.rules.situation import Situation
 
-POD_WORTH: Final = Fraction(5)
-"""Dollars a month that each pod must save that moves once."""
-FILL: Final = 90
-"""How full nodes may be made, in percent."""
+POD_WORTH: Final = Fraction(5)  # Dollars a month that each pod must save that moves once.
+FILL: Final = 90  # How full nodes may be made, in percent.
 _TYPES_OF_A_SHAPE: Final = 3
-_WORSE: Final = 0.7
-"""A machine type whose room for a dollar is below this share of the best is not tried."""
-_SPARE: Final = 1.5
-"""How many times the nodes that could carry all pods of a cluster stand ready."""
+_WORSE: Final = 0.7  # A machine type whose room for a dollar is below this share of the best is not tried.
+_SPARE: Final = 1.5  # How many times the nodes that could carry all pods of a cluster stand ready.
 _MOST_COPIES: Final = 60
 _ANYWAY: Final = frozenset({Unremovable.NOT_AUTOSCALED, Unremovable.POOLS_UNKNOWN})
 """What keeps a node from Ebb, but not from a person who gives its pool another machine type."""
@@ -99,7 +95,7 @@ class Study:
         for end in ends:
             if found and min(value for value, *_ in found) <= end.value:
                 break
-            proof = self.prover.prove_world(self.snapshot, end.kept, end.new, end.meant)
+            proof = self.prover.prove_world(end.kept, end.new, end.meant)
             gone = (node for node in self.snapshot.nodes if node.name in self.may_go - proof.kept)
             moved = sum(map(self.moving_pods, gone))
             found.append((self.bill.cost_of(proof.world.nodes) + self.moving * moved, end, proof))

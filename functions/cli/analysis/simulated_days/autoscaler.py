@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.pod_lives import create, evict, movers
+from functions.cli.analysis.simulated_days.pod_lives import create, evict
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
@@ -33,14 +33,10 @@ class Loop:
     """How the autoscaler of a profile goes round (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
 
     scan: timedelta = timedelta(seconds=10)
-    recheck: timedelta = timedelta(minutes=5)
-    """How long a node that could not go is not looked at again."""
-    after_drain: timedelta = timedelta(seconds=10)
-    """From the deletion of a node with pods until the next removal."""
-    after_failure: timedelta = timedelta(minutes=3)
-    """From evictions that took too long until the next removal."""
-    retry: timedelta = timedelta(seconds=10)
-    """Between two rounds of evictions of one node."""
+    recheck: timedelta = timedelta(minutes=5)  # How long a node that could not go is not looked at again.
+    after_drain: timedelta = timedelta(seconds=10)  # From the deletion of a node with pods until the next removal.
+    after_failure: timedelta = timedelta(minutes=3)  # From evictions that took too long until the next removal.
+    retry: timedelta = timedelta(seconds=10)  # Between two rounds of evictions of one node.
 
 
 LOOP: Final = Loop()
@@ -55,8 +51,7 @@ class ScaleDown:
         self._since: dict[str, datetime] = {}
         self._parked: dict[str, tuple[datetime, int]] = {}
         """Nodes that could not go: until when they are passed over, and what the world was then."""
-        self._leaving: dict[str, bool] = {}
-        """Nodes on their way out, and whether they had pods that had to move."""
+        self._leaving: dict[str, bool] = {}  # Nodes on their way out, and whether they had pods that had to move.
         self._not_before = world.now
         self._eligible: dict[str, tuple[int, bool]] = {}
         """By node: its version when it was measured, and whether it was below the gate."""
@@ -105,7 +100,8 @@ class ScaleDown:
         return self._world.origin.scale_down(self._world.nodes[name]).unneeded
 
     def _movers(self, name: str) -> list[Pod]:
-        return [pod for pod in movers(self._world.on[name].values()) if not is_expendable(pod.spec)]
+        pods = self._world.on[name].values()
+        return [pod for pod in pods if not pod.spec.stays and not is_expendable(pod.spec)]
 
     def _announce(self) -> None:
         for node in list(self._world.nodes.values()):

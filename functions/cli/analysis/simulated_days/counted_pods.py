@@ -17,8 +17,7 @@ class ControlledPods:
 
     def __init__(self, known: Mapping[str, Workload]) -> None:
         self._known = known
-        self._counted: dict[str, Workload | None] = {}
-        """What `workload` found, until something changes."""
+        self._counted: dict[str, Workload | None] = {}  # What `workload` found, until something changes.
         self._stamps: dict[str, str] = {}
         """By Deployment (`namespace/Deployment/name`), the drain for which it was restarted last."""
         self.living: dict[str, dict[str, Pod]] = {}
@@ -96,8 +95,7 @@ class BudgetCounts:
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget], controlled: ControlledPods) -> None:
         self._budgets, self._controlled = budgets, controlled
-        self._living: Counter[PodClass] = Counter()
-        """By class how many pods there are that are not on their way out."""
+        self._living: Counter[PodClass] = Counter()  # By class how many pods there are that are not on their way out.
         self._ready: Counter[PodClass] = Counter()
         self._numbers: dict[PodClass, tuple[int, ...]] = {}
         self._classes: dict[int, list[PodClass]] = {}

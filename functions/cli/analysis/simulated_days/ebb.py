@@ -38,8 +38,7 @@ class Ebb:
         self._marks: Mapping[str, PoolMarks] = {}
         self._schedules = Schedules(policy, world.origin.nodes_by_pool)
         self._wave: Wave | None = None
-        self._still_to_order = False
-        """Whether the last plan left nodes of the wave for a later pass."""
+        self._still_to_order = False  # Whether the last plan left nodes of the wave for a later pass.
         self._seen: tuple[object, ...] = ()
         self._again: datetime | None = None
 

@@ -41,8 +41,7 @@ class PodWait:
 
     since: datetime
     lasted: timedelta
-    by: Actor | None = None
-    """Who evicted the pod whose place it takes; None where it takes no other's."""
+    by: Actor | None = None  # Who evicted the pod whose place it takes; None where it takes no other's.
 
 
 @dataclass
@@ -51,8 +50,7 @@ class Measures:
 
     series: list[Moment] = field(default_factory=list)
     evictions: Counter[Actor] = field(default_factory=Counter)
-    twice: int = 0
-    """Pods that were moved when they, or those whose place they take, had been moved already."""
+    twice: int = 0  # Pods that were moved when they, or those whose place they take, had been moved already.
     waits: list[PodWait] = field(default_factory=list)
     removed: list[tuple[datetime, str]] = field(default_factory=list)
     bought: list[tuple[datetime, str]] = field(default_factory=list)
@@ -60,40 +58,29 @@ class Measures:
     """Drains of Ebb's that ended otherwise than by the removal of the node, by reason."""
     drains: int = 0
     passes: int = 0
-    planned: int = 0
-    """Passes that made a plan: before the others nothing had changed."""
-
-    def note_eviction(self, by: Actor, *, before: int) -> None:
-        """Count an eviction of a pod that had been moved so often before."""
-        self.evictions[by] += 1
-        self.twice += before > 0
+    planned: int = 0  # Passes that made a plan: before the others nothing had changed.
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedTotals:
     hours: float
     node_hours: float
-    cost: float
-    """Micro-dollars of the whole stretch, at list prices."""
+    cost: float  # Micro-dollars of the whole stretch, at list prices.
     evictions: int
     evictions_by_ebb: int
     twice: int
     drains: int
     returned: int
-    pending: float
-    """Pod-seconds without a node."""
-    pending_at_ramp: float
-    """Those that began while demand rose to its highest of the day."""
+    pending: float  # Pod-seconds without a node.
+    pending_at_ramp: float  # Those that began while demand rose to its highest of the day.
     longest_wait: float
-    longest_wait_by_ebb: float
-    """The longest of a pod that takes the place of one that Ebb evicted."""
+    longest_wait_by_ebb: float  # The longest of a pod that takes the place of one that Ebb evicted.
     bought_back: int
     end_nodes: int
     least_nodes: int
     most_nodes: int
     series: Sequence[Moment] = ()
-    bill: float | None = None
-    """What is paid for the whole stretch with commitments; None where nothing is committed."""
+    bill: float | None = None  # What is paid for the whole stretch with commitments; None where nothing is committed.
 
     @property
     def paid(self) -> float:

@@ -1,14 +1,14 @@
 """The lives of pods of a simulated cluster: made as many as are wanted, bound, Ready, moved, restarted, ended."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec import structs
 
 from functions.cli.analysis.simulated_days.measures import Actor, PodMove, PodWait
 from functions.cli.analysis.simulated_days.world import World
-from shared.core.cluster.pod import Phase, Pod, PodClass, is_daemon, is_mirror, is_of_replica_set
+from shared.core.cluster.pod import Phase, Pod, PodClass, is_of_replica_set
 from shared.core.rules.pod_costs import deletion_cost
 
 
@@ -62,7 +62,8 @@ def surge(world: World, pod: Pod) -> None:
 def _count_move(world: World, pod: Pod, by: Actor) -> PodMove:
     """Count a move, and return it as that of the pod that takes its place."""
     before = world.moves[pod.key].times if pod.key in world.moves else 0
-    world.measures.note_eviction(by, before=before)
+    world.measures.evictions[by] += 1
+    world.measures.twice += before > 0
     return PodMove(before + 1, by)
 
 
@@ -86,11 +87,6 @@ def end(world: World, pod: Pod, most: timedelta = timedelta.max) -> None:
     world.announce_end(pod, ending)
     world.agenda.note(ends, lambda: world.delete_pod(ending))
     world.note_change(pod.node, detail=True)
-
-
-def movers(pods: Iterable[Pod]) -> Iterator[Pod]:
-    """Yield the pods that would have to run elsewhere if their node went."""
-    return (pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec))
 
 
 def _start(world: World, pod: Pod) -> None:
@@ -130,27 +126,17 @@ def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:
     return min(timedelta(seconds=pod.spec.grace_seconds), world.delays.longest_end, most)
 
 
-class ReplicaControl:
-    def __init__(self, world: World) -> None:
-        self._world = world
-        known = world.controlled.living.items()
-        self._template = {key: min(pods.items())[1].spec for key, pods in known if key and pods}
-
-    def knows(self, controller: str) -> bool:
-        """Whether there is a pod that shows what another one would be."""
-        return controller in self._template
-
-    def scale(self, controller: str, wanted: int) -> None:
-        world = self._world
-        world.controlled.want(controller, wanted)
-        living = world.controlled.of(controller)
-        for _ in range(wanted - len(living)):
-            create(world, self._template[controller])
-        if len(living) > wanted:
-            neighbours = Counter(pod.node for pod in living.values())
-            ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, neighbours, world.now))
-            for pod in ranked[: len(living) - wanted]:
-                end(world, pod)
+def scale(world: World, template: PodClass, wanted: int) -> None:
+    """Let a controller want so many pods, and make or end as many as that takes."""
+    world.controlled.want(template.workload, wanted)
+    living = world.controlled.of(template.workload)
+    for _ in range(wanted - len(living)):
+        create(world, template)
+    if len(living) > wanted:
+        neighbours = Counter(pod.node for pod in living.values())
+        ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, neighbours, world.now))
+        for pod in ranked[: len(living) - wanted]:
+            end(world, pod)
 
 
 def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:

@@ -8,7 +8,7 @@ from functions.cli.analysis.simulated_days.autoscaler import ScalingLoop
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals, PodWait, outcome
 from functions.cli.analysis.simulated_days.patterns import Demand
-from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl
+from functions.cli.analysis.simulated_days.pod_lives import scale
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, Scheduler
 from functions.cli.analysis.simulated_days.world import DELAYS, NO_ONLOOKER, Delays, Onlooker, World
 from shared.core.cluster.snapshot import Snapshot
@@ -27,8 +27,7 @@ class Days:
     lasts: timedelta
     delays: Delays = DELAYS
     commitments: Commitments = NO_COMMITMENTS
-    throw: int = 0
-    """Another number is another throw of the autoscaler's dice."""
+    throw: int = 0  # Another number is another throw of the autoscaler's dice.
 
     @property
     def ends(self) -> datetime:
@@ -59,7 +58,9 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
 
 
 def _note(world: World, demand: Demand) -> None:
-    replicas = ReplicaControl(world)
+    living = world.controlled.living
+    # any pod that is there shows what another one would be
+    templates = {key: min(pods.items())[1].spec for key, pods in living.items() if key and pods}
     for change in demand.changes:
-        if replicas.knows(change.controller):
-            world.agenda.note(change.at, partial(replicas.scale, change.controller, change.replicas))
+        if change.controller in templates:
+            world.agenda.note(change.at, partial(scale, world, templates[change.controller], change.replicas))

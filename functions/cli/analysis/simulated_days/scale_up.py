@@ -74,8 +74,7 @@ def queue_order(pod: Pod) -> tuple[int, float, str]:
 
 NodeGroup = tuple[str, str]
 _PINS: Final = "metadata.name"
-_MACHINES: Final = 100
-"""So many machines at most does one of each kind stand for in a look."""
+_MACHINES: Final = 100  # So many machines at most does one of each kind stand for in a look.
 
 
 class NodeTemplates:

@@ -1,7 +1,7 @@
 """The nodes and pods of a simulated cluster, kept in step with all that is counted of them, and its agenda."""
 
 import heapq
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import NodePods, Snapshot
 from shared.core.planning.autoscaler import DELETION
-from shared.core.planning.bill import Bill, ends
+from shared.core.planning.bill import Bill
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Commitments
 from shared.core.records.state import INTERVAL, ClusterState
@@ -60,16 +60,12 @@ NO_ONLOOKER: Final = Onlooker()
 class Delays:
     """Durations of the world; the autoscaler's are cluster-autoscaler's defaults and GKE's profile."""
 
-    boot: timedelta = timedelta(seconds=90)
-    """From the order of a machine until pods can start on it."""
-    ready: timedelta = timedelta(seconds=10)
-    """From a pod's binding until it is Ready."""
+    boot: timedelta = timedelta(seconds=90)  # From the order of a machine until pods can start on it.
+    ready: timedelta = timedelta(seconds=10)  # From a pod's binding until it is Ready.
     interval: timedelta = INTERVAL
-    claim: timedelta = CLAIMED_AFTER
-    """From the pass to the claim and the cordon."""
+    claim: timedelta = CLAIMED_AFTER  # From the pass to the claim and the cordon.
     deletion: timedelta = DELETION
-    longest_end: timedelta = timedelta(hours=1)
-    """How long a pod takes to end at most, however long its grace is."""
+    longest_end: timedelta = timedelta(hours=1)  # How long a pod takes to end at most, however long its grace is.
 
 
 DELAYS: Final = Delays()
@@ -86,15 +82,12 @@ class World:
     agenda: Agenda = field(default_factory=Agenda)
     measures: Measures = field(default_factory=Measures)
     onlooker: Onlooker = NO_ONLOOKER
-    commitments: Commitments = NO_COMMITMENTS
-    """By which money is counted, whatever Ebb's policy."""
+    commitments: Commitments = NO_COMMITMENTS  # By which money is counted, whatever Ebb's policy.
     nodes: dict[str, Node] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
-    on: dict[str, dict[str, Pod]] = field(default_factory=dict)
-    """By node, the pods that are bound to it, by key."""
+    on: dict[str, dict[str, Pod]] = field(default_factory=dict)  # By node, the pods that are bound to it, by key.
     pending: dict[str, datetime] = field(default_factory=dict)
-    moves: dict[str, PodMove] = field(default_factory=dict)
-    """By pod that takes the place of one that was evicted."""
+    moves: dict[str, PodMove] = field(default_factory=dict)  # By pod that takes the place of one that was evicted.
     replaces: dict[str, Pod] = field(default_factory=dict)
     """By pod that a rollout has made, the one that ends once it is available."""
     deletion_begun: dict[str, datetime] = field(default_factory=dict)
@@ -112,12 +105,9 @@ class World:
         self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
         self._pods_of: dict[str, NodePods] = {}
         """By node, its pods as snapshots show them, with all that is known of them, until one of them changes."""
-        self._cost = 0
-        self._ends = deque(ends(self.commitments, self.now))
-        self._bill: int | None = None
-        self._bill_is_known = False
-        self.versions: Counter[str] = Counter()
-        """By node: grows with every change of its pods or of itself."""
+        self._costs: tuple[Commitments, int, int | None] | None = None
+        """The commitments in force, list price and bill of the nodes; None once nodes have come or gone."""
+        self.versions: Counter[str] = Counter()  # By node: grows with every change of its pods or of itself.
         for node in self.origin.nodes:
             self._add(node)
         for pod in self.origin.pods:
@@ -143,8 +133,7 @@ class World:
         """Remove a node with its machine and the pods that are left on it."""
         node = self.nodes.pop(name)
         self.deletion_begun.pop(name, None)
-        self._cost -= self.prices.of(node).per_hour
-        self._bill_is_known = False
+        self._costs = None
         for pod in list(self.on.pop(name).values()):
             self.delete_pod(pod)
         self.onlooker.node(self, node, None)
@@ -200,10 +189,8 @@ class World:
         if known.deleting is None:
             self.budgets.count(known, -1)
             self.controlled.drop(known)
-        self.pending.pop(known.key, None)
-        self.moves.pop(known.key, None)
-        self.replaces.pop(known.key, None)
-        self.bought_for.pop(known.key, None)
+        for facts in (self.pending, self.moves, self.replaces, self.bought_for):
+            facts.pop(known.key, None)
         self.on.get(known.node, {}).pop(known.key, None)
         self._pods_of.pop(known.node, None)
         self.note_change(known.node, detail=known.node not in self.nodes)
@@ -221,34 +208,32 @@ class World:
         return self._snapshot[1]
 
     def sample(self) -> None:
-        """Note how many nodes there are, if that is news."""
-        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending), self._bill_now())
+        """Note nodes, money and waiting pods, if they are news."""
+        cost, bill = self._costs_now()
+        row = Moment(self.now, len(self.nodes), cost, len(self.pending), bill)
         series = self.measures.series
         if not series or series[-1][1:] != row[1:]:
             if series and series[-1].at == self.now:
                 series.pop()
             series.append(row)
 
-    def _bill_now(self) -> int | None:
-        """Return the bill, worked out again once nodes have changed or a commitment has ended."""
-        ended = bool(self._ends) and self._ends[0] <= self.now
-        if self.commitments and (ended or not self._bill_is_known):
-            while self._ends and self._ends[0] <= self.now:
-                self._ends.popleft()
+    def _costs_now(self) -> tuple[int, int | None]:
+        """Return list price and bill, worked out again once nodes have changed or a commitment has ended."""
+        in_force = self.commitments.in_force(self.now) if self.commitments else self.commitments
+        if self._costs is None or self._costs[0] != in_force:
             nodes = tuple(self.nodes.values())
-            self._bill = Bill.of(self.prices, self.commitments, nodes, self.now).cost_of(nodes)
-            self._bill_is_known = True
-        return self._bill
+            bill = Bill.of(self.prices, self.commitments, nodes, self.now).cost_of(nodes) if self.commitments else None
+            self._costs = in_force, self.prices.cost_of(nodes), bill
+        return self._costs[1:]
 
     def _snapshot_of_now(self) -> Snapshot:
         names = sorted(self.nodes)
-        keys = sorted(self.pods)
         found = replace(
             self.origin,
             began_at=self.now,
             taken_at=self.now,
             nodes=tuple(self.nodes[name] for name in names),
-            pods=tuple(self.pods[key] for key in keys),
+            pods=tuple(self.pods[key] for key in sorted(self.pods)),
             disruption_budgets=tuple(self.budgets.now()),
             workloads=self.controlled.workloads(),
         )
@@ -269,5 +254,4 @@ class World:
         self.onlooker.node(self, None, node)
         self.nodes[node.name] = node
         self.on[node.name] = {}
-        self._cost += self.prices.of(node).per_hour
-        self._bill_is_known = False
+        self._costs = None

@@ -74,8 +74,11 @@ def test_a_flexible_commitment_covers_what_the_others_leave(idle: Fraction, node
 
 
 def test_a_steady_state_has_its_own_use() -> None:
-    (row,) = rows_of(bill(committed(12)), machines(4), machines(1))
+    now = Situation(cluster(machines(4)), ClusterState(), policy_with(committed(12)))
+    found = committed_of(now, PRICES, cluster(machines(1)))
 
+    assert found
+    (row,) = found.rows
     assert row.at_rest
     assert (row.now.used, row.at_rest.used) == (
         Capacity(Fraction(12), Fraction(48)),

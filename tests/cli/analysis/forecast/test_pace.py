@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.pace import LetGo, Pace, PacedDrain
+from functions.cli.analysis.forecast.pace import Pace, PacedDrain
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state, pace_of
 from shared.adapters.prices import load
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
-from shared.core.records.orders import Origin
-from shared.core.records.state import Backoff, Claim, ClusterState
+from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, pod, policy
 
@@ -72,6 +71,85 @@ def test_three_nodes_are_gone_when_the_gates_have_let_them(minutes: int, rules: 
     assert ends(rules, 3) == minutes * MINUTE
 
 
+@pytest.mark.parametrize(
+    ("minutes", "rules", "given"),
+    [
+        pytest.param(14, policy(), {"ripe": NOW + 7 * MINUTE}, id="its mark is old enough in the second pass"),
+        pytest.param(4, policy(cluster_wide={"freezes": (Freeze(NOW + 60 * MINUTE, FAR),)}), {},
+                     id="before a freeze that is still to come, even beyond the horizon"),
+        pytest.param(64, policy(budgets=(Budget(Limit(count=0), Schedule("0 22 * * *", 60 * MINUTE, "UTC")),)), {},
+                     id="when a scheduled budget of its pool ends"),
+    ],
+)  # fmt: skip
+def test_a_node_is_gone(minutes: int, rules: Policy, given: dict[str, Any]) -> None:
+    assert ends(rules, 1, **given) == minutes * MINUTE
+
+
+EACH_MINUTE = Schedule("*/2 * * * *", MINUTE, "UTC")
+WATCHDOG = policy().drain.watchdog
+
+
+@pytest.mark.parametrize(
+    ("minutes", "count", "rules", "state"),
+    [
+        pytest.param([0, 0, 0, 5, 10], 5, policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=50)),)), {},
+                     id="half of the nodes that are left, rounded up: three of five, one of two, the last"),
+        pytest.param([70], 1, policy(),
+                     {"backoffs": {"uid-n0": Backoff("n0", NOW + 70 * MINUTE, 70 * MINUTE, "late")}},
+                     id="in the pass after it has backed off, although nothing else changes then"),
+        pytest.param([5], 1, policy(budgets=(Budget(ONE),)),
+                     {"claims": {"uid-n4": claim("n4", since=NOW - WATCHDOG + 5 * MINUTE)}},
+                     id="when the watchdog looks after the drain that was under way before"),
+        pytest.param([170 * 1440], 2, policy(rate=Rate(ONE, timedelta(days=60)),
+                                             cluster_wide={"freezes": (Freeze(NOW, NOW + timedelta(days=170)),)}), {},
+                     id="the first after the freeze: the horizon does not move on with it to the second"),
+        pytest.param([0, 1805, 3610], 3, policy(budgets=(Budget(Limit(count=9), EACH_MINUTE),),
+                                                cluster_wide={"time_gap": timedelta(hours=30)}), {},
+                     id="after each gap, in which a schedule changes at some 360 passes in vain"),
+    ],
+)  # fmt: skip
+def test_drains_begin(minutes: list[int], count: int, rules: Policy, state: dict[str, Any]) -> None:
+    pace = paced(rules, ClusterState(**state))
+    pace.let_go(drains(count), FAR)
+
+    assert sorted((begins - NOW) // MINUTE for begins in pace.begins.values()) == minutes
+
+
+@pytest.mark.parametrize(
+    ("held_up", "count", "rules", "given"),
+    [
+        pytest.param({Unremovable.MARKED_RECENTLY: 300, Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600},
+                     2, policy(cluster_wide={"time_gap": 10 * MINUTE}), {"ripe": NOW + 5 * MINUTE}, id="each its own"),
+        pytest.param({Unremovable.NODES_PER_PASS: 900}, 4, policy(), {}, id="every pass counts"),
+        pytest.param({Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600}, 2,
+                     policy(cluster_wide={"time_gap": 10 * MINUTE}), {"lasts": 60 * MINUTE},
+                     id="the pass after a drain is one, although nothing ends before it"),
+    ],
+)  # fmt: skip
+def test_reasons_count_the_seconds_for_which_they_hold_the_next_node_up(
+    held_up: dict[Unremovable, int], count: int, rules: Policy, given: dict[str, Any]
+) -> None:
+    pace = paced(rules)
+    pace.let_go(drains(count, **given), FAR)
+
+    assert pace.held_up == held_up
+
+
+@pytest.mark.parametrize(
+    ("reason", "rules"),
+    [
+        pytest.param(Unremovable.MINIMUM_NODES, policy(cluster_wide={"minimum_nodes": 5}), id="at the minimum"),
+        pytest.param(Unremovable.BUDGET, policy(budgets=(Budget(Limit(count=0)), Budget(ONE, EACH_MINUTE))),
+                     id="a schedule of minutes is not asked for half a year"),
+    ],
+)  # fmt: skip
+def test_what_never_opens_is_shown_by_its_reason(reason: Unremovable, rules: Policy) -> None:
+    pace = paced(rules)
+
+    assert pace.let_go(drains(2), FAR) == frozenset()
+    assert (pace.ended, pace.never) == (None, {"n0": reason, "n1": reason})
+
+
 SHUT = [
     pytest.param(Unremovable.PAUSED, policy(cluster_wide={"paused": True}), id="a pause"),
     pytest.param(Unremovable.OUTSIDE_WINDOWS, policy(windows=()), id="no window at all"),
@@ -92,149 +170,36 @@ SHUT = [
 @pytest.mark.parametrize(("reason", "rules"), SHUT)
 def test_what_is_shut_for_good_is_shown_at_once_and_holds_nothing_up(reason: Unremovable, rules: Policy) -> None:
     pace = paced(rules)
-    told = pace.let_go(drains(2), NOW)
-    assert told == LetGo(frozenset(), frozenset({"n0", "n1"}))
+    assert pace.let_go(drains(2), NOW) == frozenset()
     assert (set(pace.never.values()), pace.held_up, pace.now) == ({reason}, {}, NOW)
 
 
 def test_a_budget_of_nothing_for_other_reasons_shuts_nothing() -> None:
     pace = paced(policy(budgets=(Budget(Limit(count=0), reasons=frozenset({"empty"})),)))
-    assert pace.let_go(drains(1), FAR).begun == {"n0"}
+    assert pace.let_go(drains(1), FAR) == {"n0"}
 
 
 def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
     nodes = [node("a1"), node("b1", pool="b")]
     rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
     pace = pace_of(Situation(cluster(nodes), ClusterState(), rules))
-    told = pace.let_go([PacedDrain(own, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for own in nodes], FAR)
-    assert told == LetGo(frozenset({"b1"}), frozenset({"a1"}))
+    rows = [PacedDrain(own, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for own in nodes]
+    assert pace.let_go(rows, FAR) == {"b1"}
     assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
-
-
-def test_a_drain_that_was_under_way_before_makes_room_in_the_budget() -> None:
-    """It counts until its watchdog has looked after it; then the next begins."""
-    claim = Claim(
-        order_id="o", node="n4", pool="a", zone="", since=NOW, reason=DrainReason.MANUAL, origin=Origin.MANUAL
-    )
-    rules = policy(budgets=(Budget(ONE),))
-    pace = paced(rules, ClusterState(claims={NODES[4].uid: claim}))
-    told = pace.let_go(drains(1), FAR)
-    assert told == LetGo(frozenset({"n0"}))
-    assert pace.begins["n0"] >= NOW + rules.drain.watchdog
-
-
-def test_a_node_waits_for_its_mark() -> None:
-    assert ends(policy(), 1, ripe=NOW + 7 * MINUTE) == 14 * MINUTE
-
-
-@pytest.mark.parametrize(
-    ("reason", "rules"),
-    [
-        pytest.param(Unremovable.PAUSED, policy(cluster_wide={"paused": True}), id="paused"),
-        pytest.param(Unremovable.OUTSIDE_WINDOWS, policy(windows=()), id="no window ever"),
-        pytest.param(Unremovable.BUDGET, policy(budgets=(Budget(Limit(count=0)),)), id="a budget of nothing"),
-        pytest.param(Unremovable.MINIMUM_NODES, policy(cluster_wide={"minimum_nodes": 5}), id="at the minimum"),
-    ],
-)
-def test_what_never_opens_is_shown_by_its_reason(reason: Unremovable, rules: Policy) -> None:
-    pace = paced(rules)
-
-    assert pace.let_go(drains(2), FAR) == LetGo(frozenset(), frozenset({"n0", "n1"}))
-    assert (pace.ended, pace.never) == (None, {"n0": reason, "n1": reason})
-
-
-def test_schedules_of_minutes_are_not_asked_for_half_a_year() -> None:
-    each_minute = Schedule("*/2 * * * *", MINUTE, "UTC")
-    closed = (Budget(Limit(count=0)), Budget(ONE, each_minute))
-
-    assert paced(policy(budgets=closed)).let_go(drains(1), FAR).never == {"n0"}
-
-
-def test_what_held_it_up_is_counted_by_reason() -> None:
-    pace = paced(policy(cluster_wide={"time_gap": 10 * MINUTE}))
-    pace.let_go(drains(2, ripe=NOW + 5 * MINUTE), FAR)
-
-    assert dict(pace.held_up) == {
-        Unremovable.MARKED_RECENTLY: 300,
-        Unremovable.NODES_PER_PASS: 300,
-        Unremovable.TIME_GAP: 600,
-    }
 
 
 def test_those_that_have_not_begun_by_then_are_neither_gone_nor_never() -> None:
     pace = paced(policy())
 
-    assert pace.let_go(drains(3), NOW + 6 * MINUTE) == LetGo(frozenset({"n0", "n1"}))
+    assert pace.let_go(drains(3), NOW + 6 * MINUTE) == {"n0", "n1"}
     assert pace.now == NOW + 5 * MINUTE
-
-
-def test_a_pool_that_is_closed_holds_no_other_pool_up() -> None:
-    both = [node("n0"), node("n1", pool="b")]
-    rules = policy(windows=())
-    pace = pace_of(Situation(cluster(both), ClusterState(), with_pool(rules, "b")))
-
-    told = pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, MINUTE) for own in both], FAR)
-    assert told == LetGo(frozenset({"n1"}), frozenset({"n0"}))
-
-
-def with_pool(rules: Policy, name: str) -> Policy:
-
-    return replace(rules, pools={**rules.pools, name: policy(name).pools[name]})
-
-
-def test_a_budget_in_percent_is_measured_by_the_nodes_that_are_left() -> None:
-    """Of five half are three, rounded up; of the two that are left one, after them the last."""
-    pace = paced(policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=50)),)))
-
-    pace.let_go(drains(5), FAR)
-
-    begun = sorted((begins - NOW) // MINUTE for begins in pace.begins.values())
-    assert begun == [0, 0, 0, 5, 10]
-
-
-def test_a_node_that_backs_off_goes_in_the_pass_after_that() -> None:
-    """Nothing else changes then."""
-    backed_off = ClusterState(backoffs={"uid-n0": Backoff("n0", NOW + 70 * MINUTE, 70 * MINUTE, "deadline")})
-    pace = paced(policy(), backed_off)
-
-    pace.let_go(drains(1), FAR)
-
-    assert pace.begins == {"n0": NOW + 70 * MINUTE}
-
-
-def test_the_horizon_stays_where_it_was_at_the_beginning() -> None:
-    """Half a year ends ten days after the freeze, and the second node would go two months after the first."""
-    frozen = {"freezes": (Freeze(NOW, NOW + timedelta(days=170)),)}
-    pace = paced(policy(rate=Rate(ONE, timedelta(days=60)), cluster_wide=frozen))
-
-    pace.let_go(drains(2), FAR)
-
-    assert len(pace.begins) == 1
-
-
-def test_before_a_freeze_that_is_still_to_come_nodes_go() -> None:
-    """Even where it lasts beyond the horizon."""
-    frozen = policy(cluster_wide={"freezes": (Freeze(NOW + 60 * MINUTE, FAR),)})
-
-    assert ends(frozen, 1) == 4 * MINUTE
-
-
-def test_a_node_goes_when_a_scheduled_budget_of_its_pool_ends() -> None:
-    none = Budget(Limit(count=0), schedule=Schedule("0 22 * * *", 60 * MINUTE, "UTC"))
-
-    assert ends(policy(budgets=(none,)), 1) == 64 * MINUTE
-
-
-def test_every_pass_that_a_reason_holds_the_next_node_up_counts() -> None:
-    pace = paced(policy())
-    pace.let_go(drains(4), FAR)
-
-    assert pace.held_up == {Unremovable.NODES_PER_PASS: 3 * 300}
 
 
 def test_a_pool_that_has_had_its_turn_leaves_the_others_theirs() -> None:
     nodes = [node("a0"), node("a1"), node("b0", pool="b")]
-    pace = pace_of(Situation(cluster(nodes), ClusterState(), with_pool(policy(), "b")))
+    pace = pace_of(
+        Situation(cluster(nodes), ClusterState(), replace(policy(), pools={**policy().pools, **policy("b").pools}))
+    )
     pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for own in nodes], FAR)
 
     assert pace.begins == {"a0": NOW, "a1": NOW + 5 * MINUTE, "b0": NOW}
@@ -248,14 +213,6 @@ def test_the_last_node_is_gone_when_the_longest_drain_has_ended() -> None:
     assert (pace.begins["n1"], pace.ended) == (NOW + 5 * MINUTE, NOW + 60 * MINUTE)
 
 
-def test_passes_in_vain_are_counted_from_the_last_drain_on() -> None:
-    """Some 360 passes lie in each gap of 30 hours, and a schedule changes at every one of them."""
-    each_minute = Schedule("*/2 * * * *", MINUTE, "UTC")
-    pace = paced(policy(budgets=(Budget(Limit(count=9), each_minute),), cluster_wide={"time_gap": timedelta(hours=30)}))
-
-    assert pace.let_go(drains(3), FAR).begun == {"n0", "n1", "n2"}
-
-
 @pytest.mark.parametrize(("gap", "minutes"), [(0, [0, 5, 10]), (10, [0, 15, 30])])
 def test_rounds_of_one_drain_each_are_paced_as_one_round_of_all(gap: int, minutes: list[int]) -> None:
     """In a cluster of ten nodes each round has one; its end is not a pass that began nothing."""
@@ -264,21 +221,6 @@ def test_rounds_of_one_drain_each_are_paced_as_one_round_of_all(gap: int, minute
         pace.let_go([drain], FAR)
 
     assert [at - NOW for at in pace.begins.values()] == [minute * MINUTE for minute in minutes]
-
-
-def test_the_pass_after_a_drain_is_looked_at_although_nothing_ends_before_it() -> None:
-    pace = paced(policy(cluster_wide={"time_gap": 10 * MINUTE}))
-    pace.let_go(drains(2, lasts=60 * MINUTE), FAR)
-
-    assert pace.held_up == {Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600}
-
-
-def test_a_drain_that_began_before_ends_its_watchdog_after_its_beginning() -> None:
-    rules = policy(budgets=(Budget(ONE),))
-    pace = paced(rules, ClusterState(claims={"uid-n4": claim("n4", since=NOW - rules.drain.watchdog + 5 * MINUTE)}))
-    pace.let_go(drains(1), FAR)
-
-    assert pace.begins == {"n0": NOW + 5 * MINUTE}
 
 
 def test_a_node_that_counts_for_no_budget_takes_nothing_from_one_when_it_goes() -> None:

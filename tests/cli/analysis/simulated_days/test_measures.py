@@ -74,14 +74,6 @@ def test_waits_at_the_ramp_are_those_that_began_in_it() -> None:
     assert (told.longest_wait, told.longest_wait_by_ebb) == (30, 5)
 
 
-def test_a_pod_that_is_moved_again_is_counted() -> None:
-    measures = Measures([Moment(NOW, 1, 1, 0)])
-    for before in (0, 1, 2):
-        measures.note_eviction(Actor.EBB, before=before)
-
-    assert measures.twice == 2
-
-
 def test_what_stood_for_no_time_is_neither_the_least_nor_the_most() -> None:
     """Several things happen in one moment."""
     rows = [Moment(NOW, 4, 400, 0), Moment(NOW + HOUR, 9, 900, 0), Moment(NOW + HOUR, 1, 100, 0)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl, bind, end, evict
+from functions.cli.analysis.simulated_days.pod_lives import bind, end, evict, scale
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -60,9 +60,6 @@ def test_a_pod_that_is_ending_from_the_beginning_counts_for_no_budget() -> None:
     assert [(budget.expected_pods, budget.current_healthy) for budget in seen.budgets.now()] == [(1, 1)]
 
 
-WEB = "default/ReplicaSet/web"
-
-
 def costing(written: str | None = None, mark: str = "") -> Pod:
     """A pod on which people wrote a deletion cost, or that carries Ebb's mark of one."""
     notes = {} if written is None else {names.DELETION_COST: written}
@@ -85,6 +82,6 @@ def test_of_two_pods_the_one_of_the_lower_cost_is_dropped(expected: str, other: 
     pods = [pod("a", on="n0", owner="ReplicaSet/web"), other]
     world = World(cluster([node("n0"), node("n1")], pods), load(), DELAYS, NOW)
 
-    ReplicaControl(world).scale(WEB, 1)
+    scale(world, other.spec, 1)
 
     assert [one.name for one in world.pods.values() if one.deleting is not None] == [expected]
