@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from functions.cli.input.options import Only, Sort
-from functions.cli.plan.view import AskedNodes, PlanView, check_pools, choose_nodes, list_nodes, verdict_groups, view_of
-from shared.core.planning.plan import NodeDecision, Verdict
+from functions.cli.plan.view import (
+    EVERY_NODE,
+    AskedNodes,
+    NodeView,
+    PlanView,
+    check_pools,
+    choose_nodes,
+    list_nodes,
+    view_of,
+)
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.errors import BadInput
 from tests.cli import dumps
@@ -28,14 +37,18 @@ from tests.cli.plan.plans import (
 from tests.cli.running import run_ebb
 
 
+def _listed(given: Plan) -> tuple[NodeView, ...]:
+    return list_nodes(view_of(given), EVERY_NODE).nodes
+
+
 def test_orders_stand_as_they_were_taken() -> None:
     given = plan(ordered("n1"), ordered("n2"), orders=[order("n2"), order("n1")])
-    assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n2", "n1"]
+    assert [row.name for row in _listed(given)] == ["n2", "n1"]
 
 
 def test_kept_nodes_stand_by_pool_and_reason() -> None:
     given = plan(busy("n1", pool="b"), busy("n2"), decision("n3", Verdict.KEEP, Blocker(Unremovable.BUDGET)))
-    assert [row.name for row in next(verdict_groups(view_of(given))).nodes] == ["n3", "n2", "n1"]
+    assert [row.name for row in _listed(given)] == ["n3", "n2", "n1"]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +63,7 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
     ],
 )
 def test_when(expected: str, given: NodeDecision) -> None:
-    shown = list(verdict_groups(view_of(plan(given, orders=[order("n")]))))
-    assert shown[0].nodes[0].when == expected
+    assert _listed(plan(given, orders=[order("n")]))[0].when == expected
 
 
 @pytest.mark.parametrize(
@@ -72,7 +84,7 @@ def test_when(expected: str, given: NodeDecision) -> None:
     ],
 )
 def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], given: NodeDecision) -> None:
-    assert next(verdict_groups(view_of(plan(given)))).nodes[0].about == expected
+    assert _listed(plan(given))[0].about == expected
 
 
 @pytest.mark.parametrize(
@@ -84,7 +96,7 @@ def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], 
     ],
 )
 def test_a_row_shows_the_reason_of(expected: str, given: NodeDecision) -> None:
-    assert next(verdict_groups(view_of(plan(given)))).nodes[0].reason == expected
+    assert _listed(plan(given))[0].reason == expected
 
 
 def _view() -> PlanView:
