@@ -11,7 +11,7 @@ from rich.console import Console
 from functions.cli.analysis.forecast.committed import Committed, LaterAddition
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.plan import page, totals
-from functions.cli.plan.commitments import sentences
+from functions.cli.plan.commitments import idle, sentences
 from functions.cli.plan.scenarios import ScenarioMoney, headline, rows, scenario_documents, title
 from functions.cli.plan.tables import OF_BILL, scenario_table
 from functions.cli.plan.view import view_of, with_scenarios
@@ -106,7 +106,7 @@ def test_without_a_steady_state_what_is_idle_now_is_named() -> None:
     committed = some_committed()
     now = replace(committed, rows=tuple(replace(row, at_rest=None) for row in committed.rows))
 
-    (told,) = sentences(now, None)
+    (told,) = idle(now)
     assert "$182 a month until 2027-05-01 (n2: 10 vCPU, 40 GiB)" in told
 
 
