@@ -17,6 +17,7 @@ from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import Ending, ending_of
 from functions.cli.errors import INTERRUPTED
 from functions.cli.main import app
+from functions.cli.output.terminal import BULLET
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Volume
 from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremovable
@@ -192,11 +193,12 @@ FORMER = (Objection("surge_kind", "a/p"),)
     ],
 )  # fmt: skip
 def test_the_last_sentence_is_what_can_be_done(expected: str, ending: Ending) -> None:
-    assert (ending.objections, ending.sentences[-1]) == ((), expected)
+    assert ending.sentences[-1] == expected
+    assert not ending.sentences[-1].startswith(BULLET)
 
 
 def test_a_former_word_of_an_objection_is_still_read() -> None:
-    (objection,) = ended("refused", "blocked_by_pod", objections=FORMER).objections
+    _, objection = ended("refused", "blocked_by_pod", objections=FORMER).sentences
 
     assert objection.endswith(PodBlock.SURGE_IMPOSSIBLE.remedy)
 

@@ -152,7 +152,7 @@ def test_what_is_over_is_not_shown() -> None:
     state = ClusterState(
         backoffs={"u": Backoff("n", over, MINUTE, "deadline")}, breakers={"a": Breaker(over, "why")}, last_pass=NOW
     )
-    assert (status(state).backoffs, status(state).breakers) == ((), ())
+    assert (status(state).backoffs, status(state).breakers) == ([], [])
 
 
 def test_the_last_ten_results_are_shown_newest_first() -> None:
