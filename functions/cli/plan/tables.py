@@ -138,14 +138,12 @@ _NODE: Final = (
 
 def node_table(given: Shown, width: int) -> Table:
     """Return a line for each node, in groups by verdict, with its whole reason at any width."""
-    tables = _node_tables(given)
-    longest = max(len(row.about[0]) for row in given.nodes)
-    if longest:
-        wanted = max(longest, len(_ABOUT))
-        found = fit(tables, width - wanted - GAP)
-        room = width - found.width - GAP
-        if room >= min(wanted, _LEAST_ABOUT):
-            return _with_about(found, given.nodes, room)
+    tables, longest = _node_tables(given), max(len(row.about) for row in given.nodes)
+    wanted = max(longest, len(_ABOUT))
+    found = fit(tables, width - wanted - GAP)
+    room = width - found.width - GAP
+    if longest and room >= min(wanted, _LEAST_ABOUT):
+        return _with_about(found, given.nodes, room)
     return fit((*tables, replace(tables[-1], gap=1)), width)
 
 
@@ -184,8 +182,8 @@ def _groups(rows: Sequence[NodeView]) -> dict[int, str]:
 
 
 def _with_about(table: Table, rows: Sequence[NodeView], room: int) -> Table:
-    """Add what stands in the way after the reason, each in the longest wording that has room."""
-    cells = tuple(next(wording for wording in row.about if len(wording) <= room) for row in rows)
+    """Add what stands in the way after the reason, cut to the room."""
+    cells = tuple(row.about if len(row.about) <= room else f"{row.about[: room - 1]}…" for row in rows)
     at = next(number for number, column in enumerate(table.columns) if column.title == "reason") + 1
     return replace(table, columns=(*table.columns[:at], Column(_ABOUT, cells, wraps=True), *table.columns[at:]))
 

@@ -39,14 +39,14 @@ class RemovedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """One node. `about` is what stands in its way, the longest wording first; `when` is when it may go."""
+    """One node. `about` is what stands in its way; `when` is when it may go."""
 
     decision: NodeDecision
     sentence: str
     """That of its reason; empty where the reason is an order's id."""
     reason: str
     """The word that names the verdict; of a node that a pod keeps the pod's own, with what it is of."""
-    about: tuple[str, ...]
+    about: str
     when: str
     could_go: bool
     order: PlannedOrder | None
@@ -69,7 +69,7 @@ def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
             decision,
             sentence=sentences.of_reason(decision.reason, decision.blockers),
             reason=sentences.reason_of(decision),
-            about=sentences.wordings_about(decision.blockers),
+            about=sentences.about(decision.blockers),
             when=sentences.when_it_goes(decision, plan.taken_at, order.saving if order else 0),
             could_go=decision.name in could_go,
             order=order,
@@ -296,9 +296,5 @@ def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
     known = {node.decision.pool for view in views for node in view.nodes}
     for pool in pools:
         if pool not in known:
-            nowhere = (
-                "the cluster has no pool {!r}; it has" if len(views) == 1 else "no cluster has a pool {!r}; there are"
-            )
-            meant = near(pool, known)
-            has = some(sorted(known - {""}), 5)
-            raise BadInput(f"--pool: {nowhere.format(pool)} {has}{f'; {meant}' if meant else '.'}")
+            meant, has = near(pool, known), some(sorted(known - {""}), 5)
+            raise BadInput(f"--pool: there is no pool {pool!r}; there are {has}{f'; {meant}' if meant else '.'}")
