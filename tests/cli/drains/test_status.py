@@ -4,7 +4,6 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,7 +11,6 @@ from uuid import uuid4
 import pytest
 import typer
 from msgspec.structs import replace
-from rich.console import Console
 
 from functions.cli.drains import status_table
 from functions.cli.drains.commands import EVERY_SECONDS, watch
@@ -27,7 +25,7 @@ from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, Pool
 from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
 from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
-from tests.cli.running import run_ebb
+from tests.cli.running import on_terminal, run_ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import FirestoreEmulator
 
@@ -81,9 +79,7 @@ def rich_in_everything() -> InstallationStatus:
 
 
 def printed(shown: InstallationStatus, width: int, *, terminal: bool = True) -> list[str]:
-    page = StringIO()
-    status_table.show(Console(file=page, width=width, force_terminal=terminal, color_system=None), shown)
-    return [line.rstrip() for line in page.getvalue().splitlines()]
+    return on_terminal(lambda console: status_table.show(console, shown), width, terminal=terminal)
 
 
 @pytest.mark.parametrize("width", [80, 120])

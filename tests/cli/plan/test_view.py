@@ -34,7 +34,7 @@ from tests.cli.plan.plans import (
     plan,
     waiting,
 )
-from tests.cli.running import run_ebb
+from tests.cli.running import ebb, read_json
 
 
 def _listed(given: Plan) -> tuple[NodeView, ...]:
@@ -177,20 +177,11 @@ APART_EACH = one_pod_a_node(affinity=APART)
 TOO_BIG = one_pod_a_node(cpu="2200m")
 
 
-def written(objects: list[dict[str, Any]], path: Path) -> Path:
-    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
-    return path
-
-
-def said(dump: Path, *words: str | Path) -> Any:
-    return json.loads(run_ebb(*words, "--dump", dump, "--output", "json").stdout)
-
-
 @pytest.mark.parametrize("objects", [APART_EACH, TOO_BIG], ids=["pods exclude each other", "no node has room for two"])
 def test_a_node_that_can_never_go_does_not_wait_for_a_mark(objects: list[dict[str, Any]], tmp_path: Path) -> None:
-    dump = written(objects, tmp_path / "dump.json")
+    dump = dumps.write_items(tmp_path / "dump.json", objects)
 
-    table, told = run_ebb("plan", "--dump", dump).stdout, said(dump, "plan")
+    table, told = ebb("plan", dump).stdout, read_json("plan", dump)
 
     assert {(node["verdict"], node["reason"]) for node in told["nodes"]} == {("keep", "no_place_for_pods")}
     assert "no_place_for_pods" in table
@@ -202,11 +193,11 @@ def test_a_node_that_can_never_go_does_not_wait_for_a_mark(objects: list[dict[st
     "objects", [APART_EACH, list(dumps.items(12)), rich_dump(0), rich_dump(1)], ids=["apart", "plain", "rich", "rich 2"]
 )
 def test_plan_explain_and_report_give_each_node_the_same_reason(objects: list[dict[str, Any]], tmp_path: Path) -> None:
-    dump, page = written(objects, tmp_path / "dump.json"), tmp_path / "report.json"
+    dump, page = dumps.write_items(tmp_path / "dump.json", objects), tmp_path / "report.json"
     nodes = [thing["metadata"]["name"] for thing in objects if thing["kind"] == "Node"]
 
-    plan, explained = said(dump, "plan"), said(dump, "explain", *nodes)["explained"]
-    run_ebb("report", "--dump", dump, "--output", "json", "--out", page)
+    plan, explained = read_json("plan", dump), read_json("explain", *nodes, dump)["explained"]
+    ebb("report", "--dump", dump, "--output", "json", "--out", page)
 
     reasons = {node["name"]: (node["verdict"], node["reason"]) for node in plan["nodes"]}
     assert {node["name"]: (node["verdict"], node["reason"]) for node in explained} == reasons
