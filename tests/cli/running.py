@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import chdir
+from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any, Final
 
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
@@ -27,6 +30,13 @@ def read_json(*args: str | Path) -> dict[str, Any]:
     """Return what the command prints as JSON."""
     found: dict[str, Any] = json.loads(ebb(*args, "-o", "json").stdout)
     return found
+
+
+def on_terminal(show: Callable[[Console], object], width: int = 80, *, terminal: bool = True) -> list[str]:
+    """Return the lines that are shown on a terminal of that width, or in a file."""
+    pages = StringIO()
+    show(Console(file=pages, width=width, force_terminal=terminal, color_system=None))
+    return [line.rstrip() for line in pages.getvalue().splitlines()]
 
 
 def run_ebb(*args: str | Path, stdin: str = "", cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:

@@ -23,9 +23,7 @@ NODES = 12
 
 
 def written(folder: Path, keep: Callable[[dict[str, Any]], bool] = lambda _: True) -> Path:
-    path = folder / "night.json"
-    path.write_text(json.dumps({"kind": "List", "items": [item for item in dumps.items(NODES) if keep(item)]}))
-    return path
+    return dumps.write_items(folder / "night.json", filter(keep, dumps.items(NODES)))
 
 
 def of(item: dict[str, Any], *kinds: str) -> bool:

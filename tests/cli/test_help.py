@@ -1,5 +1,6 @@
-"""What `--help` prints of each command in a terminal of 80 columns."""
+"""What `--help` prints of each command in a terminal of 80 columns, with examples that are understood as they stand."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from functions.cli.errors import spread_dumps
 from functions.cli.main import app
 
 COLUMNS = 80
@@ -47,21 +49,11 @@ def test_what_keeps_its_lines_fits_into_them(path: tuple[str, ...], command: Any
     assert [line for text in others for line in text.splitlines() if len(line.strip()) > TEXT] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "needed"),
-    [
-        pytest.param("drain", ("EBB_CLUSTER", "EBB_TOPIC", "EBB_STATE", "EBB_FIRESTORE_DATABASE"), id="drain"),
-        pytest.param("release", ("EBB_CLUSTER", "EBB_TOPIC", "EBB_STATE", "EBB_FIRESTORE_DATABASE"), id="release"),
-        pytest.param("pause", ("EBB_CLUSTER", "EBB_STATE", "EBB_FIRESTORE_DATABASE"), id="pause"),
-        pytest.param("resume", ("EBB_CLUSTER", "EBB_STATE", "EBB_FIRESTORE_DATABASE"), id="resume"),
-        pytest.param("status", ("EBB_CLUSTER", "EBB_STATE", "EBB_FIRESTORE_DATABASE"), id="status"),
-    ],
-)
-def test_who_acts_on_a_running_ebb_reads_which_variables_and_where_they_come_from(
-    path: str, needed: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("path", ["drain", "release", "pause", "resume", "status", "history"])
+def test_who_acts_on_a_running_ebb_reads_which_variables_and_where_they_come_from(path: str) -> None:
     text = shown(path)
-    assert [name for name in needed if name not in text] == []
+    assert [name for name in ("EBB_CLUSTER", "EBB_STATE", "EBB_FIRESTORE_DATABASE") if name not in text] == []
+    assert ("EBB_TOPIC" in text) == (path in {"drain", "release"})
     assert 'eval "$(terraform output -raw cli)"' in text
 
 
@@ -71,3 +63,40 @@ def test_examples_stand_under_their_word_with_the_same_indentation(path: tuple[s
     _, _, below = shown(*path).partition("Examples:")
     lines = below.split("╭")[0].splitlines()[1:]
     assert {len(line) - len(line.lstrip()) for line in lines if line.strip()} == {3}
+
+
+def examples(command: Any) -> list[str]:
+    """Return the lines below `Examples:`."""
+    _, _, below = (command.help or "").partition("Examples:")
+    return [line.strip() for line in below.splitlines() if line.strip()]
+
+
+def words_of_ebb(example: str) -> list[str]:
+    """Return the part of a pipeline that is ours, without where its output goes."""
+    ours = next(part for part in example.split(" | ") if part.startswith("ebb "))
+    return shlex.split(ours.partition(" > ")[0])[1:]
+
+
+def leaf(typed: list[str]) -> tuple[Any, list[str]]:
+    """Return the command that is typed, and what stands behind it."""
+    command: Any = get_command(app)
+    while typed and typed[0] in getattr(command, "commands", {}):
+        command, typed = command.commands[typed[0]], typed[1:]
+    return command, typed
+
+
+@pytest.mark.parametrize(("path", "command"), ALL)
+def test_every_help_has_examples_of_its_own_command(path: tuple[str, ...], command: Any) -> None:
+    shown = examples(command)
+    assert shown
+    assert [example for example in shown if " ".join(("ebb", *path)) not in example] == []
+    assert [example for example in shown if len(example) + 4 > COLUMNS] == []
+
+
+@pytest.mark.parametrize(("path", "command"), ALL)
+def test_every_example_is_understood(path: tuple[str, ...], command: Any) -> None:
+    del path
+    for example in examples(command):
+        meant, typed = leaf(words_of_ebb(example))
+        assert not hasattr(meant, "commands"), example
+        meant.make_context("ebb", spread_dumps(typed), resilient_parsing=False)

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from functions.cli.dumps.homes import Home
 from functions.cli.input.inputs import IN_REACH, INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_CLUSTER, OTHER_POLICY
 from functions.cli.input.readers import is_installed
-from functions.cli.main import app
 from functions.cli.output.format import moment
 from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave, WaveNode
@@ -20,6 +18,7 @@ from shared.settings import read_settings
 from shared.wiring import state_of
 from tests.builders import NOW
 from tests.cli import dumps
+from tests.cli.running import ebb
 
 PROD = "projects/p/locations/europe-west4/clusters/prod"
 ZONAL = PROD.replace("west4", "west4-b")
@@ -66,8 +65,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, s
 
 
 def _planned(tmp_path: Path, *more: str) -> tuple[dict[str, Any], str]:
-    dump = str(dumps.write(tmp_path / "c.json", 24))
-    shown = CliRunner().invoke(app, ["plan", "--dump", dump, "-o", "json", *more])
+    shown = ebb("plan", "--dump", dumps.write(tmp_path / "c.json", 24), "-o", "json", *more)
     assert shown.exit_code == 0, shown.output
     return json.loads(shown.stdout), shown.stderr
 

@@ -97,8 +97,7 @@ def test_a_dump_without_storage_shows_it_where_a_pod_has_a_claim(
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     claiming = dumps.pod("db-0", dumps.name_of(0), app="db", kind="StatefulSet", volumes=volumes)
     rows = [{"kind": kind, "metadata": {"name": "data", "namespace": "shop"}, "spec": {}} for kind in kinds]
-    given = tmp_path / "night.json"
-    given.write_text(json.dumps({"kind": "List", "items": [dumps.node(0), claiming, *rows]}))
+    given = dumps.write_items(tmp_path / "night.json", [dumps.node(0), claiming, *rows])
 
     said = [line for line in ebb("plan", "--dump", given).output.splitlines() if "volume claims" in line]
 
@@ -134,7 +133,7 @@ def test_the_time_asked_for_counts(dump: Path) -> None:
 
 def test_a_dump_may_come_in_several_files_and_gzipped(tmp_path: Path) -> None:
     dumps.write(tmp_path / "a.json.gz", 4)
-    (tmp_path / "b.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": []}))
+    dumps.write_items(tmp_path / "b.json", [])
     shown = ebb("plan", "--dump", tmp_path / "a.json.gz", tmp_path / "b.json", "--output", "json")
     assert json.loads(shown.stdout)["totals"]["nodes"] == 4
 

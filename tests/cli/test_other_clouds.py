@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from functions.cli.input.inputs import NOT_GKE
 from functions.cli.input.pricing import UNPRICED
-from functions.cli.main import app
 from shared.core.cluster.names import POOL_LABEL
 from tests.cli import dumps
+from tests.cli.running import ebb, read_json
 
 MACHINE = "node.kubernetes.io/instance-type"
 
@@ -46,7 +45,7 @@ def written(
 def test_a_cluster_without_any_pool_is_named_as_elsewhere(
     expected: str | None, given: dict[str, Any], tmp_path: Path
 ) -> None:
-    result = CliRunner().invoke(app, ["plan", "--dump", written(tmp_path, **{"pools": 0, **given}), "-o", "json"])
+    result = ebb("plan", "--dump", written(tmp_path, **{"pools": 0, **given}), "-o", "json")
 
     notes = [line for line in result.stderr.splitlines() if "this does not look like GKE" in line]
     assert result.exit_code == 0
@@ -54,7 +53,7 @@ def test_a_cluster_without_any_pool_is_named_as_elsewhere(
 
 
 def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(app, ["plan", "--dump", written(tmp_path, name="gk3-prod")])
+    shown = ebb("plan", "--dump", written(tmp_path, name="gk3-prod"))
     assert (shown.exit_code, shown.stdout) == (2, "")
     assert shown.stderr.startswith("ebb: dump.json: is an Autopilot cluster (its nodes are named gk3-…)")
 
@@ -74,7 +73,7 @@ def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
 def test_money_is_shown_for_machines_of_google_alone(
     expected: bool, given: dict[str, Any], output: str, tmp_path: Path
 ) -> None:
-    result = CliRunner().invoke(app, ["plan", written(tmp_path, **given), "--potential", "-o", output])
+    result = ebb("plan", written(tmp_path, **given), "--potential", "-o", output)
 
     assert ("$" in result.stdout) is expected
     assert (UNPRICED.partition("{")[0] in " ".join(result.stdout.split())) is not expected
@@ -82,15 +81,14 @@ def test_money_is_shown_for_machines_of_google_alone(
 
 def test_why_not_shows_that_a_cluster_is_not_of_gke_before_it_refuses(tmp_path: Path) -> None:
     dump = written(tmp_path, machine="m5.xlarge", provider="aws", pools=0)
-    first, second = CliRunner().invoke(app, ["why-not", "--dump", dump]).stderr.splitlines()
+    first, second = ebb("why-not", "--dump", dump).stderr.splitlines()
     assert (POOL_LABEL in first, "--prices" in second) == (True, True)
 
 
 def test_without_prices_the_most_nodes_could_go(tmp_path: Path) -> None:
     found = [
-        json.loads(CliRunner().invoke(app, ["plan", dump, "--potential", "-o", "json"]).stdout)
+        read_json("plan", written(tmp_path, nodes=12, machine=machine), "--potential")
         for machine in ("e2-standard-4", "m5.xlarge")
-        if (dump := written(tmp_path, nodes=12, machine=machine))
     ]
 
     known, unpriced = (len(plan["potential"]["nodes"]) for plan in found)
@@ -99,14 +97,11 @@ def test_without_prices_the_most_nodes_could_go(tmp_path: Path) -> None:
 
 
 def test_changes_are_not_ranked_without_prices(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["why-not", written(tmp_path, machine="m5.xlarge")])
-
-    assert result.exit_code != 0
+    assert ebb("why-not", written(tmp_path, machine="m5.xlarge")).exit_code != 0
 
 
 def test_the_page_has_no_column_of_money_without_prices(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
 
-    CliRunner().invoke(app, ["report", written(tmp_path, machine="m5.xlarge"), "--out", str(page)])
-
+    ebb("report", written(tmp_path, machine="m5.xlarge"), "--out", page)
     assert "a month</th>" not in page.read_text()

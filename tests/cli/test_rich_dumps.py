@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from functions.cli.main import app
+from tests.cli import dumps
 from tests.cli.dumps.rich_dump import rich_dump
 from tests.cli.running import run_ebb
 
@@ -38,8 +39,7 @@ ELSEWHERE: Final = {("explain",), ("fleet",)}
 @pytest.fixture(scope="module", params=SEEDS, ids=lambda seed: f"dump {seed}")
 def dump(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rich") / f"dump{request.param}.json"
-    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": rich_dump(request.param)}))
-    return path
+    return dumps.write_items(path, rich_dump(request.param))
 
 
 def objects(dump: Path, kind: str) -> list[dict[str, Any]]:

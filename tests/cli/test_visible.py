@@ -41,9 +41,7 @@ def _items() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("hostile") / "c.json"
-    path.write_text(json.dumps({"kind": "List", "items": _items()}))
-    return path
+    return dumps.write_items(tmp_path_factory.mktemp("hostile") / "c.json", _items())
 
 
 @pytest.fixture(scope="module")

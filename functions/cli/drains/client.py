@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from functions.cli.output.format import count
-from functions.cli.output.terminal import print_point, print_sentence
+from functions.cli.output.terminal import BULLET, print_sentence
 from shared.adapters.process import SystemClock
 from shared.core.cluster.names import NODE_NAME
 from shared.core.records.orders import CLAIM_WITHIN, Order, OrderKind
@@ -110,7 +110,7 @@ def print_what_to_check(installation: Installation, order_id: str, why: str) -> 
         f"The word other_cluster there means that the drainer's EBB_CLUSTER is not {installation.cluster}.",
         f"EBB_STATE and EBB_FIRESTORE_DATABASE: they must name the state that the drainer writes.{never}",
     ):
-        print_point(advice)
+        print_sentence(f"{BULLET}{advice}")
 
 
 LONGEST_REASON: Final = 200

@@ -17,7 +17,6 @@ from functions.cli.drains.client import (
 from functions.cli.drains.outcome import (
     WAITING,
     Ending,
-    ProgressLine,
     ending_of,
     ending_of_unclaimed,
     ending_of_unfinished,
@@ -27,7 +26,7 @@ from functions.cli.drains.outcome import (
 )
 from functions.cli.errors import INTERRUPTED
 from functions.cli.output.format import moment
-from functions.cli.output.terminal import print_point, print_progress, print_sentence
+from functions.cli.output.terminal import print_progress, print_sentence
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim
@@ -57,15 +56,12 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
         typer.echo(order.order_id)
         return 0
     text = f"order {order.order_id} to {installation.topic}, {moment(order.issued_at)}"
-    show(ProgressLine(order.issued_at, "published", text))
+    print_progress(order.issued_at, "published", text)
     try:
         ending = DrainWatch(installation, order).follow(options.timeout)
     except KeyboardInterrupt:
-        ending = Ending(INTERRUPTED, goes_on(order))
-    print_sentence(ending.sentences[0])
-    for objection in ending.objections:
-        print_point(objection)
-    for sentence in ending.sentences[1:]:
+        ending = Ending(INTERRUPTED, (goes_on(order),))
+    for sentence in ending.sentences:
         print_sentence(sentence)
     return ending.code
 
@@ -80,10 +76,6 @@ def order_for(installation: Installation, node: str, options: DrainOptions) -> O
     return manual_order(installation, OrderKind.DRAIN, name, now, dry_run=options.dry_run, ignore=options.ignore)
 
 
-def show(line: ProgressLine) -> None:
-    print_progress(line.at, line.word, line.text)
-
-
 class DrainWatch:
     """One order's progress, printed line by line, each line once."""
 
@@ -94,9 +86,8 @@ class DrainWatch:
 
     def follow(self, timeout: timedelta) -> Ending:
         """Look until the drain ends, nobody can take the order any more, or the patience does."""
-        return poll(self._installation.clock, self._look, timeout, self._advise) or ending_of_unfinished(
-            self._order, timeout
-        )
+        found = poll(self._installation.clock, self._look, timeout, self._advise)
+        return found or ending_of_unfinished(self._order, timeout)
 
     def _look(self) -> Ending | None:
         found = self._installation.state.get(drain_key(self._order.order_id))
@@ -111,7 +102,7 @@ class DrainWatch:
         if not lines and ending is None and now - self._printed_at >= PRINT_AT_LEAST:
             lines = [waiting_line(record, now)]
         for line in lines:
-            show(line)
+            print_progress(*line)
             self._printed_at = now
         self._shown |= {(line.word, line.text) for line in lines if line.word != WAITING}
         return ending

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from functions.cli.errors import WRONG
 from functions.cli.output.format import count, some, span
+from functions.cli.output.terminal import BULLET
 from shared.core.reasons import Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection, PodProgress
 from shared.core.records.orders import Order
@@ -18,12 +19,10 @@ _OBJECTIONS: Final = (Unremovable, PodBlock)
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The exit code and the sentences that go with it."""
+    """The exit code and the sentences that go with it; points name what stood in the way, each with its remedy."""
 
     code: int
     sentences: tuple[str, ...]
-    objections: tuple[str, ...] = ()
-    """Each thing that stood in the way, with its remedy; printed after the first sentence."""
 
 
 def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
@@ -43,27 +42,24 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     text = f"{node}: {outcome}, {record.why}."
     if any(row.reason != record.why for row in record.objections):
         first = f"{text} {sentence(record.why, *_OBJECTIONS)}".strip()
-        return Ending(WRONG, tuple(filter(None, (first, record.remark))), objections(record))
+        return Ending(WRONG, tuple(filter(None, (first, *objections(record), record.remark))))
     return Ending(WRONG, (f"{text} {why_sentence(record)}", *_remedy(record)))
 
 
 def ending_of_unclaimed(order: Order) -> Ending:
     """Return the end of an order that no drainer has taken before it expired."""
     word = Refusal.EXPIRED
-    return Ending(
-        WRONG,
-        (f"{order.node}: {Outcome.REFUSED.value}, {word.value}. {word.sentence}", word.remedy),
-    )
+    return Ending(WRONG, (f"{order.node}: {Outcome.REFUSED.value}, {word.value}. {word.sentence}", word.remedy))
 
 
 def ending_of_unfinished(order: Order, after: timedelta) -> Ending:
     """Return what is shown when the person's patience ends before the drain does."""
-    return Ending(WRONG, (f"{order.node}: not done after {span(after)}.", *goes_on(order)))
+    return Ending(WRONG, (f"{order.node}: not done after {span(after)}.", goes_on(order)))
 
 
-def goes_on(order: Order) -> tuple[str, ...]:
+def goes_on(order: Order) -> str:
     """Return what a person can do who stops watching."""
-    return (f"Order {order.order_id} goes on: ebb status shows it, ebb release {order.node} ends it.",)
+    return f"Order {order.order_id} goes on: ebb status shows it, ebb release {order.node} ends it."
 
 
 def sentence(word: str, *kinds: type[Reason]) -> str:
@@ -87,7 +83,7 @@ def why_sentence(record: DrainRecord) -> str:
 
 def objections(record: DrainRecord) -> tuple[str, ...]:
     rows = [row for row in record.objections if row.reason != Unremovable.BLOCKED_BY_POD] or record.objections
-    return tuple(_objection(row, record.order.node) for row in rows)
+    return tuple(f"{BULLET}{_objection(row, record.order.node)}" for row in rows)
 
 
 def _objection(row: Objection, node: str) -> str:
@@ -111,8 +107,7 @@ WAITING: Final = "waiting"
 _AT_WORK: Final = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressLine:
+class ProgressLine(NamedTuple):
     """What happened when: the phase's or answer's own word, and what it means here."""
 
     at: datetime

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from functions.cli.drains.outcome import held_by, why_sentence
 from functions.cli.output.format import span
@@ -19,15 +19,12 @@ from shared.core.records.state import (
     Claim,
     ClusterState,
     PoolMarks,
-    Reclaimed,
     Wave,
     silence,
 )
 from shared.port_types import WAVE_KEY
 from shared.ports import State
 from shared.store.compare_and_set import read_cluster, read_lenient, readable
-
-T = TypeVar("T")
 
 RESULTS: Final = 10
 NO_RECORD: Final = "no_record"
@@ -89,16 +86,11 @@ class InstallationStatus:
 
     cluster: str
     now: datetime
-    paused: bool
-    pause_reason: str
-    last_pass: datetime | None
+    state: ClusterState
     claims: tuple[HeldNode, ...]
     marks: tuple[MarkedPool, ...]
-    backoffs: tuple[tuple[str, Backoff], ...]
-    breakers: tuple[tuple[str, Breaker], ...]
     drains: tuple[PastDrain, ...]
     """Those that ended, the last first."""
-    reclaimed: tuple[Reclaimed, ...] = ()
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
@@ -111,13 +103,23 @@ class InstallationStatus:
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     @property
+    def backoffs(self) -> list[tuple[str, Backoff]]:
+        """Those that are not over, by the nodes' UIDs."""
+        found = (row for row in self.state.backoffs.items() if row[1].until > self.now)
+        return sorted(found, key=lambda row: (row[1].until, row[1].node))
+
+    @property
+    def breakers(self) -> list[tuple[str, Breaker]]:
+        return sorted(open_breakers(self.state, self.now).items())
+
+    @property
     def saved_nodes(self) -> int:
-        return sum(pool.nodes for pool in self.reclaimed)
+        return sum(pool.nodes for pool in self.state.reclaimed)
 
     @property
     def saved(self) -> int:
         """Micro-dollars per hour, on the low side: a node counts for a day at most, and until its pool gets one."""
-        return sum(pool.cost_per_hour for pool in self.reclaimed)
+        return sum(pool.cost_per_hour for pool in self.state.reclaimed)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -126,9 +128,9 @@ class InstallationStatus:
         return (*self._silence(), *skipped)
 
     def _silence(self) -> tuple[str, ...]:
-        if self.last_pass is None:
+        if self.state.last_pass is None:
             return (f"No pass ever completed in this state: {_LOOK_AT}.",)
-        if self.now - self.last_pass < silence(self.interval):
+        if self.now - self.state.last_pass < silence(self.interval):
             return ()
         return (f"No pass completed in the last {span(silence(self.interval))}; all marks were reset: {_LOOK_AT}.",)
 
@@ -152,26 +154,13 @@ def status_of(
     now: datetime,
     interval: timedelta = INTERVAL,
 ) -> InstallationStatus:
-    """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
-    backoffs = (row for row in state.backoffs.items() if row[1].until > now)
-    return InstallationStatus(
-        cluster=cluster,
-        now=now,
-        paused=state.paused,
-        pause_reason=state.pause_reason,
-        last_pass=state.last_pass,
-        claims=_claims(state, drains, now),
-        marks=tuple(
-            MarkedPool(pool, len(pool_marks.marks), min(mark.since for mark in pool_marks.marks.values()))
-            for pool, pool_marks in sorted(pools.items())
-            if pool_marks.marks
-        ),
-        backoffs=tuple(sorted(backoffs, key=lambda row: (row[1].until, row[1].node))),
-        breakers=tuple(sorted(open_breakers(state, now).items())),
-        drains=past_drains(drains.values()),
-        reclaimed=tuple(state.reclaimed),
-        interval=interval,
+    marks = tuple(
+        MarkedPool(pool, len(found.marks), min(mark.since for mark in found.marks.values()))
+        for pool, found in sorted(pools.items())
+        if found.marks
     )
+    claims, ended = _claims(state, drains, now), past_drains(drains.values())
+    return InstallationStatus(cluster, now, state, claims, marks, ended, interval=interval)
 
 
 def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetime) -> tuple[HeldNode, ...]:

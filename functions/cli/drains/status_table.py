@@ -18,8 +18,9 @@ _ROOM_FOR_ALL: Final = 110
 
 
 def show(console: Console, status: InstallationStatus) -> None:
-    paused = Text(_pause_line(status), style="bold yellow" if status.paused else "")
-    passed = f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}" if status.last_pass else "never"
+    paused = Text(_pause_line(status), style="bold yellow" if status.state.paused else "")
+    last = status.state.last_pass
+    passed = f"{moment(last)}, {_ago(status.now, last)}" if last else "never"
     about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", passed)
     console.print(facts((*about, ("Paused", paused), *_wave_row(status)), style=BOLD))
     for warning in status.warnings:
@@ -48,9 +49,10 @@ def _ago(now: datetime, then: datetime) -> str:
 
 
 def _pause_line(status: InstallationStatus) -> str:
-    if not status.paused:
+    if not status.state.paused:
         return "no; ebb pause --reason TEXT stops all drains (the policy may pause, too)"
-    return f"yes{f': {status.pause_reason}' if status.pause_reason else ''} (ebb resume ends it)"
+    reason = status.state.pause_reason
+    return f"yes{f': {reason}' if reason else ''} (ebb resume ends it)"
 
 
 def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Table]]:
@@ -59,13 +61,12 @@ def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Ta
     def at(time: datetime | None) -> str:
         return clock(time, status.now) if time else ""
 
-    claims = [
+    rows = (
         (row.claim.node, row.claim.pool, at(row.claim.since), row.phase, at(row.deadline), ", ".join(row.held_by))
         for row in status.claims
-    ]
-    titles = ("node", "pool", "since", "phase", "until", "held by")
-    narrow = [(node, *rest) for node, _, *rest in claims]
-    yield "Claims", wrap_last(titles, claims) if wide else wrap_last((titles[0], *titles[2:]), narrow)
+    )
+    claims = wrap_last(("node", "pool", "since", "phase", "until", "held by"), rows)
+    yield "Claims", claims if wide else claims.without_columns(("pool",))
     marks = ((row.pool, f"{row.nodes:,}", f"{at(row.oldest)}, {_ago(status.now, row.oldest)}") for row in status.marks)
     yield "Marks", wrap_last(("pool", "nodes", "oldest"), marks)
     backoffs = ((row.node, at(row.until), row.why) for _, row in status.backoffs)
@@ -96,15 +97,15 @@ SCHEMA: Final = 1
 
 def document(status: InstallationStatus) -> dict[str, Any]:
     """Return the status as what json.dumps takes."""
-    ago = None if status.last_pass is None else int((status.now - status.last_pass).total_seconds())
+    state, last = status.state, status.state.last_pass
     return {
         "schema": SCHEMA,
         "cluster": status.cluster,
         "read_at": rfc3339(status.now),
-        "paused": status.paused,
-        "pause_reason": status.pause_reason,
-        "last_pass": _time(status.last_pass),
-        "last_pass_seconds_ago": ago,
+        "paused": state.paused,
+        "pause_reason": state.pause_reason,
+        "last_pass": _time(last),
+        "last_pass_seconds_ago": None if last is None else int((status.now - last).total_seconds()),
         "warnings": list(status.warnings),
         "claims": [_claim(row) for row in status.claims],
         "marks": [{"pool": row.pool, "nodes": row.nodes, "oldest": rfc3339(row.oldest)} for row in status.marks],

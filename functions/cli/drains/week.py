@@ -15,7 +15,6 @@ from shared.core.records.ledger import Ledger, Sums
 from shared.core.records.week import (
     MOST_BLOCKERS,
     Missed,
-    WeekBefore,
     WeekSummary,
     amount_in,
     money,
@@ -52,14 +51,13 @@ def read_ledger(documents: State) -> Ledger | None:
 def show_week(console: Console, week: WeekSummary) -> None:
     """Print a summary, with the weeks before it."""
     console.print(facts(_facts(week), style=BOLD))
-    rows = [_week_before(row, week.currency) for row in week.before]
-    if rows:
+    if week.before:
+        rows = (
+            (f"{row.ended:%Y-%m-%d}", f"{row.removed_by_ebb:,}", amount_in(week.currency, row.saved))
+            for row in week.before
+        )
         console.print()
         draw(console, wrap_last(("week to", "nodes by Ebb", "saved"), rows))
-
-
-def _week_before(row: WeekBefore, currency: str) -> tuple[str, ...]:
-    return f"{row.ended:%Y-%m-%d}", f"{row.removed_by_ebb:,}", amount_in(currency, row.saved)
 
 
 def _facts(week: WeekSummary) -> Iterator[tuple[str, str]]:

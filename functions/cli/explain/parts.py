@@ -1,6 +1,6 @@
 """What pages are made of: a page is a row of parts, drawn on a terminal and as markdown from the same values."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -9,8 +9,8 @@ from rich.text import Text
 
 from functions.cli.analysis.explanation import PodPlace
 from functions.cli.output.documents import code, text
-from functions.cli.output.format import NodeNames, by_pool, count
-from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw, fit
+from functions.cli.output.format import by_pool, count, shorten_names
+from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import facts
 from shared.core.reasons import Blocker, Unremovable
 
@@ -117,7 +117,7 @@ class NodeNamer:
 
     def __init__(self, pools: Mapping[str, str], *, cut: bool) -> None:
         self.pools, self._all = pools, by_pool(pools, pools)
-        self._name = NodeNames(pools).tail if cut else str
+        self._short = shorten_names(pools)[0] if cut else {}
 
     def text(self, names: Iterable[str], leaving: str = "") -> str:
         """Return the nodes in words, the most of a pool first; `leaving` is the node that a pool counts without."""
@@ -132,7 +132,7 @@ class NodeNamer:
         name, others = pool or _NO_POOL, [node for node in self._all[pool] if node != leaving]
         if len(own) == len(others) and len(own) > 1:
             return f"all {len(own):,} of {name}"
-        first = ", ".join(self._name(node) for node in sorted(own)[:_FEW])
+        first = ", ".join(self._short.get(node, node) for node in sorted(own)[:_FEW])
         more = f" and {len(own) - _FEW:,} more" if len(own) > _FEW else ""
         return f"{first}{more} of {name}"
 
@@ -147,26 +147,19 @@ _WORDS: Final = frozenset({NOWHERE, NOT_SAID, NONE, WITH_ITS_NODE})
 def place_table(
     titles: Sequence[str], rows: Iterable[Sequence[str]], nodes: Sequence[int], namer: NodeNamer, width: int
 ) -> Table:
-    """Return one line for each row; names of nodes, in the columns `nodes`, are shortened until the table fits."""
+    """Return one line for each row; if it does not fit, a pool stands for what names in the columns `nodes` share."""
     whole = Table.of([Column(title, code=True, wraps=True) for title in titles], rows)
-    found = sorted({name for at in nodes for name in whole.columns[at].cells} - _WORDS)
-    names = NodeNames({name: namer.pools.get(name, "") for name in found})
-    # First they lose what all of them share, then what those of a pool share, with the pool in its place and without.
-    ways = (
-        (names.short, names.lost_of_short),
-        (lambda name: f"{namer.pools.get(name, '')} {names.tail(name)}".lstrip(), names.lost_of_tail),
-        (names.tail, names.lost_of_tail),
-    )
-    shorter = (_rename_nodes(whole, nodes, name, lost) for name, lost in ways)
-    return fit((whole, *shorter), width) if found else whole
+    pools = {name: namer.pools.get(name, "") for at in nodes for name in whole.columns[at].cells if name not in _WORDS}
+    if not pools or whole.width <= width:
+        return whole
+    names, lost = shorten_names(pools)
+    short = {name: f"{pools[name]} {own}".lstrip() for name, own in names.items()}
 
-
-def _rename_nodes(whole: Table, nodes: Sequence[int], name: Callable[[str], str], lost: str) -> Table:
     def shortened(column: Column) -> Column:
-        return replace(column, cells=tuple(cell if cell in _WORDS else name(cell) for cell in column.cells))
+        return replace(column, cells=tuple(short.get(cell, cell) for cell in column.cells))
 
-    columns = tuple(shortened(column) if at in nodes else column for at, column in enumerate(whole.columns))
-    return replace(whole, columns=columns, lead=lost)
+    columns = (shortened(column) if at in nodes else column for at, column in enumerate(whole.columns))
+    return replace(whole, columns=tuple(columns), lead=lost)
 
 
 def place_of(place: PodPlace) -> str:

@@ -188,7 +188,8 @@ def _if_as_recommended(found: AsRecommended) -> Iterator[str]:
     month = f"{monthly(found.saving)} a month{'' if found.is_rest else ' or more'}"
     would = f"{count(found.nodes, 'more node')} would go: {month}" if found.nodes else "no more node would go"
     yield f"If {these} requested what VerticalPodAutoscalers recommend, {would}."
-    largest = some([_in_words(row) for row in found.workloads])
+    sizes = ((row.workload, *amounts(row)) for row in found.workloads)
+    largest = some([f"{name} (CPU {cpu}, memory {memory} GiB)" for name, cpu, memory in sizes])
     yield " ".join((f"The largest: {largest}.", *remedies(found.workloads)))
 
 
@@ -197,11 +198,6 @@ def remedies(workloads: Sequence[Oversized]) -> Iterator[str]:
     less = sum(row.less_memory for row in workloads)
     if less:
         yield LESS_MEMORY.format(workloads="" if less == len(workloads) else f" for {less:,} of them")
-
-
-def _in_words(row: Oversized) -> str:
-    cpu, memory = amounts(row)
-    return f"{row.workload} (CPU {cpu}, memory {memory} GiB)"
 
 
 def amounts(row: Oversized) -> tuple[str, str]:

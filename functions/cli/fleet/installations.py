@@ -51,7 +51,7 @@ class InstallationHealth:
     @property
     def mode(self) -> Mode | None:
         """None if neither state nor policy shows it."""
-        if self.status.paused or (self.policy and self.policy.paused):
+        if self.status.state.paused or (self.policy and self.policy.paused):
             return Mode.PAUSED
         if self.policy is None:
             return None
@@ -59,7 +59,7 @@ class InstallationHealth:
 
     @property
     def paused_for(self) -> str:
-        return self.status.pause_reason if self.status.paused else ""
+        return self.status.state.pause_reason if self.status.state.paused else ""
 
     @property
     def troubles(self) -> tuple[tuple[Trouble, str], ...]:

@@ -124,7 +124,7 @@ def _installation_document(health: InstallationHealth) -> dict[str, Any]:
         "failing": bool(health.troubles),
         "troubles": [{"trouble": word.value, "sentence": sentence} for word, sentence in health.troubles],
         "pause_reason": health.paused_for or None,
-        "last_pass": rfc3339(status.last_pass) if status.last_pass else None,
+        "last_pass": rfc3339(status.state.last_pass) if status.state.last_pass else None,
         **_count_records(health),
         "saved_nodes": status.saved_nodes,
         "saved_per_hour": float(round(dollars(status.saved), 4)),
@@ -214,7 +214,7 @@ def _installation_row(name: str, health: InstallationHealth) -> dict[str, Any]:
     return {
         "name": name,
         "is": health.in_words,
-        "last_pass": moment(health.status.last_pass) if health.status.last_pass else "never",
+        "last_pass": moment(health.status.state.last_pass) if health.status.state.last_pass else "never",
         **_count_records(health),
         "saved": monthly(health.status.saved),
     }

@@ -143,33 +143,12 @@ def shared_beginning(names: Sequence[str]) -> str:
 _MOST_POOLS: Final = 4
 
 
-class NodeNames:
-    """Names of nodes in short: without what all of them begin with, or without what those of their pool do."""
-
-    def __init__(self, pools: Mapping[str, str]) -> None:
-        self._pools, self._by_pool = pools, by_pool(pools, pools)
-        self._shared = shared_beginning(list(pools)) if pools else ""
-        self._tails = {pool: shared_beginning(names) for pool, names in self._by_pool.items()}
-
-    def short(self, name: str) -> str:
-        return _cut(name, self._shared)
-
-    def tail(self, name: str) -> str:
-        return _cut(name, self._tails[self._pools[name]])
-
-    @property
-    def lost_of_short(self) -> str:
-        """Return the sentence on what short names have lost; empty where that is nothing."""
-        return _describe_lost({"": self._shared})
-
-    @property
-    def lost_of_tail(self) -> str:
-        return _describe_lost(self._tails)
-
-
-def _describe_lost(begins: Mapping[str, str]) -> str:
+def shorten_names(pools: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
+    """Return nodes' names without what those of their pool begin with, and a sentence on what they have lost."""
+    begins = {pool: shared_beginning(names) for pool, names in by_pool(pools, pools).items()}
+    short = {name: f"…{name.removeprefix(begins[pool])}" if begins[pool] else name for name, pool in pools.items()}
     named = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
-    return f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
+    return short, f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 
 
 def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:
@@ -177,7 +156,3 @@ def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[st
     for name in names:
         found.setdefault(pools[name], []).append(name)
     return found
-
-
-def _cut(name: str, beginning: str) -> str:
-    return f"…{name[len(beginning) :]}" if beginning and name.startswith(beginning) else name

@@ -56,7 +56,7 @@ _WORD: Final = 10
 """The longest words, `given_back` and `overruled`, fit."""
 _TEXT_AT: Final = len("22:00:05  ") + _WORD + 2
 _LEAST: Final = 40
-_BULLET: Final = "  - "
+BULLET: Final = "  - "
 
 
 @contextmanager
@@ -78,11 +78,7 @@ def print_progress(at: datetime, word: str, text: str) -> None:
 
 
 def print_sentence(sentence: str) -> None:
-    _print(sentence, 0)
-
-
-def print_point(sentence: str) -> None:
-    _print(f"{_BULLET}{sentence}", len(_BULLET))
+    _print(sentence, len(BULLET) if sentence.startswith(BULLET) else 0)
 
 
 def print_warning(sentence: str) -> None:

@@ -24,13 +24,11 @@ OF_THE_ACCOUNT: Final = (
 )
 
 
-def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str]:
+def sentences(committed: Committed, scenarios: Scenarios) -> Iterator[str]:
     """Yield what is not known, what is paid for and idle, and from when on Ebb adds more."""
-    if scenarios is not None:
-        yield from _of_unknown_use(committed, scenarios)
+    yield from _of_unknown_use(committed, scenarios)
     yield from idle(committed)
-    if scenarios is not None:
-        yield from _later(committed.later, _added_saving(scenarios, paid_cost))
+    yield from _later(committed.later, _added_saving(scenarios, paid_cost))
 
 
 def _added_saving(scenarios: Scenarios, amount: Callable[[Scenario], int]) -> int:

@@ -205,7 +205,9 @@ def steady(scenarios: Scenarios, now: datetime) -> str:
     if not scenarios.by:
         return ""
     by, begun = by_the_minute(scenarios.by), now.replace(second=0, microsecond=0)
-    return f"by {clock(by, now)} UTC, in {duration(by - begun)}{_held_line(scenarios.held_up)}"
+    most = sorted(scenarios.held_up.items(), key=lambda row: -row[1])[:_MOST_HELD]
+    held = ", ".join(f"{reason.value} ({duration(timedelta(seconds=seconds))})" for reason, seconds in most)
+    return f"by {clock(by, now)} UTC, in {duration(by - begun)}{f'; slowest limits: {held}' if held else ''}"
 
 
 def sentences(scenarios: Scenarios) -> Iterator[str]:
@@ -233,12 +235,6 @@ def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
 
 def is_followed(scenario: Scenario) -> bool:
     return scenario.is_rest or scenario.change is None
-
-
-def _held_line(held_up: Mapping[Reason, int]) -> str:
-    most = sorted(held_up.items(), key=lambda row: -row[1])[:_MOST_HELD]
-    rows = (f"{reason.value} ({duration(timedelta(seconds=seconds))})" for reason, seconds in most)
-    return f"; slowest limits: {', '.join(rows)}" if most else ""
 
 
 def title(scenarios: Scenarios, money: ScenarioMoney, where: str = "") -> str:

@@ -105,25 +105,17 @@ def reason_of(decision: NodeDecision) -> str:
     return f"pod: {reasons[0].reason.value}" if reasons else decision.reason
 
 
-def wordings_about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
-    """Return wordings of what stands in the way, longest first, the empty one last."""
+def about(blockers: Sequence[Blocker]) -> str:
+    """Return what stands in the way: the first thing, its details, and how many more there are."""
     named = _of_pods(blockers) or tuple(blockers)
-    if not named:
-        return ("",)
-    first, rest = named[0], len(named) - 1
-    more = f"+{rest}" if rest else ""
-    wordings = (_joined(first.object, first.detail, more), _joined(first.object, more), more, "")
-    return tuple(dict.fromkeys(wordings))
+    more = f"+{len(named) - 1}" if len(named) > 1 else ""
+    return " ".join(filter(None, (named[0].object, named[0].detail, more))) if named else ""
 
 
 def _of_pods(blockers: Sequence[Blocker]) -> tuple[Blocker, ...]:
     if not blockers or blockers[0].reason is not Unremovable.BLOCKED_BY_POD:
         return ()
     return tuple(blocker for blocker in blockers if isinstance(blocker.reason, PodBlock))
-
-
-def _joined(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
 
 
 class WordKind(StrEnum):

@@ -1,20 +1,27 @@
 """The tables of a plan: scenarios, pools, nodes, the reasons by what their nodes cost, and who keeps nodes.
 
-A narrow terminal loses spare columns of pools; of nodes the verdict, shared beginnings, then causes.
+A narrow terminal loses spare columns of pools; of nodes cost and verdict, what names of a pool share, then causes.
 """
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from io import StringIO
-from itertools import accumulate
 from typing import Final
 
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
 from functions.cli.analysis.pools import GOING, PoolSummary
 from functions.cli.input.options import Sort
-from functions.cli.output.format import NodeNames, count, dollars_a_month, monthly, monthly_parts, percent
+from functions.cli.output.format import (
+    GAP,
+    count,
+    dollars_a_month,
+    monthly,
+    monthly_parts,
+    percent,
+    shorten_names,
+)
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.scenarios import ScenarioRow
 from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind
@@ -46,9 +53,8 @@ def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
     return fit((whole, short, short.without_columns(("bill a year",))), width)
 
 
-_GAPS: Final = (2, 1)
-_LEAST_POOL: Final = 16
 _SHORT: Final = {"memory": "mem", "in flight": "flight", "waiting": "wait", "could go": "could"}
+_MEANINGS: Final = {"goes": "gone in steady state", "could go": "by the safety rules alone"}
 _GREEN: Final = "bold green"
 _NONE: Final = "-"
 ALL: Final = "all pools"
@@ -59,39 +65,50 @@ def name_of(pool: PoolSummary) -> str:
 
 
 def pool_table(view: PlanView, width: int) -> Table:
-    """Return a row for each pool, and one for all where there are several."""
+    """Return a row for each pool, and one for all where there are several; figures that are spare need room."""
     pools = (*view.pools, view.whole) if len(view.pools) > 1 else view.pools
-    return fit(_pool_tables(pools, tuple(_figures(view, pools))), width)
+    figures = tuple(_figures(view, pools))
+    cpu = Column("cpu", tuple(percent(pool.cpu_ratio) for pool in pools), right=True)
+    memory = Column("memory", tuple(percent(pool.memory_ratio) for pool in pools), right=True)
+    nodes = Column("nodes", tuple(f"{pool.nodes:,}" for pool in pools), right=True)
+    names = Column("pool", tuple(map(name_of, pools)), wraps=True)
+    columns = (names, nodes, cpu, memory, *(column for column, _ in figures))
+    spare = [_SHORT.get(column.title, column.title) for column, needed in figures if not needed]
+    styles = tuple(BOLD if pool.pool is None else "" for pool in pools)
+    whole, short = _with_titles(columns, styles, {}), replace(_with_titles(columns, styles, _SHORT), gap=1)
+    return fit(
+        (whole, replace(whole, gap=1), *(short.without_columns(spare[:out]) for out in range(len(spare) + 1))), width
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """A column of figures, whether it stays where room is short, and what its title leaves open."""
+def _with_titles(columns: Sequence[Column], styles: tuple[str, ...], short: Mapping[str, str]) -> Table:
+    titles = [short.get(column.title, column.title) for column in columns]
+    meanings = [_MEANINGS.get(column.title, "") for column in columns]
+    meant = (f"{title}: {meaning}" for title, meaning in zip(titles, meanings, strict=True) if meaning)
+    foot = "; ".join((f"cpu, {short.get('memory', 'memory')}: requests", *meant))
+    named = (replace(column, title=title) for column, title in zip(columns, titles, strict=True))
+    return Table(tuple(named), styles, foot=foot)
 
-    column: Column
-    needed: bool
-    meaning: str = ""
 
-
-def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
-    """Yield the columns besides name, nodes and requests, without those that have nothing of any pool."""
+def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[tuple[Column, bool]]:
+    """Yield the columns besides name, nodes and requests that have something, and whether each stays at any width."""
     could, rest = view.potential is not None, view.scenarios is not None
     go, paid = not (could or rest), view.plan.cost > 0
     others = (Verdict.IN_FLIGHT, Verdict.WAITING, Verdict.KEEP)
     rows = (
-        ("order", _counts(pools, *GOING), _GREEN, go, ""),
-        *((VERDICTS[verdict], _counts(pools, verdict), STYLES[verdict], False, "") for verdict in others),
-        ("cost/mo", _money(pools, lambda pool: pool.cost), "", paid, ""),
-        ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go and paid, ""),
-        ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone in steady state"),
-        ("goes/mo", _money(pools, lambda pool: pool.rest_save), _GREEN, rest and paid, ""),
-        ("could go", [pool.could_go for pool in pools], "", could, "by the safety rules alone"),
-        ("could/mo", _money(pools, lambda pool: pool.could_save), "", could and paid, ""),
+        ("order", _counts(pools, *GOING), _GREEN, go),
+        *((VERDICTS[verdict], _counts(pools, verdict), STYLES[verdict], False) for verdict in others),
+        ("cost/mo", _money(pools, lambda pool: pool.cost), "", paid),
+        ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go and paid),
+        ("goes", [pool.rest_go for pool in pools], _GREEN, rest),
+        ("goes/mo", _money(pools, lambda pool: pool.rest_save), _GREEN, rest and paid),
+        ("could go", [pool.could_go for pool in pools], "", could),
+        ("could/mo", _money(pools, lambda pool: pool.could_save), "", could and paid),
     )
-    for title, found, style, needed, meaning in rows:
+    for title, found, style, needed in rows:
         cells = tuple(cell if isinstance(cell, str) else f"{cell:,}" if cell else _NONE for cell in found)
         if needed or cells[-1] != _NONE:
-            yield _Figure(Column(title, cells, right=True, style=style), needed, meaning)
+            yield Column(title, cells, right=True, style=style), needed
 
 
 def _counts(pools: Sequence[PoolSummary], *verdicts: Verdict) -> Sequence[int]:
@@ -105,117 +122,68 @@ def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -
     return [cell if amount(pool) else _NONE for pool, cell in zip(pools, cells, strict=True)]
 
 
-def _pool_tables(pools: Sequence[PoolSummary], figures: Sequence[_Figure]) -> Iterator[Table]:
-
-    def made(own: Sequence[_Figure], gap: int, longest: int, *, short: bool) -> Table:
-        names = tuple(name if len(name) <= longest else f"{name[: longest - 1]}…" for name in map(name_of, pools))
-        titled = [replace(figure.column, title=_title(figure.column.title, short=short)) for figure in own]
-        columns = (Column("pool", names), Column("nodes", tuple(f"{pool.nodes:,}" for pool in pools), right=True))
-        cpu, memory = (tuple(map(percent, ratios)) for ratios in zip(*map(_ratios, pools), strict=True))
-        full = (Column("cpu", cpu, right=True), Column(_title("memory", short=short), memory, right=True))
-        meanings = (f"{one.title}: {figure.meaning}" for one, figure in zip(titled, own, strict=True) if figure.meaning)
-        foot = "; ".join((f"cpu, {full[1].title}: requests", *meanings))
-        styles = tuple(BOLD if pool.pool is None else "" for pool in pools)
-        return Table((*columns, *full, *titled), styles, foot=foot, gap=gap)
-
-    longest, spare = max(map(len, map(name_of, pools))), [figure for figure in figures if not figure.needed]
-    shorter = min(longest, _LEAST_POOL)
-    for name in dict.fromkeys((longest, shorter)):
-        yield from (made(figures, gap, name, short=short) for short in (False, True) for gap in _GAPS)
-    for out in range(1, len(spare) + 1):
-        yield made([figure for figure in figures if figure not in spare[:out]], min(_GAPS), shorter, short=True)
-
-
-def _ratios(pool: PoolSummary) -> tuple[Fraction | None, Fraction | None]:
-    return pool.cpu_ratio, pool.memory_ratio
-
-
-def _title(title: str, *, short: bool) -> str:
-    return _SHORT.get(title, title) if short else title
-
-
 _ABOUT: Final = "because of"
 _LEAST_ABOUT: Final = 20
 """Narrower than this a pod's name would hardly ever fit."""
 _COST: Final = "cost/mo"
-_LAYOUTS: Final = (
-    ("node", "pool", "cpu", "mem", _COST, "go?", "gone by", "verdict", "reason", "when (UTC)"),
-    ("node", "pool", "cpu", "mem", "go?", "gone by", "verdict", "reason", "when (UTC)"),
-    ("node", "pool", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
-    ("short", "pool", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
-    ("tail", "pool", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
-    ("short", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
-    ("short", "cpu", "mem", "go?", "reason", "when (UTC)"),
-)
-"""The widest first; what nodes are sorted by stays in each."""
 GONE_BY: Final = {RemovedBy.EBB: "Ebb", RemovedBy.AUTOSCALER: "autoscaler", RemovedBy.STAYS: "", None: ""}
 STYLES: Final = {Verdict.ORDER: _GREEN, Verdict.WOULD_ORDER: _GREEN, Verdict.WAITING: "yellow",
                   Verdict.IN_FLIGHT: "cyan", Verdict.KEEP: ""}  # fmt: skip
+_NODE: Final = (
+    *(Column(title, wraps=True) for title in ("node", "pool")),
+    *(Column(title, wraps=True, right=True) for title in ("cpu", "mem", _COST)),
+    *(Column(title, wraps=True) for title in ("go?", "gone by", "verdict", "reason", "when (UTC)")),
+)
 
 
 def node_table(given: Shown, width: int) -> Table:
     """Return a line for each node, in groups by verdict, with its whole reason at any width."""
-    rows = given.nodes
-    tables = _node_tables(given)
-    whole, shorter = (max(len(row.about[min(place, len(row.about) - 1)]) for row in rows) for place in (0, 1))
-    tightest = replace(tables[-1], gap=1)
-    if not whole:
-        return fit((*tables, tightest), width)
-    for wording in filter(None, (whole, shorter)):
-        for table in tables:
-            room = width - table.width - table.gap
-            if max(wording, len(_ABOUT)) <= room:
-                return _with_about(table, rows, room)
-    narrow = min(tables, key=lambda table: table.width)
-    room = width - narrow.width - narrow.gap
-    return _with_about(narrow, rows, room) if room >= _LEAST_ABOUT else fit((*tables, tightest), width)
+    tables, longest = _node_tables(given), max(len(row.about) for row in given.nodes)
+    wanted = max(longest, len(_ABOUT))
+    found = fit(tables, width - wanted - GAP)
+    room = width - found.width - GAP
+    if longest and room >= min(wanted, _LEAST_ABOUT):
+        return _with_about(found, given.nodes, room)
+    return fit((*tables, replace(tables[-1], gap=1)), width)
 
 
 def _node_tables(given: Shown) -> Sequence[Table]:
+    """Return the table and narrower ones; what nodes are sorted by stays in each."""
     rows = given.nodes
-    names = NodeNames({row.name: row.decision.pool for row in rows})
-    columns, lost = _node_columns(rows, names), {"short": names.lost_of_short, "tail": names.lost_of_tail}
-    starts = accumulate((len(group.nodes) for group in given.groups), initial=0)
-    groups = {at: group.title for at, group in zip(starts, given.groups, strict=False)}
-    styles = tuple(STYLES[row.decision.verdict] for row in rows)
-    chosen = [_with_cost(keys) if given.sort is Sort.COST else keys for keys in _LAYOUTS]
-    return [
-        Table(tuple(columns[key] for key in keys if key in columns), styles, groups, lead=lost.get(keys[0], ""))
-        for keys in chosen
-    ]
+    whole = Table.of(_NODE, map(_node_cells, rows), styles=tuple(STYLES[row.decision.verdict] for row in rows))
+    spare = [column.title for column in whole.columns if not set(column.cells) - {"", _NONE}]
+    whole = replace(whole.without_columns({"go?", "gone by", _COST} & {*spare}), groups=_groups(rows))
+    short, lost = shorten_names({row.name: row.decision.pool for row in rows})
+    names = replace(whole.columns[0], cells=tuple(short.values()))
+    tight = replace(whole, columns=(names, *whole.columns[1:]), lead=lost)
+    cost = () if given.sort is Sort.COST else (_COST,)
+    return (
+        whole,
+        whole.without_columns(cost),
+        whole.without_columns((*cost, "verdict")),
+        tight.without_columns((*cost, "verdict")),
+        tight.without_columns((*cost, "verdict", "gone by")),
+        tight.without_columns((*cost, "verdict", "gone by", "pool")),
+    )
 
 
-def _with_cost(keys: tuple[str, ...]) -> tuple[str, ...]:
-    at = keys.index("mem") + 1
-    return keys if _COST in keys else (*keys[:at], _COST, *keys[at:])
+def _node_cells(row: NodeView) -> tuple[str, ...]:
+    decision = row.decision
+    full = percent(decision.cpu_ratio), percent(decision.memory_ratio)
+    cost = monthly(decision.cost) if decision.cost else _NONE
+    goes = "yes" if row.could_go else "", GONE_BY[row.removed_by]
+    return row.name, decision.pool or _NONE, *full, cost, *goes, row.verdict, row.reason, row.when
 
 
-def _node_columns(rows: Sequence[NodeView], names: NodeNames) -> dict[str, Column]:
-    def column(title: str, cell: Callable[[NodeView], str], *, right: bool = False) -> Column:
-        return Column(title, tuple(map(cell, rows)), right=right, wraps=True)
-
-    columns = {
-        "node": column("node", lambda row: row.name),
-        "short": column("node", lambda row: names.short(row.name)),
-        "tail": column("node", lambda row: names.tail(row.name)),
-        "pool": column("pool", lambda row: row.decision.pool or "-"),
-        "cpu": column("cpu", lambda row: percent(row.decision.cpu_ratio), right=True),
-        "mem": column("mem", lambda row: percent(row.decision.memory_ratio), right=True),
-        _COST: column(_COST, lambda row: monthly(row.decision.cost) if row.decision.cost else _NONE, right=True),
-        "go?": column("go?", lambda row: "yes" if row.could_go else ""),
-        "gone by": column("gone by", lambda row: GONE_BY[row.removed_by]),
-        "verdict": column("verdict", lambda row: row.verdict),
-        "reason": column("reason", lambda row: row.reason),
-        "when (UTC)": column("when (UTC)", lambda row: row.when),
-    }
-    empty = {key: not any(columns[key].cells) for key in ("go?", "gone by")}
-    empty[_COST] = not any(row.decision.cost for row in rows)
-    return {key: column for key, column in columns.items() if not empty.get(key)}
+def _groups(rows: Sequence[NodeView]) -> dict[int, str]:
+    """Return the title of each verdict's rows by the number of the first of them."""
+    verdicts = [row.verdict for row in rows]
+    return {verdicts.index(verdict): f"{verdict} ({number:,})" for verdict, number in Counter(verdicts).items()}
 
 
 def _with_about(table: Table, rows: Sequence[NodeView], room: int) -> Table:
-    """Add what stands in the way after the reason, each in the longest wording that has room."""
-    cells = tuple(next(wording for wording in row.about if len(wording) <= room) for row in rows)
+    """Add what stands in the way after the reason, cut to the room."""
+    cells = tuple(row.about if len(row.about) <= room else f"{row.about[: room - 1]}…" for row in rows)
     at = next(number for number, column in enumerate(table.columns) if column.title == "reason") + 1
     return replace(table, columns=(*table.columns[:at], Column(_ABOUT, cells, wraps=True), *table.columns[at:]))
 

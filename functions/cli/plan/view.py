@@ -39,14 +39,14 @@ class RemovedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """One node. `about` is what stands in its way, the longest wording first; `when` is when it may go."""
+    """One node. `about` is what stands in its way; `when` is when it may go."""
 
     decision: NodeDecision
     sentence: str
     """That of its reason; empty where the reason is an order's id."""
     reason: str
     """The word that names the verdict; of a node that a pod keeps the pod's own, with what it is of."""
-    about: tuple[str, ...]
+    about: str
     when: str
     could_go: bool
     order: PlannedOrder | None
@@ -61,16 +61,6 @@ class NodeView:
         return sentences.VERDICTS[self.decision.verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictGroup:
-    verdict: Verdict
-    nodes: tuple[NodeView, ...]
-
-    @property
-    def title(self) -> str:
-        return f"{sentences.VERDICTS[self.verdict]} ({len(self.nodes):,})"
-
-
 def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
     orders = {order.node: order for order in plan.orders}
     for decision in plan.decisions:
@@ -79,27 +69,11 @@ def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
             decision,
             sentence=sentences.of_reason(decision.reason, decision.blockers),
             reason=sentences.reason_of(decision),
-            about=sentences.wordings_about(decision.blockers),
+            about=sentences.about(decision.blockers),
             when=sentences.when_it_goes(decision, plan.taken_at, order.saving if order else 0),
             could_go=decision.name in could_go,
             order=order,
         )
-
-
-def verdict_groups(view: "PlanView") -> Iterator[VerdictGroup]:
-    """Yield the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
-    taken = {order.node: number for number, order in enumerate(view.plan.orders)}
-    rows: dict[Verdict, list[NodeView]] = {}
-    for node in sorted(view.nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision))):
-        rows.setdefault(node.decision.verdict, []).append(node)
-    return (VerdictGroup(verdict, tuple(rows[verdict])) for verdict in sentences.VERDICTS if verdict in rows)
-
-
-def _place(decision: NodeDecision) -> tuple[str, ...]:
-    due = decision.removable_at.isoformat() if decision.removable_at else ""
-    if decision.verdict is Verdict.WAITING:
-        return (due, decision.pool, decision.name)
-    return (decision.pool, decision.reason, decision.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,22 +257,28 @@ EVERY_NODE: Final = AskedNodes(nodes=True)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The nodes to be listed by verdict, and how many more there are of those asked for."""
+    """The nodes to be listed, those of one verdict together, and how many more there are of those asked for."""
 
-    groups: tuple[VerdictGroup, ...]
+    nodes: tuple[NodeView, ...]
     more: int
     sort: Sort | None = None
 
-    @property
-    def nodes(self) -> tuple[NodeView, ...]:
-        return tuple(node for group in self.groups for node in group.nodes)
-
 
 def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
-    groups = [VerdictGroup(group.verdict, _choose_nodes(group.nodes, request)) for group in verdict_groups(view)]
-    kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
-    more = sum(len(group.nodes) - len(group.nodes[: request.top]) for group in groups)
-    return Shown(kept, more, request.sort)
+    """Return the nodes by verdict: orders as they were taken and the others sorted, unless another order was asked."""
+    taken = {order.node: number for number, order in enumerate(view.plan.orders)}
+    found = sorted(view.nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision)))
+    asked = _choose_nodes(found, request)
+    groups = ([node for node in asked if node.decision.verdict is verdict] for verdict in sentences.VERDICTS)
+    shown = tuple(node for own in groups for node in own[: request.top])
+    return Shown(shown, len(asked) - len(shown), request.sort)
+
+
+def _place(decision: NodeDecision) -> tuple[str, ...]:
+    due = decision.removable_at.isoformat() if decision.removable_at else ""
+    if decision.verdict is Verdict.WAITING:
+        return (due, decision.pool, decision.name)
+    return (decision.pool, decision.reason, decision.name)
 
 
 def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
@@ -316,9 +296,5 @@ def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
     known = {node.decision.pool for view in views for node in view.nodes}
     for pool in pools:
         if pool not in known:
-            nowhere = (
-                "the cluster has no pool {!r}; it has" if len(views) == 1 else "no cluster has a pool {!r}; there are"
-            )
-            meant = near(pool, known)
-            has = some(sorted(known - {""}), 5)
-            raise BadInput(f"--pool: {nowhere.format(pool)} {has}{f'; {meant}' if meant else '.'}")
+            meant, has = near(pool, known), some(sorted(known - {""}), 5)
+            raise BadInput(f"--pool: there is no pool {pool!r}; there are {has}{f'; {meant}' if meant else '.'}")

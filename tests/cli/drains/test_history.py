@@ -2,12 +2,10 @@
 
 import json
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from functions.cli.drains.status import InstallationStatus, read_status, status_of
 from functions.cli.drains.status_table import history_document, show_history
@@ -16,7 +14,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgres
 from shared.core.records.state import ClusterState, Reclaimed
 from shared.port_types import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
-from tests.cli.running import run_ebb
+from tests.cli.running import on_terminal, run_ebb
 
 MINUTE = timedelta(minutes=1)
 NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
@@ -44,9 +42,7 @@ def _history(*records: DrainRecord) -> InstallationStatus:
 
 
 def _shown(history: InstallationStatus, width: int = 120, most: int | None = None) -> str:
-    pages = StringIO()
-    show_history(Console(file=pages, width=width, force_terminal=True, color_system=None), history, most)
-    return pages.getvalue()
+    return "\n".join(on_terminal(lambda console: show_history(console, history, most), width))
 
 
 def test_drains_that_ended_are_shown_the_last_first_and_those_under_way_are_not() -> None:

@@ -1,10 +1,12 @@
 """`ebb release`: which nodes a release is for, when they count as free, and what is said of each."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.capture import CaptureResult
 
 from functions.cli.drains.client import Installation
 from functions.cli.drains.release import ReleaseTarget, VisibleNodes, is_free, order_release, read_nodes
@@ -68,39 +70,45 @@ def blind() -> VisibleNodes:
     return BLIND
 
 
-def seen(cluster: FakeEbb) -> VisibleNodes:
-    return VisibleNodes(cluster.cluster, cluster.cluster.all_nodes())
+Release = Callable[..., CaptureResult[str]]
 
 
-def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def release(capsys: pytest.CaptureFixture[str]) -> Release:
+    """Give what releases nodes of a cluster that is seen, expects an exit code, and returns what was printed."""
+
+    def run(cluster: FakeEbb, name: str = "all", code: int = 0, *, pushed: bool = True, **given: Any) -> Any:
+        nodes = given.pop("nodes", lambda: VisibleNodes(cluster.cluster, cluster.cluster.all_nodes()))
+        assert order_release(installation_of(cluster, pushed=pushed), name, nodes, **given) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def test_a_node_that_is_held_is_free_when_its_claim_has_ended(release: Release) -> None:
     cluster = fake_ebb()
-
-    assert order_release(installation_of(cluster), "n1", blind) == 0
+    shown = release(cluster, "n1", nodes=blind)
 
     until = moment(cluster.remembered().backoffs["uid-n1"].until)
-    said = f"n1  released  {Outcome.RELEASED.sentence} It is left alone until {until}.\n"
-    assert capsys.readouterr().out == said
+    assert shown.out == f"n1  released  {Outcome.RELEASED.sentence} It is left alone until {until}.\n"
     assert set(cluster.remembered().claims) == {"uid-n2"}
     assert cluster.cluster.nodes["n1"].drain_taint is None
 
 
-def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_order_names_the_very_node_and_who_asked(release: Release) -> None:
     cluster = fake_ebb()
-
-    order_release(installation_of(cluster, pushed=False), "n1", blind, wait=False)
+    shown = release(cluster, "n1", nodes=blind, pushed=False, wait=False)
 
     (sent,) = cluster.bus.published
     assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (OrderKind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
     assert sent.requested_by == "jane"
-    assert capsys.readouterr().out == "n1  published  The release of order order-n1.\n"
+    assert shown.out == "n1  published  The release of order order-n1.\n"
 
 
-def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_releases_every_claim_and_every_node_with_our_taint(release: Release) -> None:
     cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
+    shown = release(cluster)
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
-
-    shown = capsys.readouterr()
     assert sorted(line.split()[0] for line in shown.out.splitlines()) == ["n1", "n2", "orphan"]
     assert cluster.remembered().claims == {}
     assert [
@@ -109,31 +117,26 @@ def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.C
     assert "Run ebb pause first" in shown.err
 
 
-def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(release: Release) -> None:
     cluster = fake_ebb()
     for name in ("n3", "n4"):
         cluster.cluster.set_soft_taint(cluster.cluster.node(name), held=True)
     wave = Wave(id="w", nodes=(WaveNode("uid-n3", "n3"),), policy_hash="", began=NOW, deadline=NOW + timedelta(hours=1))
     cluster.state.put(WAVE_KEY, wave, None)
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
-
-    assert capsys.readouterr().out
+    assert release(cluster).out
     assert cluster.state.get(WAVE_KEY).value is None
     assert not any(one_node.held for one_node in cluster.cluster.nodes.values())
 
 
 @pytest.mark.parametrize(("code", "pushed"), [(0, True), (1, False)], ids=["removed", "nobody takes the order"])
-def test_all_waits_for_soft_taints_too(code: int, pushed: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_waits_for_soft_taints_too(code: int, pushed: bool, release: Release) -> None:
     """`0 = all are free`: what follows is terraform destroy, and an order that nobody takes any more is lost."""
     cluster = FakeEbb(node("n3"))
     cluster.cluster.set_soft_taint(cluster.cluster.node("n3"), held=True)
 
-    installation = installation_of(cluster, pushed=pushed)
-    assert order_release(installation, "all", lambda: seen(cluster)) == code
-
+    assert "Nothing to release" not in release(cluster, code=code, pushed=pushed).out
     assert any(one_node.held for one_node in cluster.cluster.nodes.values()) is not pushed
-    assert "Nothing to release" not in capsys.readouterr().out
 
 
 class OvertakenState(FakeState):
@@ -148,38 +151,28 @@ class OvertakenState(FakeState):
         super().delete(key, expected)
 
 
-def test_all_frees_every_node_although_a_pass_writes_the_wave_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_frees_every_node_although_a_pass_writes_the_wave_first(release: Release) -> None:
     cluster = fake_ebb()
     cluster.state = OvertakenState(now=cluster.clock.now, documents=cluster.state.documents)
     cluster.state.put(WAVE_KEY, Wave(id="w", nodes=(), policy_hash="", began=NOW, deadline=NOW), None)
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
-
-    assert capsys.readouterr().out
+    assert release(cluster).out
     assert cluster.state.get(WAVE_KEY).value is None
     assert cluster.remembered().claims == {}
 
 
-def test_without_a_cluster_all_means_the_claims_and_that_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_cluster_all_means_the_claims_and_that_is_shown(release: Release) -> None:
     cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
-    assert order_release(installation_of(cluster), "all", blind) == 0
-
-    assert BLIND.note in capsys.readouterr().err
+    assert BLIND.note in release(cluster, nodes=blind).err
     assert cluster.cluster.nodes["orphan"].drain_taint == "lost"
 
 
-def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pause_is_not_asked_for_twice(release: Release) -> None:
     cluster = FakeEbb(node("n1"))
     cluster.remember(ClusterState(paused=True))
 
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
-
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err) == (
-        "Nothing to release: no claim stands, and no node carries our taint.\n",
-        "",
-    )
+    assert release(cluster) == ("Nothing to release: no claim stands, and no node carries our taint.\n", "")
 
 
 @pytest.mark.parametrize(
@@ -190,34 +183,23 @@ def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> N
         pytest.param(0, "n3  published  No claim stands on it;", "n3", False, id="a node that cannot be seen"),
     ],
 )
-def test_a_node_without_a_claim(
-    code: int, expected: str, name: str, sighted: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_node_without_a_claim(code: int, expected: str, name: str, sighted: bool, release: Release) -> None:
     cluster = fake_ebb()
 
-    assert order_release(installation_of(cluster), name, lambda: seen(cluster) if sighted else BLIND) == code
-
-    assert capsys.readouterr().out.startswith(expected)
+    assert release(cluster, name, code, **{} if sighted else {"nodes": blind}).out.startswith(expected)
     assert len(cluster.bus.published) == (0 if sighted else 1)
 
 
-def test_a_release_that_nobody_carries_out_shows_what_to_check_and_what_is_still_held(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    cluster = fake_ebb()
-
-    assert order_release(installation_of(cluster, pushed=False), "n1", blind, timeout=timedelta(minutes=2)) == 1
-
-    shown = capsys.readouterr().out
+def test_a_release_that_nobody_carries_out_shows_what_to_check_and_what_is_still_held(release: Release) -> None:
+    shown = release(fake_ebb(), "n1", 1, nodes=blind, pushed=False, timeout=timedelta(minutes=2)).out
     assert shown.count("1 node not free after 1m. Check") == 1
     assert f"The push subscription of {TOPIC}" in shown
     assert 'labels.order_id="order-n1"' in shown
     assert shown.splitlines()[-1].startswith("n1  held  Not free after 2m.")
 
 
-def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nodes_that_were_claimed_meanwhile_are_named(release: Release) -> None:
     cluster = fake_ebb()
-    desk = installation_of(cluster)
     moves = cluster.clock.moves
 
     def drain_another() -> None:
@@ -226,8 +208,8 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
 
     moves.append(drain_another)
 
-    assert order_release(desk, "all", blind) == 1
-    assert "Claimed meanwhile: n3. Run ebb pause, then ebb release all again." in capsys.readouterr().out
+    shown = release(cluster, code=1, nodes=blind).out
+    assert "Claimed meanwhile: n3. Run ebb pause, then ebb release all again." in shown
 
 
 @pytest.mark.parametrize(
@@ -293,11 +275,10 @@ def test_a_process_ends_with_its_code(
     assert "Traceback" not in ended.stderr
 
 
-def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation() -> None:
+def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation(release: Release) -> None:
     note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
     cluster = fake_ebb(node("orphan", unschedulable=True, annotations=note))
-
-    assert order_release(installation_of(cluster), "all", lambda: seen(cluster)) == 0
+    release(cluster)
 
     found = cluster.cluster.nodes["orphan"]
     assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (False, False)

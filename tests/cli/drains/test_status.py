@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,6 @@ from uuid import uuid4
 import pytest
 import typer
 from msgspec.structs import replace
-from rich.console import Console
 
 from functions.cli.drains import status_table
 from functions.cli.drains.commands import EVERY_SECONDS, watch
@@ -27,7 +26,8 @@ from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, Pool
 from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
 from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
-from tests.cli.running import run_ebb
+from tests.cli.running import on_terminal, run_ebb
+from tests.fakes import FakeClock
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import FirestoreEmulator
 
@@ -81,9 +81,7 @@ def rich_in_everything() -> InstallationStatus:
 
 
 def printed(shown: InstallationStatus, width: int, *, terminal: bool = True) -> list[str]:
-    page = StringIO()
-    status_table.show(Console(file=page, width=width, force_terminal=terminal, color_system=None), shown)
-    return [line.rstrip() for line in page.getvalue().splitlines()]
+    return on_terminal(lambda console: status_table.show(console, shown), width, terminal=terminal)
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -152,7 +150,7 @@ def test_what_is_over_is_not_shown() -> None:
     state = ClusterState(
         backoffs={"u": Backoff("n", over, MINUTE, "deadline")}, breakers={"a": Breaker(over, "why")}, last_pass=NOW
     )
-    assert (status(state).backoffs, status(state).breakers) == ((), ())
+    assert (status(state).backoffs, status(state).breakers) == ([], [])
 
 
 def test_the_last_ten_results_are_shown_newest_first() -> None:
@@ -305,23 +303,14 @@ def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: 
     assert "document drains 'two'" in warning
 
 
-class _Impatient:
-    """A clock at which a person looks twice more, and then presses Ctrl-C."""
+def test_it_is_shown_until_somebody_has_seen_enough() -> None:
+    clock, looks = FakeClock(), []
 
-    def __init__(self) -> None:
-        self.slept: list[float] = []
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        if len(self.slept) > 2:
+    def look() -> None:
+        looks.append(clock.monotonic())
+        if len(looks) > 2:
             raise KeyboardInterrupt
 
-
-def test_it_is_shown_until_somebody_has_seen_enough() -> None:
-    clock, shown = _Impatient(), []
-    with pytest.raises(typer.Exit) as ended:
-        watch(lambda: shown.append("."), clock)
-    assert (ended.value.exit_code, len(shown), set(clock.slept)) == (INTERRUPTED, 3, {EVERY_SECONDS})
+    with pytest.raises(typer.Exit, match=str(INTERRUPTED)):
+        watch(look, clock)
+    assert [later - earlier for earlier, later in pairwise(looks)] == [EVERY_SECONDS] * 2

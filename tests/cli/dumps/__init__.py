@@ -3,7 +3,7 @@
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -140,9 +140,11 @@ def _staying(number: int, on: str) -> Iterator[dict[str, Any]]:
 
 
 def write(path: Path, nodes: int = 60, *, cpu: str = "300m") -> Path:
-    """Write the dump, gzipped where the name says so."""
-    data = json.dumps(
-        {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(items(nodes, cpu=cpu))}
-    ).encode()
+    return write_items(path, items(nodes, cpu=cpu))
+
+
+def write_items(path: Path, objects: Iterable[dict[str, Any]]) -> Path:
+    """Write a dump of these objects, gzipped where the name says so."""
+    data = json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(objects)}).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path

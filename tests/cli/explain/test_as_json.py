@@ -1,17 +1,14 @@
 """`ebb explain --output json` and yaml: keys that tools may rely on (docs/orders.md)."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.as_json import explain_one
 from functions.cli.explain.resolve import resolve_name
-from functions.cli.main import app
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
 from shared.core.planning.make_plan import make_plan
@@ -19,6 +16,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, policy, resources
 from tests.cli import dumps
+from tests.cli.running import ebb, read_json
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +24,8 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return dumps.write(tmp_path_factory.mktemp("explain") / "cluster.json", 24)
 
 
-def _text(dump: Path, *words: str, output: str = "json") -> str:
-    return CliRunner().invoke(app, ["explain", *words, "--dump", str(dump), "-o", output]).stdout
-
-
 def _explained(dump: Path, word: str) -> dict[str, Any]:
-    (found,) = json.loads(_text(dump, word))["explained"]
+    (found,) = read_json("explain", word, "--dump", dump)["explained"]
     return dict(found)
 
 
@@ -94,5 +88,5 @@ def test_a_workload_shows_which_nodes_it_alone_keeps(dump: Path) -> None:
 
 
 def test_yaml_shows_the_same(dump: Path) -> None:
-    words = ("0007", "shop/db-7")
-    assert yaml.safe_load(_text(dump, *words, output="yaml")) == json.loads(_text(dump, *words))
+    words = ("explain", "0007", "shop/db-7", "--dump", dump)
+    assert yaml.safe_load(ebb(*words, "-o", "yaml").stdout) == read_json(*words)

@@ -1,19 +1,17 @@
 """`ebb explain` from a dump to the page, for a node, a pod and a workload."""
 
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from functions.cli.explain.resolve import find_matches, resolve_name
-from functions.cli.main import app
 from shared.core.cluster import names
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, policy
 from tests.cli import dumps
+from tests.cli.running import ebb
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +20,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _explain(dump: Path, *words: str) -> str:
-    shown = CliRunner().invoke(app, ["explain", *words, "--dump", str(dump)])
-    return shown.output
+    return ebb("explain", *words, "--dump", dump).output
 
 
 @pytest.mark.parametrize(
@@ -79,15 +76,14 @@ def test_where_capacity_is_committed_what_a_workload_keeps_is_marked_as_list_pri
     ],
 )
 def test_why_not_counts_the_nodes_that_commitments_keep(expected: str, amount: str, dump: Path, tmp_path: Path) -> None:
-    words = ["why-not", "--dump", str(dump), "--policy", _committed(tmp_path, amount), "--top", "1"]
-    shown = CliRunner().invoke(app, words).stdout
+    shown = ebb("why-not", "--dump", dump, "--policy", _committed(tmp_path, amount), "--top", "1").stdout
     assert expected in shown
     assert ("Kept by commitments" in shown) == bool(expected)
 
 
 @pytest.mark.parametrize("words", [("explain", "0007"), ("why-not",)], ids=["explain", "why-not"])
 def test_an_answer_comes_first_and_what_it_rests_on_below(words: tuple[str, ...], dump: Path) -> None:
-    lines = CliRunner().invoke(app, [*words, "--dump", str(dump)]).output.splitlines()
+    lines = ebb(*words, "--dump", dump).output.splitlines()
 
     assert "What this rests on" in lines[3:]
     assert lines[lines.index("What this rests on") + 1].startswith("Without --policy")
@@ -117,7 +113,7 @@ def test_a_word_that_is_no_one_thing_is_a_mistake(expected: str, word: str, dump
 
 @pytest.mark.parametrize("words", [("0007", "DUMP"), ("DUMP", "0007")], ids=" ".join)
 def test_a_dump_may_stand_among_the_names(words: tuple[str, ...], dump: Path) -> None:
-    shown = CliRunner().invoke(app, ["explain", *(word.replace("DUMP", str(dump)) for word in words)])
+    shown = ebb("explain", *(word.replace("DUMP", str(dump)) for word in words))
     assert (shown.exit_code, shown.stdout) == (0, _explain(dump, "0007"))
 
 
@@ -132,36 +128,34 @@ def test_a_dump_may_stand_among_the_names(words: tuple[str, ...], dump: Path) ->
 def test_a_file_in_place_of_a_name_is_a_mistake_in_one_sentence(
     expected: str, words: tuple[str, ...], dump: Path
 ) -> None:
-    shown = CliRunner().invoke(app, ["explain", *(word.replace("DUMP", str(dump)) for word in words)])
+    shown = ebb("explain", *(word.replace("DUMP", str(dump)) for word in words))
     assert (shown.exit_code, shown.stderr.count("\n")) == (2, 1)
     assert expected in shown.stderr
 
 
 def test_what_is_meant_is_explained_though_another_word_means_nothing(dump: Path) -> None:
-    shown = CliRunner().invoke(app, ["explain", "nope", "0007", "nil", "--dump", str(dump)])
+    shown = ebb("explain", "nope", "0007", "nil", "--dump", dump)
     assert "gke-prod-web-pool-1a2b3c4d-0007" in shown.stdout
     assert [line.split(",")[0] for line in shown.stderr.splitlines()] == ["ebb: no node 'nope'", "ebb: no node 'nil'"]
     assert shown.exit_code == 2
 
 
-def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path) -> None:
-    whole = json.loads(dumps.write(tmp_path / "dump.json", 24).read_text())
+def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(dump: Path, tmp_path: Path) -> None:
     name, asked = "web-5d4f8b", {"cpu": "3500m", "memory": "512Mi"}
     template = {
         "metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "main", "resources": {"requests": asked}}], "nodeSelector": {"disk": "ssd"}},
     }
     owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
-    items = [item for item in whole["items"] if (item["kind"], item["metadata"]["name"]) != ("ReplicaSet", name)]
+    items = [item for item in dumps.items(24) if (item["kind"], item["metadata"]["name"]) != ("ReplicaSet", name)]
     autoscaler = {
         "kind": "VerticalPodAutoscaler",
         "metadata": {"name": "db", "namespace": "shop"},
         "spec": {"targetRef": {"kind": "StatefulSet", "name": "db-5d4f8b"}},
         "status": {"recommendation": {"containerRecommendations": [{"containerName": "main", "target": {"cpu": "3"}}]}},
     }
-    larger = {**whole, "items": [*items, {**owner, "spec": {"replicas": 14, "template": template}}, autoscaler]}
-    path = tmp_path / "larger.json"
-    path.write_text(json.dumps(larger))
+    larger = [*items, {**owner, "spec": {"replicas": 14, "template": template}}, autoscaler]
+    path = dumps.write_items(tmp_path / "larger.json", larger)
     shown = " ".join(_explain(path, "shop/web-5d4f8b-0010").split())
 
     assert "comes back as 3500m CPU" in shown
@@ -169,7 +163,7 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path
     assert "requests 3500m" not in shown
     assert "its template adds nodeSelector" in shown
     assert "by VerticalPodAutoscaler shop/db" in " ".join(_explain(path, "shop/db-7").split())
-    plain = _explain(tmp_path / "dump.json", "shop/db-7")
+    plain = _explain(dump, "shop/db-7")
     assert "comes back as" not in plain
     assert "its template adds" not in plain
 
@@ -196,8 +190,7 @@ def test_a_pod_shows_whose_its_deletion_cost_is(
     owner = {"kind": "ReplicaSet", "metadata": {"name": "web-5d4f8b", "namespace": "shop"}}
     template = {"metadata": {"annotations": in_template}, "spec": {"containers": []}}
     items = [dumps.node(0), dumps.node(1), web, {**owner, "spec": {"replicas": 1, "template": template}}]
-    path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": items}))
+    path = dumps.write_items(tmp_path / "dump.json", items)
 
     assert f"deletion cost {expected}" in " ".join(_explain(path, "shop/web-0").split())
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, pod_class, policy
 from tests.cli import dumps
-from tests.cli.running import run_ebb
+from tests.cli.running import read_json, run_ebb
 
 
 def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True, rules: Policy | None = None) -> BlockedBy:
@@ -79,16 +78,14 @@ def test_a_limit_of_a_namespace_is_that_namespaces() -> None:
 
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("dump") / "c.json"
     mine = dumps.pod("mine", dumps.name_of(0), app="<b>=1")
     mine["metadata"]["annotations"] = {SAFE_TO_EVICT: "false"}
-    path.write_text(json.dumps({"kind": "List", "items": [*dumps.items(4), mine]}))
-    return path
+    return dumps.write_items(tmp_path_factory.mktemp("dump") / "c.json", [*dumps.items(4), mine])
 
 
 def test_a_spreadsheet_has_the_rows_of_the_json(dump: Path) -> None:
     told = list(csv.DictReader(io.StringIO(run_ebb("plan", dump, "--no-forecast", "-o", "csv").stdout)))
-    found = json.loads(run_ebb("plan", dump, "--no-forecast", "-o", "json").stdout)["kept_by"]
+    found = read_json("plan", dump, "--no-forecast")["kept_by"]
     assert [(row["owner"], row["reason"], int(row["nodes"])) for row in told] == [
         (row["owner"] or "", row["reason"], row["nodes"]) for row in found["rows"]
     ]
@@ -105,8 +102,7 @@ def test_no_cell_of_a_spreadsheet_is_a_formula() -> None:
 
 
 def test_a_spreadsheet_without_rows_comes_with_the_reason(tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps({"kind": "List", "items": [dumps.node(0), dumps.pod("a", dumps.name_of(0))]}))
+    path = dumps.write_items(tmp_path / "c.json", [dumps.node(0), dumps.pod("a", dumps.name_of(0))])
     done = run_ebb("plan", path, "-o", "csv")
     assert len(done.stdout.splitlines()) == 1
     assert "every figure is partial" in done.stderr

@@ -2,21 +2,20 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from io import StringIO
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from functions.cli.analysis.forecast.committed import Committed, LaterAddition
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.plan import page, totals
-from functions.cli.plan.commitments import sentences
+from functions.cli.plan.commitments import idle, sentences
 from functions.cli.plan.scenarios import ScenarioMoney, headline, rows, scenario_documents, title
 from functions.cli.plan.tables import OF_BILL, scenario_table
 from functions.cli.plan.view import view_of, with_scenarios
 from tests.builders import NOW
 from tests.cli.plan.plans import DOLLAR, ENDS, billed, of_every_kind, some_committed, some_scenarios
+from tests.cli.running import on_terminal
 
 ADDS = billed(at_rest=30)
 """By the bill Ebb adds as much as by list prices: one node, $73 a month."""
@@ -24,11 +23,8 @@ LATER = LaterAddition(ENDS, ("n2",), 6, DOLLAR // 5, is_rest=True)
 
 
 def printed(scenarios: Scenarios, committed: Committed, width: int = 80) -> list[str]:
-    pages = StringIO()
-    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
     view = with_scenarios(_with(committed), scenarios, "this policy")
-    page.show(console, view)
-    return [line.rstrip() for line in pages.getvalue().splitlines()]
+    return on_terminal(lambda console: page.show(console, view), width)
 
 
 def _with(committed: Committed) -> Any:
@@ -106,7 +102,7 @@ def test_without_a_steady_state_what_is_idle_now_is_named() -> None:
     committed = some_committed()
     now = replace(committed, rows=tuple(replace(row, at_rest=None) for row in committed.rows))
 
-    (told,) = sentences(now, None)
+    (told,) = idle(now)
     assert "$182 a month until 2027-05-01 (n2: 10 vCPU, 40 GiB)" in told
 
 

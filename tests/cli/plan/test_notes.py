@@ -1,6 +1,5 @@
 """What stands below a plan: the autoscaler, nodes in no figures, restarts and scale-ins."""
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +25,7 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, pod_class, policy, taint
 from tests.cli import dumps
-from tests.cli.running import run_ebb
+from tests.cli.running import read_json, run_ebb
 
 CLASSES = ComputeClasses({"reaper": AutoscalingPolicy(threshold=Fraction(0)), "plain": AutoscalingPolicy()})
 
@@ -197,24 +196,18 @@ def unbound(thing: Object) -> Object:
     return {**thing, "spec": spec, "status": {"phase": "Pending", "conditions": [said]}}
 
 
-def written(path: Path, objects: list[Object]) -> Path:
-    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
-    return path
-
-
 def with_pending(path: Path, pods: int) -> Path:
     """Write a dump of 20 nodes in which so many of its web pods have no node."""
     objects = list(dumps.items(20, cpu="400m"))
     web = [thing for thing in objects if is_web(thing)]
     chosen = [thing["metadata"]["uid"] for thing in web[:: len(web) // pods][:pods]] if pods else []
-    return written(path, [unbound(thing) if thing["metadata"].get("uid") in chosen else thing for thing in objects])
+    return dumps.write_items(
+        path, [unbound(thing) if thing["metadata"].get("uid") in chosen else thing for thing in objects]
+    )
 
 
 def test_pods_that_become_pending_raise_no_saving_and_lower_no_bound(tmp_path: Path) -> None:
-    plans = [
-        json.loads(run_ebb("plan", "--dump", with_pending(tmp_path / f"{pods}.json", pods), "-o", "json").stdout)
-        for pods in (0, 13)
-    ]
+    plans = [read_json("plan", with_pending(tmp_path / f"{pods}.json", pods)) for pods in (0, 13)]
 
     running, waiting = ({row["rung"]: row["nodes"] for row in plan["ladder"]} for plan in plans)
 
@@ -244,7 +237,7 @@ def test_the_first_line_of_the_nodes_counts_them(tmp_path: Path) -> None:
 )
 def test_one_pending_pod_is_one_warning(has_no_place: bool, cpu: str, tmp_path: Path) -> None:
     pod = unbound(dumps.pod("lone", "", cpu=cpu))
-    shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), pod])).stdout
+    shown = run_ebb("plan", "--dump", dumps.write_items(tmp_path / "dump.json", [*dumps.items(4), pod])).stdout
     (said,) = [line for line in shown.splitlines() if "shop/lone" in line]
     assert ("No place is left" in said) is has_no_place
     assert ("includes the room" in said) is not has_no_place
@@ -252,6 +245,6 @@ def test_one_pending_pod_is_one_warning(has_no_place: bool, cpu: str, tmp_path: 
 
 def test_of_several_those_without_a_place_are_named_in_the_same_warning(tmp_path: Path) -> None:
     pods = [unbound(dumps.pod(name, "", cpu=cpu)) for name, cpu in (("huge", "90"), ("tiny", "100m"))]
-    shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), *pods])).stdout
+    shown = run_ebb("plan", "--dump", dumps.write_items(tmp_path / "dump.json", [*dumps.items(4), *pods])).stdout
     (said,) = [line for line in shown.splitlines() if "shop/tiny" in line]
     assert "2 pods pending (shop/huge, shop/tiny). No place is left for 1 pod (shop/huge)" in said

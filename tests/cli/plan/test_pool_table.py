@@ -1,10 +1,8 @@
 from dataclasses import replace
-from io import StringIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from functions.cli.output.tables import draw
 from functions.cli.plan.scenarios import POLICY
@@ -12,6 +10,7 @@ from functions.cli.plan.tables import pool_table
 from functions.cli.plan.view import PlanView, view_of, with_scenarios
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import busy, of_every_kind, plan, some_scenarios, waiting
+from tests.cli.running import on_terminal
 
 
 def _shown(given: Plan, width: int, *names: str) -> list[str]:
@@ -19,10 +18,7 @@ def _shown(given: Plan, width: int, *names: str) -> list[str]:
 
 
 def _drawn(view: PlanView, width: int) -> list[str]:
-    pages = StringIO()
-    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    draw(console, pool_table(view, width))
-    return pages.getvalue().splitlines()
+    return on_terminal(lambda console: draw(console, pool_table(view, width)), width)
 
 
 def test_one_pool_needs_no_sum() -> None:

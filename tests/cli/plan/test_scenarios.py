@@ -3,12 +3,10 @@
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
-from io import StringIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.input.inputs import WARNING
@@ -34,15 +32,14 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_scenarios
+from tests.cli.running import on_terminal
 
 TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 
 def printed(scenarios: Scenarios, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
-    pages = StringIO()
-    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    page.show(console, with_scenarios(view_of(of_every_kind(), notes=notes), scenarios, "this policy"))
-    return [line.rstrip() for line in pages.getvalue().splitlines()]
+    view = with_scenarios(view_of(of_every_kind(), notes=notes), scenarios, "this policy")
+    return on_terminal(lambda console: page.show(console, view), width)
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

@@ -4,7 +4,6 @@ Three pools in three zones and sixteen workloads, of which the report is drawn i
 give equal dumps.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -108,11 +107,7 @@ def items(nodes: int, pods_a_node: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def write_shop(path: Path, nodes: int = 60, pods_a_node: int = 0) -> Path:
-    """Write the dump."""
-    path.write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": list(items(nodes, pods_a_node))}), encoding="utf-8"
-    )
-    return path
+    return dumps.write_items(path, items(nodes, pods_a_node))
 
 
 def _pool(number: int) -> str:

@@ -302,7 +302,7 @@ def test_names_are_text_wherever_they_are_shown(window: Page, tmp_path: Path) ->
     labels = {"cloud.google.com/gke-nodepool": f"pool{HOSTILE}", "topology.kubernetes.io/zone": f"zone{HOSTILE}"}
     node["metadata"]["labels"] |= labels
     dump, path = tmp_path / f"{HOSTILE.replace('/', '')}.json", tmp_path / "report.html"
-    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, dumps.node(1), pod]}))
+    dumps.write_items(dump, [node, dumps.node(1), pod])
     assert CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(path)]).exit_code == 0
 
     page = at(window, path)

@@ -5,16 +5,15 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from functions.cli.drains.week import PROMISE
-from functions.cli.main import app
 from functions.cli.report.compute import draw_report
 from functions.cli.report.extras import REQUESTS
 from infra.archive import source_files
 from tests.browser.pictures import FOLDER, PICTURES
 from tests.cli import dumps
 from tests.cli.report import reports
+from tests.cli.running import ebb, read_json
 from tests.pages import DOCS, rows
 
 
@@ -25,7 +24,7 @@ def dump(tmp_path: Path) -> Path:
 
 def test_the_page_is_written_and_the_headline_shown(dump: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
-    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(out)])
+    ended = ebb("report", "--dump", dump, "--out", out)
 
     first, second = ended.stdout.splitlines()
     assert ended.exit_code == 0
@@ -35,7 +34,7 @@ def test_the_page_is_written_and_the_headline_shown(dump: Path, tmp_path: Path) 
 
 
 def test_a_dash_is_stdout(dump: Path) -> None:
-    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", "-"])
+    ended = ebb("report", "--dump", dump, "--out", "-")
     assert (ended.exit_code, ended.stdout[:15], ended.stdout[-8:]) == (0, "<!doctype html>", "</html>\n")
 
 
@@ -43,25 +42,24 @@ def test_a_page_that_is_given_no_place_is_written_here(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    CliRunner().invoke(app, ["report", "--dump", str(dump)])
+    ebb("report", "--dump", dump)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cluster.json", "ebb-report.html"]
 
 
 def test_its_data_is_json_on_stdout_or_in_a_file(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ["report", "--dump", str(dump), "--output", "json"]
-    printed = CliRunner().invoke(app, words).stdout
+    words = ("report", "--dump", dump, "--output", "json")
+    printed = ebb(*words).stdout
     assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]
 
-    CliRunner().invoke(app, [*words, "--out", "report.json"])
+    ebb(*words, "--out", "report.json")
     assert (tmp_path / "report.json").read_text(encoding="utf-8") == printed
     assert json.loads(printed)["report"]["schema"] == 1
 
 
 def test_money_is_that_of_the_options(dump: Path) -> None:
-    words = ["report", "--dump", str(dump), "-o", "json", "--discount", "50%", "--currency", "EUR=2"]
-    told = json.loads(CliRunner().invoke(app, words).stdout)
-    full = json.loads(CliRunner().invoke(app, ["report", "--dump", str(dump), "-o", "json"]).stdout)
+    told = read_json("report", dump, "--discount", "50%", "--currency", "EUR=2")
+    full = read_json("report", dump)
 
     assert told["report"]["ladder"][0]["month"].startswith("EUR ")
     assert told["report"]["ladder"][0]["cost"] == pytest.approx(full["report"]["ladder"][0]["cost"] / 2, abs=8)
@@ -82,7 +80,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(
     said: str, out: str, dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", out])
+    ended = ebb("report", "--dump", dump, "--out", out)
     assert (ended.exit_code, ended.stderr) == (2, f"ebb: {said}\n")
 
 

@@ -1,7 +1,6 @@
 """The glossary knows every word on the page that is not plain English, and has the policy's own words of a setting."""
 
 import html
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from functions.cli.plan.scenarios import ADDED, BOUND
 from functions.cli.report.extras import GLOSSARY, KUBERNETES, SETTINGS, glossary
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.reasons import DrainReason, PodBlock, Unremovable
+from tests.cli import dumps
 from tests.cli.dumps.rich_dump import rich_dump
 from tests.cli.report import reports
 
@@ -72,9 +72,7 @@ def test_every_word_of_the_shops_page_is_known(*, committed: bool, tmp_path: Pat
 
 
 def test_every_word_of_a_rich_clusters_page_is_known(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.json"
-    items = rich_dump(0)
-    dump.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    dump = dumps.write_items(tmp_path / "dump.json", rich_dump(0))
     names = set(re.findall(r'"([A-Za-z][\w.-]*)"', dump.read_text()))
 
     assert unknown([shown(page_of(tmp_path, str(dump)))], (*names, *" ".join(names).split("-"))) == []

@@ -1,6 +1,5 @@
 """Report and fleet fit a phone, a screen and paper, whatever font serves them and however long names are."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -60,7 +59,7 @@ def _of_long_names(folder: Path) -> str:
         }  # fmt: skip
         pod["metadata"]["ownerReferences"][0]["name"] = LONG
         items += [node, pod]
-    (folder / "long.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    dumps.write_items(folder / "long.json", items)
     rows = [["evictions", *["1,234,567"] * 5], [LONG, *["$1,234,567"] * 5]]
     told = reports.told(Sources((folder / "long.json",)))
     extra = {"title": LONG, "sentences": [LONG], "table": {"columns": list(COLUMNS), "rows": rows}}

@@ -1,28 +1,21 @@
 """The report names the workloads that request most beyond what is recommended; the command reads both from a dump."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
-
-from functions.cli.main import app
 from functions.cli.report.extras import REQUESTS
 from tests.cli import dumps
+from tests.cli.running import read_json
 
 NODES = 4
 
 
 def written(folder: Path, *more: dict[str, Any]) -> Path:
-    path = folder / "c.json"
-    path.write_text(json.dumps({"kind": "List", "items": [*dumps.items(NODES), *more]}))
-    return path
+    return dumps.write_items(folder / "c.json", [*dumps.items(NODES), *more])
 
 
 def sections(dump: Path, *more: str) -> list[dict[str, Any]]:
-    ended = CliRunner().invoke(app, ["report", str(dump), "-o", "json", *more])
-    assert ended.exit_code == 0, ended.output
-    found: list[dict[str, Any]] = json.loads(ended.stdout)["report"]["extras"]
+    found = read_json("report", dump, *more)["report"]["extras"]
     return [section for section in found if section["title"] == REQUESTS]
 
 
@@ -60,8 +53,7 @@ def test_where_nothing_less_is_recommended_there_is_no_section(tmp_path: Path) -
 
 def test_why_not_reads_recommendations_from_the_dump(tmp_path: Path) -> None:
     dump = written(tmp_path, dumps.autoscaler("web", "10m", "16Mi"))
-    ended = CliRunner().invoke(app, ["why-not", str(dump), "--top", "1", "-o", "json"])
-    found = json.loads(ended.stdout)["recommended_requests"]
+    found = read_json("why-not", dump, "--top", "1")["recommended_requests"]
 
     assert [workload["workload"] for workload in found["workloads"]] == ["shop/ReplicaSet/web-5d4f8b"]
     assert found["workloads"][0]["recommended"] == {"cpu": 280, "memory": 28 * (16 << 20)}

@@ -1,16 +1,12 @@
 """`ebb why-not` from a dump to the page; and how each change would be made."""
 
-import json
 import re
 from dataclasses import replace
 from fractions import Fraction
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
-from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.steady_state import find_steady_state
@@ -20,7 +16,6 @@ from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Sc
 from functions.cli.explain.parts import show
 from functions.cli.explain.why_not import AT_LEAST, document, parts
 from functions.cli.explain.why_not import write_markdown as markdown_page
-from functions.cli.main import app
 from shared.adapters.prices import load
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import PodBlock, Reason, Unremovable
@@ -29,6 +24,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, policy, resources
 from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
+from tests.cli.running import ebb, on_terminal, read_json
 
 
 @pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.harm is Harm.NONE])
@@ -118,11 +114,9 @@ def _deployed() -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize("lists", [("nodes", "pods"), ("nodes", "pods", "replicasets", "deployments")])
 def test_of_a_pod_of_a_deployment_the_deployment_is_named(tmp_path: Path, lists: tuple[str, ...]) -> None:
     """Also where the dump holds no ReplicaSets: what is patched there comes back at the next rollout."""
-    dump = tmp_path / "c.json"
-    dump.write_text(json.dumps({"kind": "List", "items": [item for name in lists for item in _deployed()[name]]}))
-    shown = CliRunner().invoke(app, ["why-not", "--dump", str(dump), "-o", "json"])
-    assert shown.exit_code == 0, shown.output
-    told = next(change for change in json.loads(shown.stdout)["changes"] if change["reason"] == "not_safe_to_evict")
+    dump = dumps.write_items(tmp_path / "c.json", (item for name in lists for item in _deployed()[name]))
+    changes = read_json("why-not", "--dump", dump)["changes"]
+    told = next(change for change in changes if change["reason"] == "not_safe_to_evict")
     assert told["object"] == "shop/Deployment/web"
     assert told["how"].startswith("kubectl -n shop patch deployment web --type merge -p ")
 
@@ -140,9 +134,7 @@ FOUND = WhyNot(
 
 
 def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
-    pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), parts(found, "this policy"))
-    return pages.getvalue()
+    return "\n".join(on_terminal(lambda console: show(console, parts(found, "this policy")), width))
 
 
 @pytest.mark.parametrize(
@@ -239,29 +231,26 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 def test_its_money_is_printed_as_by_the_plan(tmp_path: Path) -> None:
     path = dumps.write(tmp_path / "d.json", 60)
-    shown, found = (CliRunner().invoke(app, [name, "--dump", str(path)]).stdout for name in ("why-not", "plan"))
+    shown, found = (ebb(name, "--dump", path).stdout for name in ("why-not", "plan"))
     told = re.search(r"default settings: \d+ nodes for (\$[\d,]+) ", shown)
     assert told
     assert told[1] in next(line for line in found.splitlines() if line.startswith("with Ebb, default settings"))
 
 
 def test_its_base_is_the_scenario_of_the_plan(tmp_path: Path) -> None:
-    dump = str(dumps.write(tmp_path / "c.json", 24))
-    shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "4", "-o", "json"])
-    scenarios = json.loads(CliRunner().invoke(app, ["plan", "--dump", dump, "-o", "json"]).stdout)["ladder"]
-    assert shown.exit_code == 0, shown.output
-    told, scenario = json.loads(shown.stdout)["at_rest"], scenarios[2]
+    dump = dumps.write(tmp_path / "c.json", 24)
+    told, scenario = read_json("why-not", dump, "--top", "4")["at_rest"], read_json("plan", dump)["ladder"][2]
     assert (told["nodes_left"], told["cost_per_month"], told["by"]) == (
         scenario["nodes"], scenario["cost_per_month"], scenario["by"]
     )  # fmt: skip
 
 
 def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: Path) -> None:
-    dump = str(dumps.write(tmp_path / "c.json", 8))
+    dump = dumps.write(tmp_path / "c.json", 8)
 
     def told(*more: str) -> float:
-        shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "json", *more])
-        return float(sum(change["holds_per_hour"] for change in json.loads(shown.stdout)["changes"]))
+        changes = read_json("why-not", dump, "--top", "1", *more)["changes"]
+        return float(sum(change["holds_per_hour"] for change in changes))
 
     assert told("--discount", "50%") == pytest.approx(told() / 2, abs=0.001)
 
@@ -291,8 +280,7 @@ def test_markdown_shows(expected: str) -> None:
 
 
 def test_markdown_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
-    dump = str(dumps.write(tmp_path / "c.json", 8))
-    shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "markdown"])
+    shown = ebb("why-not", dumps.write(tmp_path / "c.json", 8), "--top", "1", "-o", "markdown")
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout.startswith("# What single changes would save: c.json\n\n8 nodes for $")
 
