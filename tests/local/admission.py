@@ -8,6 +8,8 @@ boost).
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from kubernetes.utils.quantity import parse_quantity
+
 from infra.local.simulated_gke import World
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
@@ -17,7 +19,6 @@ from infra.local.world.pods import (
     is_finished,
     labels_of,
     pod_requests,
-    quantity,
     sum_requests,
     units,
 )
@@ -113,7 +114,7 @@ def _check(row: Json, requests: Resources, limits: Resources) -> None:
         if name not in limits or max(limits[name], requests.get(name, 0)) > units(name, most):
             raise NotAdmittedError(f"maximum {name} usage is {most}")
     for name, ratio in (row.get("maxLimitRequestRatio") or {}).items():
-        if limits.get(name, 0) > requests.get(name, 0) * quantity(str(ratio)):
+        if limits.get(name, 0) > requests.get(name, 0) * parse_quantity(str(ratio)):
             raise NotAdmittedError(f"{name} max limit to request ratio is {ratio}")
 
 
