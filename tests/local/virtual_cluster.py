@@ -76,12 +76,12 @@ def claim(name: str, volume: str = "", modes: tuple[str, ...] = ("ReadWriteOnce"
 class VirtualCluster:
     """A world with its API in one process; `run` lets virtual time pass in steps of a second."""
 
-    def __init__(self, nodes: list[Json] | None = None, token: str | None = None, **settings: Any) -> None:
+    def __init__(self, nodes: list[Json] | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), 0.0)
+        times = KubeletTimes(ready_after=(1.0, 1.0), shutdown=settings.pop("shutdown", None), node_boot=0.0)
         self.world = World(self.clock, times, orphan_quarantine=5.0, **settings)
         self.store = self.world.store
-        self.api = KubeApi(self.world.store, self.world.record, token)
+        self.api = KubeApi(self.world.store, self.world.record)
         for item in [node()] if nodes is None else nodes:
             self.store.create("nodes", item, "test")
         self.run(1)
