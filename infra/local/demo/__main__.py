@@ -11,18 +11,18 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
+
+from rich.table import Table
 
 from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
 from infra.local.demo.installation import EVERY, POLICY, DemoInstallation, start_all
 from infra.local.demo.narration import Narration, StoryEvent, Tail
 from infra.local.demo.promise import PromiseResult, check
-from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder, table
+from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder
 from shared.errors import EbbError, Terminal
 
 PROFILE: Final = "demo.env"
@@ -79,7 +79,7 @@ class Story:
         cordon = {"spec": {"unschedulable": True}}
         self.installation.gke.send(PERSON, "PATCH", f"/api/v1/nodes/{self.persons_node}", cordon)
         self.installation.gke.call("ebb-tick", self.installation.plan_url, EVERY)
-        with self.screen:
+        with self.screen.redraw():
             while not self.is_steady() and self.seconds() < MOST_SECONDS:
                 time.sleep(STORY_LOOK_SECONDS)
                 self.refresh()
@@ -238,7 +238,9 @@ def run(logs: Path | None, *, keep: bool = False) -> int:
     screen.write("Ebb on a simulated GKE on this machine: the two functions as they run in production,", "bold")
     screen.write("each a process of its own, on loopback. It takes about 50 seconds; Ctrl-C ends it.", "bold")
     try:
-        with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
+        for number in (signal.SIGTERM, signal.SIGINT):  # a shell starts a background job with SIGINT ignored
+            signal.signal(number, signal.default_int_handler)
+        with tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
             folder = Path(name)
             try:
                 return _run(screen, folder, begun, keep=keep)
@@ -284,7 +286,8 @@ def _reached_its_steady_state(story: Story) -> PromiseResult:
 
 def _show(screen: Screen, findings: tuple[PromiseResult, ...], seconds: float) -> None:
     screen.act("The promise, checked from the API server's own record by code that shares nothing with Ebb:")
-    rows = table(("promise", "examined", "result"))
+    rows = Table("promise", "examined", "result", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    rows.header_style = "bright_black"
     for finding in findings:
         style = "green" if finding.kept else "bold red"
         rows.add_row(finding.promise, finding.examined, "kept" if finding.kept else "BROKEN", style=style)
@@ -297,21 +300,6 @@ def _show(screen: Screen, findings: tuple[PromiseResult, ...], seconds: float) -
     result = "Every promise was kept." if kept else "A promise was broken."
     style = "bold green" if kept else "bold red"
     screen.write(f"{result} {seconds:.0f} s in all (bound: {_ADVERTISED_SECONDS} s).", style)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the block: a shell starts a background job with SIGINT ignored."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def main(words: Sequence[str] | None = None) -> int:
