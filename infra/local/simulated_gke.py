@@ -18,8 +18,15 @@ from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, WorkloadSpec
 from infra.local.scheduling.scheduler import Scheduler
-from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, sync_workloads, wants_daemon
-from infra.local.workloads.deployments import DeploymentController, replica_set_for
+from infra.local.workloads import (
+    DeploymentController,
+    daemon_pod,
+    pod_from,
+    replica_set_for,
+    stateful_pod,
+    sync_workloads,
+    wants_daemon,
+)
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, NodeController, run, set_ready
