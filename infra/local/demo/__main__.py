@@ -22,7 +22,7 @@ from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules
 from infra.local.demo.installation import EVERY, POLICY, DemoInstallation, start_all
 from infra.local.demo.narration import Narration, StoryEvent, Tail
 from infra.local.demo.promise import PromiseResult, check
-from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder
+from infra.local.demo.screen import ClusterView, Screen, Sign
 from shared.errors import EbbError, Terminal
 
 PROFILE: Final = "demo.env"
@@ -66,8 +66,9 @@ class Story:
     folder: Path
     """Where the functions' logs are, and the API's record is kept as it grows."""
     narration: Narration = field(default_factory=Narration)
-    views: ViewBuilder = field(default_factory=ViewBuilder)
-    view: ClusterView = field(default_factory=lambda: ClusterView((), 0, 0))
+    view: ClusterView = field(default_factory=ClusterView)
+    first: int = 0
+    """How many nodes there were at first."""
     entries: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -104,7 +105,7 @@ class Story:
         """Show the cluster and the policy."""
         self.read_record()
         self.refresh_view()
-        alone = self.installation.alone
+        self.first, alone = self.view.alive, self.installation.alone
         self.screen.act(
             f"A GKE cluster after its evening scale-in: {self.view.alive} nodes, {self.view.pods} pods, "
             f"{self.view.mean_share:.0%} of the CPU requested. GKE's autoscaler drains and deletes nodes below "
@@ -144,7 +145,7 @@ class Story:
 
     def refresh_view(self) -> None:
         gke = self.installation.gke
-        self.view = self.views.build(gke.list_all("nodes"), gke.list_all("pods"))
+        self.view.look(gke.list_all("nodes"), gke.list_all("pods"))
 
     def seconds(self) -> float:
         return time.monotonic() - self.begun
@@ -164,12 +165,12 @@ class Story:
     def show_closing(self) -> None:
         """Show the cluster as it is now, and what it costs now and cost before."""
         state = "is in its steady state" if self.is_steady() else f"still changes after {MOST_SECONDS:.0f} s"
-        nodes, alone = len(self.views.first), len(self.installation.alone.nodes)
+        alone = len(self.installation.alone.nodes)
         costs = [cost * _HOURS_PER_MONTH for cost in self.narration.passes.dollars_per_hour]
         before, now = costs[0], costs[-1]
         self.screen.act(
-            f"The cluster {state}: {nodes} nodes before, {alone} with the autoscaler alone, {self.view.alive} now; "
-            f"${before:,.0f} a month before, ${now:,.0f} now: ${before - now:,.0f} a month less "
+            f"The cluster {state}: {self.first} nodes before, {alone} with the autoscaler alone, {self.view.alive} "
+            f"now; ${before:,.0f} a month before, ${now:,.0f} now: ${before - now:,.0f} a month less "
             f"({(before - now) / before:.0%}), at list prices."
         )
         self.screen.still(self.view, {**self.narration.signs, self.persons_node: Sign.PERSON})

@@ -52,14 +52,26 @@ class NodeBar:
     sign: Sign = Sign.STAYS
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClusterView:
     """All nodes that ever were, in the order in which they were first seen, and how many pods there are."""
 
-    bars: Sequence[NodeBar]
-    pods: int
-    unsettled: int
+    bars: Sequence[NodeBar] = ()
+    pods: int = 0
+    unsettled: int = 0
     """Pods that are Pending or on their way out."""
+
+    def look(self, nodes: Sequence[Json], pods: Sequence[Json]) -> None:
+        """See the nodes and pods as the API lists them now; a node that is gone keeps its bar."""
+        pools, shares = {bar.name: bar.pool for bar in self.bars}, dict[str, Fraction]()
+        for node in nodes:
+            name = node["metadata"]["name"]
+            pools.setdefault(name, node["metadata"]["labels"].get(_POOL, ""))
+            used = sum(pod_requests(pod).get("cpu", 0) for pod in pods if node_of(pod) == name)
+            shares[name] = Fraction(used, units("cpu", node["status"]["allocatable"]["cpu"]))
+        self.bars = [NodeBar(name, pool, shares.get(name)) for name, pool in pools.items()]
+        self.pods = len(pods)
+        self.unsettled = sum(phase_of(pod) == "Pending" or is_terminating(pod) for pod in pods)
 
     @property
     def alive(self) -> int:
@@ -78,28 +90,6 @@ def short(node: str) -> str:
     """Return a name that a person can follow: pool and the last part, as in `web-04kc`."""
     parts = node.split("-")
     return f"{'-'.join(parts[2:-2])}-{parts[-1]}"
-
-
-class ViewBuilder:
-    """Makes a view of the cluster as it is now, and remembers the nodes that were there before."""
-
-    def __init__(self) -> None:
-        self._pools: dict[str, str] = {}
-        self.first: frozenset[str] = frozenset()
-        """The nodes of the first view."""
-
-    def build(self, nodes: Sequence[Json], pods: Sequence[Json]) -> ClusterView:
-        """Return the view of these nodes and pods as the API lists them."""
-        shares: dict[str, Fraction] = {}
-        for node in nodes:
-            name = node["metadata"]["name"]
-            self._pools.setdefault(name, node["metadata"]["labels"].get(_POOL, ""))
-            here = (pod for pod in pods if node_of(pod) == name)
-            used = sum(pod_requests(pod).get("cpu", 0) for pod in here)
-            shares[name] = Fraction(used, units("cpu", node["status"]["allocatable"]["cpu"]))
-        self.first = self.first or frozenset(self._pools)
-        bars = [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
-        return ClusterView(bars, len(pods), sum(phase_of(pod) == "Pending" or is_terminating(pod) for pod in pods))
 
 
 MOST_WIDTH: Final = 120
