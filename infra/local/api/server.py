@@ -164,8 +164,8 @@ class KubeApi:
     def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         body = body_of(request)
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
-            key, dry = (target.space, target.name), is_dry(request)
-            return answer_json(201, evict(self._store, self._record, key, body, request.agent, dry=dry))
+            key = target.space, target.name
+            return answer_json(201, evict(self._store, self._record, key, body, request.agent))
         if target.name is not None:
             raise no_such_path(request.path)
         if target.namespace is not None and self._store.find("namespaces", "", target.namespace) is None:
@@ -210,7 +210,7 @@ class KubeApi:
 
 
 def is_dry(request: HttpRequest) -> bool:
-    """Whether the request is to change nothing. Evictions and patches alone can be tried."""
+    """Whether the request is to change nothing: a patch, or an eviction, which has it in its options, too."""
     return request.query.get("dryRun") == "All"
 
 
