@@ -66,13 +66,6 @@ def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
     assert (change["kind"], change["name"], change["actor"], change["unschedulable"]) == ("nodes", "a", "test", True)
 
 
-def test_an_event_can_be_posted() -> None:
-    virtual = VirtualCluster()
-    event = {"metadata": {"generateName": "a."}, "reason": "Drained", "involvedObject": {"kind": "Node", "name": "a"}}
-    assert virtual.call("POST", "/api/v1/namespaces/default/events", event).status == 201
-    assert [item["reason"] for item in virtual.json("GET", "/api/v1/events")["items"]] == ["Drained"]
-
-
 def guarded(replicas: int = 3, **spec: Any) -> VirtualCluster:
     """A settled Deployment under a budget."""
     virtual = VirtualCluster([node("a"), node("b")])

@@ -54,25 +54,6 @@ def budget(name: str = "guard", app: str = "web", **spec: Any) -> Json:
     return {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": selector, **spec}}
 
 
-def disk(name: str, zone: str = "z1", modes: tuple[str, ...] = ("ReadWriteOnce",), **spec: Any) -> Json:
-    """A PersistentVolume of GKE's CSI driver in a zone."""
-    terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
-    csi = {"driver": "pd.csi.storage.gke.io", "volumeHandle": f"projects/p/zones/{zone}/disks/{name}"}
-    affinity = {"required": {"nodeSelectorTerms": terms}}
-    return {"metadata": {"name": name}, "spec": {"csi": csi, "nodeAffinity": affinity, "accessModes": [*modes], **spec}}
-
-
-def claim(name: str, volume: str = "", modes: tuple[str, ...] = ("ReadWriteOnce",), **spec: Any) -> Json:
-    """A claim of GKE's default class, bound where it names a volume."""
-    notes = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
-    given: Json = {"accessModes": [*modes], "storageClassName": "standard-rwo", **spec}
-    return {
-        "metadata": {"name": name, "namespace": "default", "annotations": notes},
-        "spec": {**given, "volumeName": volume} if volume else given,
-        "status": {"phase": "Bound" if volume else "Pending"},
-    }
-
-
 class VirtualCluster:
     """A world with its API in one process; `run` lets virtual time pass in steps of a second."""
 

@@ -133,9 +133,9 @@ Resources = dict[str, int]
 """Units by resource: millicores of CPU, else units such as bytes."""
 
 
-def amounts(container: Json, sort: str = "requests") -> Resources:
-    """What a container (or a whole pod's spec) has as `requests` or `limits`."""
-    given: Json = (container.get("resources") or {}).get(sort) or {}
+def amounts(container: Json) -> Resources:
+    """What a container requests."""
+    given: Json = (container.get("resources") or {}).get("requests") or {}
     return {name: units(name, value) for name, value in given.items()}
 
 
