@@ -50,7 +50,6 @@ class Push:
     """Of a delivery under way: settle it with this."""
 
     def envelope(self) -> Json:
-        """The JSON body of a push request."""
         message: Json = {
             "data": base64.b64encode(self.message.data).decode(),
             "attributes": dict(self.message.attributes),
@@ -64,8 +63,6 @@ class Push:
 
 @dataclass
 class Broker:
-    """All topics and subscriptions."""
-
     clock: TimeSource
     topics: set[str] = field(default_factory=set)
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
@@ -113,7 +110,6 @@ class Broker:
         self._waiting.append(replace(push, due_at=self.clock.now() + wait))
 
     def idle(self) -> bool:
-        """Nothing waits and nothing is under way."""
         return not self._waiting and not self._under_way
 
     def window(self, subscription: Subscription) -> int:

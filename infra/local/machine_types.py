@@ -44,7 +44,6 @@ def allocatable(machine_type: str) -> Json:
 
 
 def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
-    """The labels GKE puts on a node."""
     return {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",

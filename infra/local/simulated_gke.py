@@ -98,7 +98,6 @@ FirstPod = tuple[Json, str | None]
 
 
 def template_of(workload: WorkloadSpec) -> Json:
-    """The pod template: metadata and spec."""
     container = {"name": "main", "image": "local/main", "resources": {"requests": dict(workload.requests)}}
     values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after}
     knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
@@ -136,7 +135,6 @@ def world_of(scenario: Scenario, clock: TimeSource) -> World:
 
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
-    """The profile's settings with the scenario's overrides."""
     base = OPTIMIZE_UTILIZATION if scenario.profile == "OPTIMIZE_UTILIZATION" else BALANCED
     overrides = scenario.autoscaler.model_dump(exclude_none=True, exclude={"enabled", "fail_deletions"})
     failing = frozenset(name for entry in scenario.autoscaler.fail_deletions for name in named_nodes(entry, names))
@@ -144,7 +142,6 @@ def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSetti
 
 
 def named_nodes(entry: str, names: NodeNames) -> list[str]:
-    """The node names of `pool/3` or `pool/0-5`."""
     pool, _, span = entry.partition("/")
     first, _, last = span.partition("-")
     return [names[pool][index] for index in range(int(first), int(last or first) + 1)]

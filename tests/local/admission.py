@@ -43,8 +43,6 @@ def controller_of_pod(store: Store, pod: Json) -> tuple[str, str]:
 
 
 class LimitRanger:
-    """Writes defaults into new pods, and refuses those that are out of bounds."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 

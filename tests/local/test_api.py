@@ -67,7 +67,6 @@ def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
 
 
 def guarded(replicas: int = 3, **spec: Any) -> VirtualCluster:
-    """A settled Deployment under a budget."""
     virtual = VirtualCluster([node("a"), node("b")])
     virtual.add("deployments", workload(replicas=replicas))
     virtual.add("poddisruptionbudgets", budget(**spec))

@@ -113,7 +113,6 @@ def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
 
 
 def main_pool(*zones: str, **limits: Any) -> MachinePool:
-    """The pool `main` with these limits."""
     return MachinePool(name="main", zones=[*(zones or ("z1", "z2"))], autoscaling=Autoscaling(**limits))
 
 

@@ -102,7 +102,6 @@ class Story:
         return self.installation.gke.cloud.node_names["web"][_PERSONS_NODE]
 
     def show_opening(self) -> None:
-        """Show the cluster and the policy."""
         self.read_record()
         self.refresh_view()
         self.first, alone = self.view.alive, self.installation.alone
@@ -163,7 +162,6 @@ class Story:
         return quiet and self.view.unsettled == 0 and not self.narration.wave
 
     def show_closing(self) -> None:
-        """Show the cluster as it is now, and what it costs now and cost before."""
         state = "is in its steady state" if self.is_steady() else f"still changes after {MOST_SECONDS:.0f} s"
         alone = len(self.installation.alone.nodes)
         costs = [cost * _HOURS_PER_MONTH for cost in self.narration.passes.dollars_per_hour]
@@ -203,7 +201,6 @@ def profile_of(environment: Mapping[str, str]) -> str:
 
 
 def introduction(profile: Path, node: str) -> tuple[str, ...]:
-    """Return what can be tried."""
     return (
         "",
         "The simulated GKE and both functions stay up until Ctrl-C; the planner goes on every 2 s. In another shell:",

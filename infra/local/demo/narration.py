@@ -59,8 +59,6 @@ class StoryEvent:
 
 @dataclass
 class Passes:
-    """What the planner logged about each pass."""
-
     nodes: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     summaries: list[Mapping[str, int]] = field(default_factory=list)
@@ -100,7 +98,6 @@ class Narration:
             yield from narrator(line)
 
     def is_first_of(self, act: str) -> bool:
-        """Whether this is the first call for the act."""
         first = act not in self._opened
         self._opened.add(act)
         return first

@@ -114,8 +114,6 @@ _EVICTION_RETRY = 10.0
 
 
 class RemovalPhase(StrEnum):
-    """Where a removal stands."""
-
     EVICTING = "evicting"
     ENDING = "ending"
     DELETING = "deleting"

@@ -105,6 +105,5 @@ class Client:
         self._call("POST", "/api/v1/nodes", node)
 
     def report(self, about: Json, kind: str, reason: str, message: str, at: float) -> None:
-        """Write an Event on a node or pod."""
         event = event_about(about, kind, reason, message, AGENT, stamp(at))
         self._call("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)

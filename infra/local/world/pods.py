@@ -70,13 +70,11 @@ def is_unschedulable(pod: Json) -> bool:
 
 
 def controller_of(thing: Json) -> Json | None:
-    """The owner reference that controls the object, or None."""
     owners: list[Json] = thing["metadata"].get("ownerReferences") or []
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
 def owned_by(owner: Json) -> list[Json]:
-    """The owner references of an object that `owner` controls."""
     reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
     return [{**reference, "uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}]
 
@@ -134,7 +132,6 @@ Resources = dict[str, int]
 
 
 def amounts(container: Json) -> Resources:
-    """What a container requests."""
     given: Json = (container.get("resources") or {}).get("requests") or {}
     return {name: units(name, value) for name, value in given.items()}
 
@@ -170,7 +167,6 @@ class Disks:
     volumes: dict[str, Json] = field(default_factory=dict)
 
     def volume(self, key: tuple[str, str]) -> Json | None:
-        """The volume that a claim is bound to, or None."""
         return self.volumes.get(self.claims.get(key, ""))
 
     def attached_volumes(self, pod: Json) -> set[str]:
