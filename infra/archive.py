@@ -33,7 +33,6 @@ def source_files(root: Path = ROOT) -> list[str]:
 
 
 def archive(root: Path = ROOT) -> bytes:
-    """Return the archive's bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as made:
         for name in source_files(root):

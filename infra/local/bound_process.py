@@ -95,7 +95,6 @@ class Child:
             self._process.wait(END_SECONDS)
 
     def last_lines(self) -> str:
-        """Return the last lines that the process wrote, each on a line of its own."""
         lines = [line for path in (self.out, self.err) for line in path.read_text(errors="replace").splitlines()]
         return "".join(f"\n  | {line}" for line in lines[-_LAST_LINES:]) or " It wrote nothing."
 

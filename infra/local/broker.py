@@ -1,4 +1,4 @@
-"""The simulated Pub/Sub queue, with delays, losses and repeats, and the scheduler's ticks."""
+"""The simulated Pub/Sub queue, with delays, losses and repeats."""
 
 import base64
 from collections.abc import Mapping
@@ -40,15 +40,16 @@ class Message:
 
 @dataclass(frozen=True)
 class Push:
-    """One delivery under way: settle it with its `number`."""
+    """One message for one subscription; `due_at` is when it is pushed, or while it is, when that has failed."""
 
-    number: int
     subscription: Subscription
     message: Message
-    attempt: int
+    due_at: float
+    attempt: int = 0
+    number: int = 0
+    """Of a delivery under way: settle it with this."""
 
     def envelope(self) -> Json:
-        """The JSON body of a push request."""
         message: Json = {
             "data": base64.b64encode(self.message.data).decode(),
             "attributes": dict(self.message.attributes),
@@ -61,26 +62,14 @@ class Push:
 
 
 @dataclass
-class _Delivery:
-    """One message for one subscription; `due_at` is when it is pushed, or while it is, when that has failed."""
-
-    subscription: Subscription
-    message: Message
-    due_at: float
-    attempts: int = 0
-
-
-@dataclass
 class Broker:
-    """All topics and subscriptions."""
-
     clock: TimeSource
     topics: set[str] = field(default_factory=set)
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
     published: list[tuple[str, Message]] = field(default_factory=list)
     """Every message ever published, with its topic: for tests."""
-    _waiting: list[_Delivery] = field(default_factory=list)
-    _under_way: dict[int, _Delivery] = field(default_factory=dict)
+    _waiting: list[Push] = field(default_factory=list)
+    _under_way: dict[int, Push] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
     _pushes: int = 0
 
@@ -96,32 +85,31 @@ class Broker:
         message = Message(str(len(self.published) + 1), data, dict(attributes), stamp(now))
         self.published.append((topic, message))
         subscribed = [item for item in self.subscriptions.values() if item.topic == topic]
-        self._waiting += [_Delivery(subscription, message, now) for subscription in subscribed]
+        self._waiting += [Push(subscription, message, now) for subscription in subscribed]
         return message.message_id
 
     def due(self) -> list[Push]:
         """The deliveries to make now; deliveries whose deadline has passed count as failed and come back later."""
         now = self.clock.now()
-        for number in [number for number, delivery in self._under_way.items() if delivery.due_at <= now]:
+        for number in [number for number, push in self._under_way.items() if push.due_at <= now]:
             self.settle(number, None)
-        ready = sorted((item for item in self._waiting if item.due_at <= now), key=lambda item: item.due_at)
-        return [push for delivery in ready if (push := self._start(delivery, now)) is not None]
+        ready = sorted((push for push in self._waiting if push.due_at <= now), key=lambda push: push.due_at)
+        return [begun for push in ready if (begun := self._start(push, now)) is not None]
 
     def settle(self, number: int, status: int | None) -> None:
         """Note a delivery's answer (None: no answer). A delivery that has expired already is settled: no effect."""
-        delivery = self._under_way.pop(number, None)
-        if delivery is None:
+        push = self._under_way.pop(number, None)
+        if push is None:
             return
-        subscription, window = delivery.subscription, self.window(delivery.subscription)
+        subscription, window = push.subscription, self.window(push.subscription)
         if status in ACKNOWLEDGED:
             self._windows[subscription.name] = window + 1
             return
         self._windows[subscription.name] = max(window // 2, subscription.first_window)
-        wait = min(subscription.min_backoff * 2.0 ** (delivery.attempts - 1), subscription.max_backoff)
-        self._waiting.append(replace(delivery, due_at=self.clock.now() + wait))
+        wait = min(subscription.min_backoff * 2.0 ** (push.attempt - 1), subscription.max_backoff)
+        self._waiting.append(replace(push, due_at=self.clock.now() + wait))
 
     def idle(self) -> bool:
-        """Nothing waits and nothing is under way."""
         return not self._waiting and not self._under_way
 
     def window(self, subscription: Subscription) -> int:
@@ -133,47 +121,14 @@ class Broker:
         if topic not in self.topics:
             raise UnknownTopicError(f"Resource not found (resource={topic.rpartition('/')[2]}).")
 
-    def _start(self, delivery: _Delivery, now: float) -> Push | None:
-        subscription = delivery.subscription
+    def _start(self, push: Push, now: float) -> Push | None:
+        subscription = push.subscription
         under_way = sum(other.subscription.name == subscription.name for other in self._under_way.values())
         if under_way >= self.window(subscription):
             return None
-        self._waiting.remove(delivery)
+        self._waiting.remove(push)
         self._pushes += 1
-        attempts, expires_at = delivery.attempts + 1, now + subscription.ack_deadline
-        self._under_way[self._pushes] = replace(delivery, attempts=attempts, due_at=expires_at)
-        return Push(self._pushes, subscription, delivery.message, attempts)
-
-
-@dataclass
-class TickJob:
-    """Calls `url` every `every` seconds; the header's job name is its last part."""
-
-    name: str
-    url: str
-    every: float
-    clock: TimeSource
-    attempt_deadline: float = 180.0
-    running: bool = False
-    _next: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._next = self.clock.now()
-
-    def due(self) -> dict[str, str] | None:
-        """The headers of the call to make now, or None; a call that is due while one runs waits for its end."""
-        if self.running or self.clock.now() < self._next:
-            return None
-        scheduled, self._next = self._next, self._next + self.every
-        self._next = max(self._next, self.clock.now())
-        self.running = True
-        return {
-            "X-CloudScheduler": "true",
-            "X-CloudScheduler-JobName": self.name.rpartition("/")[2],
-            "X-CloudScheduler-ScheduleTime": stamp(scheduled),
-            "User-Agent": "Google-Cloud-Scheduler",
-        }
-
-    def finish(self) -> None:
-        """The call has been answered, or its attempt deadline has passed."""
-        self.running = False
+        expires_at = now + subscription.ack_deadline
+        begun = replace(push, number=self._pushes, attempt=push.attempt + 1, due_at=expires_at)
+        self._under_way[begun.number] = begun
+        return begun

@@ -47,5 +47,4 @@ def stamp(seconds: float) -> str:
 
 
 def seconds_of(text: str) -> float:
-    """The seconds since 1970 of an RFC 3339 timestamp."""
     return datetime.fromisoformat(text).timestamp()

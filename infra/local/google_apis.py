@@ -40,7 +40,6 @@ def _without_defaults(thing: Json) -> Json:
 
 
 def pool_body(pool: MachinePool) -> Json:
-    """A node pool's REST form."""
     limits = pool.autoscaling
     return {
         "name": pool.name,
@@ -54,7 +53,6 @@ def pool_body(pool: MachinePool) -> Json:
 
 
 def cluster_body(cluster: ServedCluster) -> Json:
-    """The cluster's REST form."""
     dns = {"endpoint": "", "allowExternalTraffic": False}
     ip = {"enabled": True, "enablePublicEndpoint": True, "publicEndpoint": cluster.endpoint}
     return {
@@ -84,7 +82,6 @@ class Bucket:
         self._blobs: dict[tuple[str, str], bytes] = {}
 
     def put(self, bucket: str, key: str, data: bytes) -> None:
-        """Store an object."""
         self._blobs[(bucket, key)] = data
 
     def handle(self, request: HttpRequest) -> HttpAnswer:

@@ -66,7 +66,6 @@ def status_body(status: str, code: int) -> Json:
 
 
 def refusal_about(code: int, reason: str, plural: str, name: str, what: str) -> RefusedError:
-    """A refusal that is about one object."""
     return RefusedError(code, reason, f'{plural} "{name}" {what}', {"name": name, "kind": plural})
 
 

@@ -44,7 +44,6 @@ def allocatable(machine_type: str) -> Json:
 
 
 def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
-    """The labels GKE puts on a node."""
     return {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -72,15 +71,14 @@ def make_node(pool: MachinePool, zone: str, cluster: str, serial: str) -> Json:
     digest = hashlib.sha256(f"{cluster}/{pool.name}/{zone}".encode()).hexdigest()[:8]
     name = f"gke-{cluster}-{pool.name}-{digest}-{serial}"
     cpus, mib = shape(pool.machine_type)
-    taints = {"taints": [dict(taint) for taint in pool.taints]} if pool.taints else {}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": node_labels(pool, zone, name), "annotations": dict(pool.annotations)},
-        "spec": {"providerID": f"gce://local/{zone}/{name}", **taints},
+        "spec": {"providerID": f"gce://local/{zone}/{name}"},
         "status": {
             "capacity": {"cpu": str(cpus), "memory": f"{mib}Mi", "pods": str(PODS_PER_NODE)},
-            "allocatable": {**allocatable(pool.machine_type), **pool.allocatable},
+            "allocatable": allocatable(pool.machine_type),
             "nodeInfo": _node_info(name),
         },
     }

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from infra.local.world.kinds import Json
+from infra.local.world.kubelet import KubeletTimes
 
 DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
 
@@ -33,9 +34,7 @@ class MachinePool(_ScenarioModel):
     machine_type: str = "e2-standard-4"
     zones: list[str] = ["europe-west4-a", "europe-west4-b", "europe-west4-c"]
     labels: dict[str, str] = {}
-    taints: list[Json] = []
     annotations: dict[str, str] = {}
-    allocatable: dict[str, str] = {}
     autoscaling: Autoscaling = Autoscaling()
 
 
@@ -75,12 +74,6 @@ class WorkloadSpec(_ScenarioModel):
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
 
-class KubeletSpec(_ScenarioModel):
-    ready_after: tuple[float, float] = (2.0, 5.0)
-    shutdown: float | None = None
-    node_boot: float = 20.0
-
-
 class AutoscalerSpec(_ScenarioModel):
     """Overrides of the profile's settings; `enabled: false` runs none."""
 
@@ -104,7 +97,7 @@ class Scenario(_ScenarioModel):
     seed: int = 1
     pools: list[MachinePool]
     workloads: list[WorkloadSpec] = []
-    kubelet: KubeletSpec = KubeletSpec()
+    kubelet: KubeletTimes = KubeletTimes()
     autoscaler: AutoscalerSpec = AutoscalerSpec()
     topics: list[str] = []
     objects: dict[str, str] = {}

@@ -6,10 +6,9 @@ HTTP around handlers, a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over the broker
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,8 +20,8 @@ from werkzeug import Request as WsgiRequest
 from werkzeug import Response as WsgiResponse
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from infra.local.broker import Broker, Push, Subscription, TickJob, UnknownTopicError
-from infra.local.clocks import SystemClock
+from infra.local.broker import Broker, Push, Subscription, UnknownTopicError
+from infra.local.clocks import SystemClock, stamp
 from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
 from infra.local.scaling.client import MERGE_PATCH, HttpTransport, RefusedCall, call_http
 from infra.local.scenario import Scenario
@@ -34,6 +33,8 @@ TICK: Final = 0.1
 """Real seconds between two steps of the world."""
 _HOP: Final = frozenset({"content-length", "connection"})
 _PUSH_HEADERS: Final = {"User-Agent": "APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)"}
+_SCHEDULER: Final = {"X-CloudScheduler": "true", "User-Agent": "Google-Cloud-Scheduler"}
+_ATTEMPT_SECONDS: Final = 180.0
 log = logging.getLogger(__name__)
 
 
@@ -122,14 +123,14 @@ class PubSubServer:
         return types.PublishResponse(message_ids=ids)
 
 
-def kubeconfig(server: str, token: str | None) -> str:
+def kubeconfig(server: str) -> str:
     """A kubeconfig (JSON, which is YAML) that leads to the simulated API server."""
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": "local",
         "clusters": [{"name": "local", "cluster": {"server": server}}],
-        "users": [{"name": "local", "user": {"token": token} if token else {}}],
+        "users": [{"name": "local", "user": {}}],
         "contexts": [{"name": "local", "context": {"cluster": "local", "user": "local"}}],
     }
     return json.dumps(config, indent=1)
@@ -138,15 +139,14 @@ def kubeconfig(server: str, token: str | None) -> str:
 class SimulatedGkeServers:
     """Everything of a scenario on free ports of loopback; other threads take `lock` before they touch it."""
 
-    def __init__(self, scenario: Scenario, token: str | None = None) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         self.lock = threading.RLock()
-        self.cloud = SimulatedGke(scenario, SystemClock(), token)
+        self.cloud = SimulatedGke(scenario, SystemClock())
         self.kube = HttpServer(self.cloud.api.handle, self.lock)
         self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
         self.gke = HttpServer(self.cloud.cluster.handle, self.lock)
         self.storage = HttpServer(self.cloud.bucket.handle, self.lock)
         self.pubsub = PubSubServer(self.cloud.broker, self.lock)
-        self._token = token
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -157,7 +157,7 @@ class SimulatedGkeServers:
             server.start()
         self._loop("world", self._step)
         if self.cloud.scenario.autoscaler.enabled:
-            autoscaler = self.cloud.autoscaler(HttpTransport(self.kube.base, token=self._token))
+            autoscaler = self.cloud.autoscaler(HttpTransport(self.kube.base))
             self._loop("autoscaler", autoscaler.step)
 
     def stop(self) -> None:
@@ -174,7 +174,7 @@ class SimulatedGkeServers:
     def addresses(self, folder: Path) -> dict[str, Any]:
         """Where everything is, and a kubeconfig written into `folder`; all that a caller needs in its environment."""
         path = folder / "kubeconfig.json"
-        path.write_text(kubeconfig(self.kube.base, self._token), encoding="utf-8")
+        path.write_text(kubeconfig(self.kube.base), encoding="utf-8")
         return {
             "cluster": self.cloud.cluster.name,
             "kube": self.kube.base,
@@ -193,9 +193,16 @@ class SimulatedGkeServers:
             self.cloud.broker.subscribe(Subscription(name, topic, url, first_window=window))
 
     def call(self, name: str, url: str, every: float) -> None:
-        """Call the URL every so many seconds, as a job of Cloud Scheduler does."""
-        with self.lock:
-            self.cloud.jobs.append(TickJob(name, url, every, self.cloud.clock))
+        """Call the URL every so many seconds, as a job of Cloud Scheduler does; a call that runs delays the next."""
+        now = self.cloud.clock.now
+
+        def tick() -> None:
+            due = now()
+            headers = {**_SCHEDULER, "X-CloudScheduler-JobName": name, "X-CloudScheduler-ScheduleTime": stamp(due)}
+            call_http("POST", url, b"{}", headers, _ATTEMPT_SECONDS)
+            self._stopping.wait(due + every - now())
+
+        self._loop(name, tick)
 
     def send(self, agent: str, method: str, path: str, body: Json) -> HttpAnswer:
         """Make a request to the Kubernetes API, from within this process."""
@@ -214,25 +221,18 @@ class SimulatedGkeServers:
             return self.cloud.world.store.all(plural)
 
     def _step(self) -> None:
-        """Step the world, and hand every due push and tick to a thread; it ends with the process."""
+        """Step the world, and hand every due push to a thread; it ends with the process."""
         with self.lock:
             self.cloud.world.step()
             pushes = self.cloud.broker.due()
-            ticks = [(job, headers) for job in self.cloud.jobs if (headers := job.due()) is not None]
-        calls = [partial(self._push, push) for push in pushes]
-        for call in [*calls, *(partial(self._tick, job, headers) for job, headers in ticks)]:
-            threading.Thread(target=call, daemon=True).start()
+        for push in pushes:
+            threading.Thread(target=self._push, args=(push,), daemon=True).start()
 
     def _push(self, push: Push) -> None:
         body, to = json.dumps(push.envelope()).encode(), push.subscription
         answer = call_http("POST", to.endpoint, body, _PUSH_HEADERS, to.ack_deadline)
         with self.lock:
             self.cloud.broker.settle(push.number, answer.status)
-
-    def _tick(self, job: TickJob, headers: Mapping[str, str]) -> None:
-        call_http("POST", job.url, b"{}", headers, job.attempt_deadline)
-        with self.lock:
-            job.finish()
 
     def _loop(self, name: str, step: Callable[[], None]) -> None:
         def run() -> None:

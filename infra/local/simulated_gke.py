@@ -1,6 +1,6 @@
 """The simulated GKE without servers: the world put together, one scenario in it, and what its autoscaler leaves alone.
 
-Nothing here runs by itself: its holder steps the world, the autoscaler, the broker and the jobs.
+Nothing here runs by itself: its holder steps the world, the autoscaler and the broker.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import Final, Protocol
 
 from infra.local.api.server import KubeApi
-from infra.local.broker import Broker, TickJob
+from infra.local.broker import Broker
 from infra.local.clocks import ManualClock, TimeSource, stamp
 from infra.local.google_apis import Bucket, ServedCluster
 from infra.local.http_messages import Handler
@@ -18,8 +18,15 @@ from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, WorkloadSpec
 from infra.local.scheduling.scheduler import Scheduler
-from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, sync_workloads, wants_daemon
-from infra.local.workloads.deployments import DeploymentController, replica_set_for
+from infra.local.workloads import (
+    DeploymentController,
+    daemon_pod,
+    pod_from,
+    replica_set_for,
+    stateful_pod,
+    sync_workloads,
+    wants_daemon,
+)
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, NodeController, run, set_ready
@@ -37,7 +44,7 @@ class World:
     def __init__(
         self,
         clock: TimeSource,
-        times: KubeletTimes | None = None,
+        times: KubeletTimes,
         *,
         seed: int = 0,
         orphan_quarantine: float = 40.0,
@@ -47,7 +54,7 @@ class World:
         self.store = Store(clock, seed)
         self.record = Record(clock)
         self.store.listen(self.record.on_change)
-        self.kubelet = Kubelet(self.store, times or KubeletTimes())
+        self.kubelet = Kubelet(self.store, times)
         for name in ("default", "kube-system"):
             self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
         self._deployments = DeploymentController(self.store)
@@ -61,24 +68,24 @@ class World:
         """Those that act in every step."""
         self._settled = -1
 
-    def step(self, now: float | None = None) -> None:
+    def step(self) -> None:
         """Let every controller act once at the clock's time; those of workloads only if anything has changed."""
-        moment = self.clock.now() if now is None else now
+        now = self.clock.now()
         if self.store.revision != self._settled:
-            self._deployments.step(moment)
+            self._deployments.step(now)
             sync_workloads(self.store)
         self._settled = self.store.revision
         for controller in self.controllers:  # their order matters only for speed: what one leaves the next picks up
-            controller.step(moment)
+            controller.step(now)
 
-    def settle(self, steps: int = 20) -> None:
-        """Step at one moment until nothing changes; RuntimeError if something still does after so many steps."""
-        for _ in range(steps):
+    def settle(self) -> None:
+        """Step at one moment until nothing changes; RuntimeError if something still does after twenty steps."""
+        for _ in range(20):
             before = self.store.revision
             self.step()
             if self.store.revision == before:
                 return
-        raise RuntimeError(f"the world still changes after {steps} steps at one moment: controllers disagree")
+        raise RuntimeError("the world still changes after twenty steps at one moment: controllers disagree")
 
 
 ACTOR = "scenario"
@@ -91,7 +98,6 @@ FirstPod = tuple[Json, str | None]
 
 
 def template_of(workload: WorkloadSpec) -> Json:
-    """The pod template: metadata and spec."""
     container = {"name": "main", "image": "local/main", "resources": {"requests": dict(workload.requests)}}
     values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after}
     knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
@@ -125,12 +131,10 @@ def controller_of(workload: WorkloadSpec) -> Json:
 
 def world_of(scenario: Scenario, clock: TimeSource) -> World:
     """An empty world with the settings of a scenario; optimize-utilization brings its own scoring."""
-    times = KubeletTimes(**scenario.kubelet.model_dump())
-    return World(clock, times, seed=scenario.seed, packs=scenario.profile == "OPTIMIZE_UTILIZATION")
+    return World(clock, scenario.kubelet, seed=scenario.seed, packs=scenario.profile == "OPTIMIZE_UTILIZATION")
 
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
-    """The profile's settings with the scenario's overrides."""
     base = OPTIMIZE_UTILIZATION if scenario.profile == "OPTIMIZE_UTILIZATION" else BALANCED
     overrides = scenario.autoscaler.model_dump(exclude_none=True, exclude={"enabled", "fail_deletions"})
     failing = frozenset(name for entry in scenario.autoscaler.fail_deletions for name in named_nodes(entry, names))
@@ -138,7 +142,6 @@ def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSetti
 
 
 def named_nodes(entry: str, names: NodeNames) -> list[str]:
-    """The node names of `pool/3` or `pool/0-5`."""
     pool, _, span = entry.partition("/")
     first, _, last = span.partition("-")
     return [names[pool][index] for index in range(int(first), int(last or first) + 1)]
@@ -217,16 +220,15 @@ def build(scenario: Scenario, world: World) -> NodeNames:
 class SimulatedGke:
     """World, APIs, broker and bucket of a scenario."""
 
-    def __init__(self, scenario: Scenario, clock: TimeSource, token: str | None = None) -> None:
+    def __init__(self, scenario: Scenario, clock: TimeSource) -> None:
         self.scenario = scenario
         self.clock = clock
         self.world = world_of(scenario, clock)
         self.node_names = build(scenario, self.world)
-        self.api = KubeApi(self.world.store, self.world.record, token)
+        self.api = KubeApi(self.world.store, self.world.record)
         pools = {pool.name: pool for pool in scenario.pools}
         self.cluster = ServedCluster(scenario.cluster, pools, profile=scenario.profile)
         self.broker = Broker(clock, set(scenario.topics))
-        self.jobs: list[TickJob] = []
         self.bucket = Bucket()
         for name, text in scenario.objects.items():
             bucket, _, key = name.partition("/")

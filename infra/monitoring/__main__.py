@@ -4,16 +4,19 @@ Metrics, the tables of the events page, and the alerts of the runbook.
 """
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
+from infra.monitoring.events import EVENTS, Event
 from infra.monitoring.metrics import METRICS, Kind, Metric
-from infra.monitoring.reference import ALERTS, reference
 
 INFRA: Final = Path(__file__).parents[1]
 DOCS: Final = INFRA.parent / "docs"
+ALERTS: Final[dict[str, dict[str, Any]]] = yaml.safe_load((INFRA / "alerts.yaml").read_text(encoding="utf-8"))
+"""The alert policies that Terraform reads, by key: title, severity, conditions, and the section of the runbook."""
 _OPENING: Final = "# Written by `make monitoring` from the tables in infra/monitoring; do not edit it here.\n"
 _WORDS: Final = {
     "${cluster}": "CLUSTER",
@@ -22,23 +25,43 @@ _WORDS: Final = {
     "${dead_letters_subscription}": "NAME-dead-letters",
 }
 """What the tokens read like where Terraform has not filled them in."""
+_REFERENCE: Final = """\
+| event | what it means | labels besides `cluster` and `event` |
+|---|---|---|
+{rows}
+{events}
+## Metrics
+
+`logging.googleapis.com/user/NAME/…`, where NAME is Terraform's output `name`. A gauge is a distribution of which the
+mean is read, an amount one of which the sum is. The metrics of single nodes exist only with `EBB_DECISION_LOG=all`.
+
+| metric | kind | unit | labels | what | there before as |
+|---|---|---|---|---|---|
+{metrics}
+## Alerts
+
+[The runbook](run.md#runbook) has what each means and what to do; the alert itself carries the same text.
+
+| alert | when |
+|---|---|
+{alerts}"""
 
 
 def files() -> dict[Path, str]:
-    """Return the text of each generated file."""
-    return {INFRA / "metrics.yaml": _yaml({metric.name: _metric(metric) for metric in METRICS})}
+    """Return the text of each file and page that is generated, or has a generated part."""
+    metrics = yaml.safe_dump(
+        {metric.name: _as_yaml(metric) for metric in METRICS}, sort_keys=False, width=110, allow_unicode=True
+    )
+    return {
+        INFRA / "metrics.yaml": _OPENING + metrics,
+        DOCS / "events.md": _with_part(DOCS / "events.md", "events", _reference()),
+        DOCS / "run.md": _with_part(DOCS / "run.md", "runbook", runbook()),
+    }
 
 
-def parts() -> dict[Path, tuple[str, str]]:
-    """Return the pages with a generated part: its name, and its text."""
-    return {DOCS / "events.md": ("events", reference()), DOCS / "run.md": ("runbook", runbook())}
-
-
-def page_of(path: Path) -> str:
-    """Return a page of `parts` with its part in it."""
-    name, body = parts()[path]
+def _with_part(page: Path, name: str, body: str) -> str:
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, _, rest = path.read_text(encoding="utf-8").partition(start)
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
     return before + start + body + end + rest.partition(end)[2]
 
 
@@ -51,7 +74,7 @@ def runbook() -> str:
     return text
 
 
-def _metric(metric: Metric) -> dict[str, Any]:
+def _as_yaml(metric: Metric) -> dict[str, Any]:
     counted = metric.kind is Kind.COUNTER
     return {
         "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
@@ -64,22 +87,41 @@ def _metric(metric: Metric) -> dict[str, Any]:
     }
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks."""
+def _reference() -> str:
+    whens = ((alert["title"], "; ".join(part["title"] for part in alert["conditions"])) for alert in ALERTS.values())
+    return _REFERENCE.format(
+        rows="".join(_row(f"[`{event.name}`](#{event.name})", event.about, _labels(event)) for event in EVENTS),
+        events="\n".join(map(_event, EVENTS)),
+        metrics="".join(map(_metric, METRICS)),
+        alerts="".join(_row(*when) for when in whens),
+    )
 
 
-def _block(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+def _event(event: Event) -> str:
+    labels = _labels(event)
+    labelled = f" Labels: {labels}." if labels else ""
+    fields = "".join(_row(f"`{field.name}`{'*' * field.sometimes}", field.type, field.about) for field in event.fields)
+    return f"## `{event.name}`\n\n{event.about}{labelled}\n\n| field | type | what |\n|---|---|---|\n{fields}"
 
 
-_Dumper.add_representer(str, _block)
+def _metric(metric: Metric) -> str:
+    labels = _names(metric.label_paths)
+    return _row(f"`{metric.name}`", metric.kind, metric.unit, labels, metric.about, metric.seed)
 
 
-def _yaml(value: dict[str, Any]) -> str:
-    return _OPENING + yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
+def _labels(event: Event) -> str:
+    return ", ".join(filter(None, (_names(event.labels), _names(event.other_labels, "*"))))
+
+
+def _names(names: Iterable[str], mark: str = "") -> str:
+    return ", ".join(f"`{name}`{mark}" for name in names)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 if __name__ == "__main__":
-    for path, text in (files() | {path: page_of(path) for path in parts()}).items():
+    for path, text in files().items():
         path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"{path.name} is up to date\n")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from infra.monitoring.events import BY_NAME as BY_EVENT
 
@@ -70,32 +70,23 @@ POOL: Final = "labels.pool"
 REASON: Final = "labels.reason"
 
 
-def _gauge(
-    event: str,
-    name: str,
-    value: str,
-    unit: str,
-    seed: str = "",
-    labels: tuple[str, ...] = (),
-    *,
-    per_node: bool = False,
-) -> Metric:
+def _gauge(event: str, name: str, value: str, unit: str, **more: Any) -> Metric:
     """Return a gauge of one field of an event, with the field's sentence."""
     (about,) = (field.about for field in BY_EVENT[event].fields if field.name == value)
-    return Metric(name, Kind.GAUGE, event, about, unit, value, labels=labels, per_node=per_node, seed=seed)
+    return Metric(name, Kind.GAUGE, event, about, unit, value, **more)
 
 
 def _cluster(name: str, value: str, unit: str, seed: str = "") -> Metric:
-    return _gauge("cluster_state", name, value, unit, seed and f"{seed} {name}")
+    return _gauge("cluster_state", name, value, unit, seed=seed and f"{seed} {name}")
 
 
 def _pool(name: str, value: str, unit: str, seed: str = "") -> Metric:
-    return _gauge("pool_state", name, value, unit, seed, (POOL,))
+    return _gauge("pool_state", name, value, unit, labels=(POOL,), seed=seed)
 
 
 def _node(value: str, unit: str, seed: str) -> Metric:
-    labels = ("labels.node", POOL)
-    return _gauge("node_decision", f"node_{value}", value, unit, f"estafette {seed}", labels, per_node=True)
+    more = {"labels": ("labels.node", POOL), "per_node": True, "seed": f"estafette {seed}"}
+    return _gauge("node_decision", f"node_{value}", value, unit, **more)
 
 
 def _kept_metric(theme: str, about: str) -> Metric:

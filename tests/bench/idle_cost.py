@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from infra.monitoring.__main__ import ALERTS
 from infra.monitoring.metrics import BY_NAME
-from infra.monitoring.reference import ALERTS
 from tests.bench.bill import DAYS, ITEMS, PRICES_AS_OF
 from tests.bench.day import Day
 from tests.monitoring.alarm import Entry, metrics, stored

@@ -24,7 +24,7 @@ workloads:
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    running = SimulatedGkeServers(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
+    running = SimulatedGkeServers(parse(SCENARIO))
     running.start()
     yield running.addresses(tmp_path_factory.mktemp("kubeconfig"))
     running.stop()

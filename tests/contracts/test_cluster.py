@@ -18,6 +18,7 @@ from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage
 from tests.contracts.cluster_contract import ClusterContract
 from tests.contracts.cluster_world import SHOP, World
 from tests.fakes import FakeCluster
+from tests.faults.worlds import disk
 from tests.local import virtual_cluster
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/shop"
@@ -98,8 +99,9 @@ class LittleWorld:
         self._virtual.run(10)
 
     def add_disk(self, name: str, *, zone: str) -> None:
-        self._virtual.add("persistentvolumes", virtual_cluster.disk(f"pv-{name}", zone))
-        self._virtual.add("persistentvolumeclaims", virtual_cluster.claim(name, volume=f"pv-{name}"))
+        volume, claim = disk(name, zone)
+        self._virtual.add("persistentvolumes", volume)
+        self._virtual.add("persistentvolumeclaims", claim)
 
     def annotate(self, pod: str, **annotations: str) -> None:
         patch = {"metadata": {"annotations": annotations}}

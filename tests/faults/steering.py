@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_terminating, node_of, quantity
+from infra.local.world.pods import is_terminating, node_of, pod_requests, units
 from shared.core.policy import Policy
 from tests.faults.installation import Installation
 from tests.faults.people import BESIDE_STEERING, Act
@@ -118,10 +118,5 @@ def _may_go(end: Installation, node: Json) -> bool:
 
 def _share(end: Installation, node: Json) -> float:
     pods = [pod for pod in end.cloud.world.store.all("pods") if node_of(pod) == node["metadata"]["name"]]
-    asked = sum(
-        quantity(container["resources"]["requests"]["cpu"])
-        for pod in pods
-        for container in pod["spec"]["containers"]
-        if container.get("resources", {}).get("requests", {}).get("cpu")
-    )
-    return float(asked / quantity(node["status"]["allocatable"]["cpu"]))
+    asked = sum(pod_requests(pod).get("cpu", 0) for pod in pods)
+    return asked / units("cpu", node["status"]["allocatable"]["cpu"])

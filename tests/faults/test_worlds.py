@@ -150,7 +150,7 @@ def test_a_scale_in_takes_the_pods_that_are_marked() -> None:
     given_up = [
         change
         for change in end.cloud.world.record.of("change")
-        if change["actor"] == "replicaset-controller" and change.get("terminating")
+        if change["actor"] == "controller-manager" and change.get("terminating")
     ]
     assert len(given_up) == 2
     assert all(change.get("mark") for change in given_up)

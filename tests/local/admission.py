@@ -1,8 +1,8 @@
-"""What admission writes into new pods and refuses: LimitRanges, ResourceQuotas, mutating webhooks.
+"""What admission writes into new pods and refuses, as far as worlds have it: LimitRanges, ResourceQuotas, webhooks.
 
-Scopes of quotas are not modelled. Sources: kubernetes plugin/pkg/admission/limitranger and pkg/quota/v1/evaluator/core;
-kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller (recommendation_provider, capping, startup
-boost).
+Of LimitRanges the least and the default request of containers, of quotas pods and requests, of recommendations the
+highest that is allowed and a factor at the start. Sources: kubernetes plugin/pkg/admission/limitranger and
+pkg/quota/v1/evaluator/core; kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,6 @@ from infra.local.world.pods import (
     is_finished,
     labels_of,
     pod_requests,
-    quantity,
     sum_requests,
     units,
 )
@@ -44,31 +43,26 @@ def controller_of_pod(store: Store, pod: Json) -> tuple[str, str]:
 
 
 class LimitRanger:
-    """Writes defaults into new pods, and refuses those that are out of bounds."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def write_defaults(self, plural: str, thing: Json) -> None:
-        for row in self._rows(plural, thing, "Container"):
-            limits = {**(row.get("max") or {}), **(row.get("default") or {})}
-            requests = {**(row.get("min") or {}), **limits, **(row.get("defaultRequest") or {})}
-            for container in _containers(thing):
+        for row in self._rows(plural, thing):
+            defaults = {**(row.get("min") or {}), **(row.get("defaultRequest") or {})}
+            for container in thing["spec"]["containers"]:
                 given: Json = container.setdefault("resources", {})
-                own = given.get("limits") or {}
-                given["requests"] = {**requests, **own, **(given.get("requests") or {})}
-                given["limits"] = {**limits, **own}
+                given["requests"] = {**defaults, **(given.get("requests") or {})}
 
     def check(self, plural: str, thing: Json) -> None:
-        for row in self._rows(plural, thing, "Container"):
-            for container in _containers(thing):
-                _check(row, amounts(container), amounts(container, "limits"))
-        for row in self._rows(plural, thing, "Pod"):
-            _check(row, _summed(thing, "requests"), _summed(thing, "limits"))
+        for row in self._rows(plural, thing):
+            for container in thing["spec"]["containers"]:
+                for name, least in (row.get("min") or {}).items():
+                    if amounts(container).get(name, 0) < units(name, least):
+                        raise NotAdmittedError(f"minimum {name} usage is {least}")
 
-    def _rows(self, plural: str, thing: Json, sort: str) -> list[Json]:
+    def _rows(self, plural: str, thing: Json) -> list[Json]:
         ranges = self._store.all("limitranges", thing["metadata"]["namespace"]) if plural == "pods" else ()
-        return [row for limit_range in ranges for row in limit_range["spec"]["limits"] if row["type"] == sort]
+        return [row for limit_range in ranges for row in limit_range["spec"]["limits"] if row["type"] == "Container"]
 
 
 class QuotaController:
@@ -80,7 +74,9 @@ class QuotaController:
     def step(self, now: float) -> None:
         del now
         for quota in self._store.all("resourcequotas"):
-            status = self._status(quota)
+            used, hard = self._used(quota), quota["spec"]["hard"]
+            texts = {name: f"{used.get(name, 0)}{'m' if name == 'requests.cpu' else ''}" for name in hard}
+            status = {"hard": hard, "used": texts}
             if quota.get("status") != status:
                 self._store.update(quota, partial(dict.update, status=status), ACTOR)
 
@@ -92,48 +88,17 @@ class QuotaController:
             asks, used, freed = _charged(thing), self._used(quota), _charged(instead_of) if instead_of else {}
             for name, hard in quota["spec"]["hard"].items():
                 more = asks.get(name, 0) - freed.get(name, 0)
-                if asks.get(name) and used.get(name, 0) + more > units(_bare(name), hard):
+                if asks.get(name) and used.get(name, 0) + more > units(name.removeprefix("requests."), hard):
                     raise NotAdmittedError(f"exceeded quota: {quota['metadata']['name']}, {name}")
-
-    def _status(self, quota: Json) -> Json:
-        used, hard = self._used(quota), quota["spec"]["hard"]
-        texts = {name: f"{used.get(name, 0)}{'m' if _bare(name) == 'cpu' else ''}" for name in hard}
-        return {"hard": hard, "used": texts}
 
     def _used(self, quota: Json) -> Resources:
         pods = self._store.all("pods", quota["metadata"]["namespace"])
         return sum_requests(_charged(pod) for pod in pods if not is_finished(pod))
 
 
-def _check(row: Json, requests: Resources, limits: Resources) -> None:
-    for name, least in (row.get("min") or {}).items():
-        if requests.get(name, 0) < units(name, least) or 0 < limits.get(name, 0) < units(name, least):
-            raise NotAdmittedError(f"minimum {name} usage is {least}")
-    for name, most in (row.get("max") or {}).items():
-        if name not in limits or max(limits[name], requests.get(name, 0)) > units(name, most):
-            raise NotAdmittedError(f"maximum {name} usage is {most}")
-    for name, ratio in (row.get("maxLimitRequestRatio") or {}).items():
-        if limits.get(name, 0) > requests.get(name, 0) * quantity(str(ratio)):
-            raise NotAdmittedError(f"{name} max limit to request ratio is {ratio}")
-
-
-def _containers(pod: Json) -> list[Json]:
-    return [*(pod["spec"].get("containers") or []), *(pod["spec"].get("initContainers") or [])]
-
-
-def _summed(pod: Json, sort: str) -> Resources:
-    return sum_requests(amounts(container, sort) for container in pod["spec"].get("containers") or ())
-
-
 def _charged(pod: Json) -> Resources:
-    """What a quota counts for the pod, by the names that `hard` may use."""
-    requests = pod_requests(pod)
-    limits = {f"limits.{name}": amount for name, amount in _summed(pod, "limits").items()}
-    return {"pods": 1, **requests, **{f"requests.{name}": amount for name, amount in requests.items()}, **limits}
-
-
-def _bare(name: str) -> str:
-    return name.removeprefix("requests.").removeprefix("limits.")
+    """What a quota counts for the pod, by the names that `hard` may use here."""
+    return {"pods": 1, **{f"requests.{name}": amount for name, amount in pod_requests(pod).items()}}
 
 
 class OwnersWebhook:
@@ -167,32 +132,16 @@ class VerticalAutoscalerWebhook:
 
 def _recommended(autoscaler: Json, container: Json) -> Iterator[tuple[str, str]]:
     spec: Json = autoscaler["spec"]
-    policies: list[Json] = (spec.get("resourcePolicy") or {}).get("containerPolicies") or []
-    by_name = {policy.get("containerName", "*"): policy for policy in policies}
-    policy: Json = by_name.get(container["name"]) or by_name.get("*") or {}
-    if policy.get("mode") == "Off":
-        return
+    policies: list[Json] = (spec.get("resourcePolicy") or {}).get("containerPolicies") or [{}]
+    rows: list[Json] = autoscaler["status"]["recommendation"]["containerRecommendations"]
     acts = (spec.get("updatePolicy") or {}).get("updateMode", "Recreate") != "Off"
-    target = _target(autoscaler, container["name"]) if acts else {}
+    target: Json = next((row["target"] for row in rows if acts and row["containerName"] == container["name"]), {})
     for name, value in target.items():
-        yield name, _between(name, value, policy)
-    boost: Json = (policy.get("startupBoost") or spec.get("startupBoost") or {}).get("cpu") or {}
-    if boost:
-        cpu = units("cpu", target["cpu"]) if target.get("cpu") else amounts(container).get("cpu", 0)
-        yield "cpu", f"{cpu * boost.get('factor', 1) + units('cpu', boost.get('quantity', 0))}m"
-
-
-def _target(autoscaler: Json, name: str) -> Json:
-    recommendation: Json = (autoscaler.get("status") or {}).get("recommendation") or {}
-    rows: list[Json] = recommendation.get("containerRecommendations") or []
-    return next((row["target"] for row in rows if row["containerName"] == name), {})
-
-
-def _between(name: str, value: str, policy: Json) -> str:
-    low, high = ((policy.get(bound) or {}).get(name) for bound in ("minAllowed", "maxAllowed"))
-    if low is not None and units(name, value) < units(name, low):
-        value = low
-    return high if high is not None and units(name, value) > units(name, high) else value
+        most = (policies[0].get("maxAllowed") or {}).get(name)
+        yield name, most if most is not None and units(name, value) > units(name, most) else value
+    if boost := (spec.get("startupBoost") or {}).get("cpu"):
+        cpu = units("cpu", target["cpu"]) if target else amounts(container).get("cpu", 0)
+        yield "cpu", f"{cpu * boost['factor']}m"
 
 
 def _write(container: Json, requests: Json) -> None:

@@ -114,29 +114,24 @@ def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_d
     assert len(scaled.names()) == 2
 
 
+TAINT = {"key": "team", "value": "x", "effect": "NoSchedule"}
+
+
 @pytest.mark.parametrize(
-    "more",
+    ("more", "beside"),
     [
-        pytest.param({"nodeSelector": {"kubernetes.io/hostname": "a"}}, id="a selector that only this node has"),
-        pytest.param({"cpu": "2500m"}, id="more than is free elsewhere"),
-        pytest.param({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, id="not safe"),
+        pytest.param({"nodeSelector": {"kubernetes.io/hostname": "a"}}, {}, id="a selector that only this node has"),
+        pytest.param({"cpu": "2500m"}, {}, id="more than is free elsewhere"),
+        pytest.param({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, {}, id="not safe"),
+        pytest.param({}, {"taints": [TAINT]}, id="a tainted node takes nothing"),
     ],
 )
-def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:
-    scaled = AutoscaledCluster([pooled("a", cpu="8"), pooled("b")])
+def test_a_pod_that_cannot_move_keeps_its_node(more: Any, beside: Any) -> None:
+    scaled = AutoscaledCluster([pooled("a", cpu="8"), pooled("b", **beside)])
     spread(scaled, "web", ["a"], **more)
     scaled.add("pods", pod("stays", on="b", phase="Running", cpu="2"))
     scaled.live(30)
     assert (candidates(scaled), scaled.names(), evictions(scaled)) == ([], ["a", "b"], [])
-
-
-def test_a_tainted_node_takes_nothing() -> None:
-    taint = {"key": "team", "value": "x", "effect": "NoSchedule"}
-    scaled = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], main_pool(min_node_count=1))
-    spread(scaled, "web", ["a"])
-    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="3"))
-    scaled.live(30)
-    assert scaled.names() == ["a", "b"]
 
 
 def test_a_budget_that_is_shut_keeps_the_node_and_is_asked_again_after_the_recheck() -> None:

@@ -1,11 +1,11 @@
-"""Pushes come at least once and back off; ticks never overlap."""
+"""Pushes come at least once and back off, in a window that grows and narrows."""
 
 import base64
 import json
 
 import pytest
 
-from infra.local.broker import Broker, Push, Subscription, TickJob, UnknownTopicError
+from infra.local.broker import Broker, Push, Subscription, UnknownTopicError
 from infra.local.clocks import ManualClock
 
 TOPIC, NAME = "projects/p/topics/t", "projects/p/subscriptions/s"
@@ -80,25 +80,6 @@ def test_pushes_under_way_are_bounded() -> None:
 def test_a_topic_that_does_not_exist_is_refused() -> None:
     with pytest.raises(UnknownTopicError):
         scaled()[1].publish("projects/p/topics/none", b"", {})
-
-
-def test_ticks_never_overlap_and_a_late_one_is_delayed_not_dropped() -> None:
-    clock = ManualClock(0.0)
-    job = TickJob("projects/p/locations/l/jobs/plan", "http://x", 60, clock)
-    first = job.due()
-    assert first is not None
-    assert (first["X-CloudScheduler-JobName"], first["X-CloudScheduler-ScheduleTime"]) == (
-        "plan",
-        "1970-01-01T00:00:00Z",
-    )
-    clock.advance(90)
-    assert job.due() is None
-    job.finish()
-    late = job.due()
-    assert late is not None
-    assert late["X-CloudScheduler-ScheduleTime"] == "1970-01-01T00:01:00Z"
-    job.finish()
-    assert job.due() is None
 
 
 def test_the_window_opens_with_three_and_doubles_with_each_full_round_of_acknowledgements() -> None:

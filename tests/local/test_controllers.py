@@ -3,24 +3,9 @@
 import pytest
 
 from infra.local.world.pods import is_ready, node_of
-from tests.local.virtual_cluster import MERGE, VirtualCluster, budget, node, pod, workload
+from tests.local.virtual_cluster import MERGE, VirtualCluster, node, pod, workload
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/web"
-
-
-def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
-    virtual = VirtualCluster([node("a"), node("b")])
-    virtual.add("deployments", workload(replicas=2))
-    virtual.run(4)
-    before = {item["metadata"]["uid"] for item in virtual.pods()}
-    gone = virtual.pods()[0]["metadata"]
-    virtual.evict(gone["name"], gracePeriodSeconds=2)
-    virtual.run(6)
-    after = virtual.pods()
-    assert len(after) == 2
-    assert gone["uid"] not in {item["metadata"]["uid"] for item in after}
-    assert len(before & {item["metadata"]["uid"] for item in after}) == 1
-    assert all(is_ready(item) for item in after)
 
 
 def test_a_statefulset_pod_comes_back_under_its_name_once_the_old_one_is_gone() -> None:
@@ -47,19 +32,6 @@ def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
     virtual.store.remove(virtual.store.get("nodes", "", "b"), "test")
     virtual.run(2)
     assert [node_of(item) for item in virtual.pods()] == ["a"]
-
-
-def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
-    virtual = VirtualCluster([node("a", cpu="8")])
-    virtual.add("deployments", workload(replicas=4))
-    virtual.run(4)
-    for replicas in (1, 3):
-        patch = {"spec": {"replicas": replicas}}
-        virtual.call(
-            "PATCH", "/apis/apps/v1/namespaces/default/deployments/web", patch, type="application/merge-patch+json"
-        )
-        virtual.run(40)
-        assert len(virtual.pods()) == replicas
 
 
 def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
@@ -94,33 +66,6 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
     virtual.run(1)
     assert is_ready(virtual.store.get("nodes", "", "a"))
     assert "taints" not in virtual.store.get("nodes", "", "a")["spec"]
-
-
-def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
-    virtual = VirtualCluster([node("a"), node("b")])
-    owner = workload(replicas=2)
-    virtual.add("deployments", owner)
-    virtual.add("poddisruptionbudgets", budget(minAvailable=1))
-    virtual.run(4)
-    sets = virtual.store.all("replicasets")[0]["metadata"]["name"]
-    metadata = {"annotations": {"local.ebb.internal/never-ready": "true"}}
-    virtual.change("replicasets", "default", sets, lambda thing: thing["spec"]["template"]["metadata"].update(metadata))
-    virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
-    virtual.run(10)
-    last = next(item for item in virtual.pods() if is_ready(item))
-    assert virtual.evict(last["metadata"]["name"]).status == 429
-
-
-def test_equal_seeds_make_equal_worlds() -> None:
-    def story() -> list[str]:
-        virtual = VirtualCluster([node("a"), node("b")], seed=3)
-        virtual.add("deployments", workload(replicas=3))
-        virtual.run(5)
-        virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
-        virtual.run(5)
-        return list(map(str, virtual.world.record.entries))
-
-    assert story() == story()
 
 
 @pytest.mark.parametrize(

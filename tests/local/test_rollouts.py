@@ -3,7 +3,7 @@
 from typing import Any
 
 from infra.local.world.kinds import Json
-from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
+from infra.local.world.pods import condition_of, is_ready, is_terminating
 from tests.local.virtual_cluster import MERGE, VirtualCluster, node, workload
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/web"
@@ -73,15 +73,6 @@ def test_a_single_replica_is_restarted_without_a_moment_without_it() -> None:
         "updatedReplicas": 1,
         "availableReplicas": 1,
     }
-
-
-def test_the_new_pod_of_a_cordoned_node_starts_elsewhere_before_the_old_one_ends() -> None:
-    virtual = deployed()
-    (pod,) = virtual.pods()
-    virtual.json("PATCH", f"/api/v1/nodes/{node_of(pod)}", {"spec": {"unschedulable": True}}, type=MERGE)
-    annotate(virtual, note="one")
-    assert least_ready(virtual, 12) == 1
-    assert [node_of(item) for item in virtual.pods()] != [node_of(pod)]
 
 
 def test_a_new_pod_that_never_gets_ready_leaves_the_old_one_until_the_template_is_set_back() -> None:

@@ -1,7 +1,6 @@
 """Scenario files, the GKE API over them, and the process that runs them."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilization
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
-from infra.local.scenario import DEMO, Autoscaling, MachinePool, load, parse
+from infra.local.scenario import DEMO, load, parse
 from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import World, build, world_of
 from infra.local.world.pods import is_ready, node_of
@@ -67,24 +66,6 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
     api = ServedCluster(CLUSTER, {})
     answer = api.handle(HttpRequest("GET", path))
     assert (answer.status, json.loads(answer.body).get("error", {}).get("status", "")) == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "pool"),
-    [
-        pytest.param(
-            {"enabled": True, "minNodeCount": 1, "maxNodeCount": 5, "locationPolicy": "BALANCED"},
-            MachinePool(name="main", autoscaling=Autoscaling(min_node_count=1, max_node_count=5)),
-            id="limits per zone",
-        ),
-        pytest.param({}, MachinePool(name="main", autoscaling=Autoscaling(enabled=False)), id="not autoscaled"),
-    ],
-)
-def test_a_pools_limits_are_shown_in_rest_form(expected: Any, pool: MachinePool) -> None:
-    cluster = ServedCluster(CLUSTER, {"main": pool})
-    answer = cluster.handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
-    (told,) = json.loads(answer.body)["nodePools"]
-    assert told["autoscaling"] == expected
 
 
 SMALL = """

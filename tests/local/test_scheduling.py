@@ -1,13 +1,12 @@
-"""What the simulated scheduler filters and scores by, and the quantities that it reads on its own."""
+"""What the simulated scheduler filters and scores by, and how it counts quantities."""
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_unschedulable, node_of, quantity, units
+from infra.local.world.pods import is_unschedulable, node_of, units
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -191,21 +190,6 @@ def test_pods_of_one_round_do_not_overfill_a_node() -> None:
     virtual.add("deployments", workload(replicas=5))
     virtual.run(3)
     assert sorted(node_of(item) for item in virtual.pods()) == ["", "a", "a", "b", "b"]
-
-
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(Fraction(1, 10), "100m", id="millis"),
-        pytest.param(Fraction(3 * 2**29), "1.5Gi", id="a binary fraction"),
-        pytest.param(Fraction(2000), "2e3", id="an exponent"),
-        pytest.param(Fraction(10**18), "1E", id="exa, not an exponent"),
-        pytest.param(Fraction(-1, 2), "-.5", id="no leading digit"),
-        pytest.param(Fraction(1, 10**9), "1n", id="nano"),
-    ],
-)
-def test_a_quantity_is_exact(expected: Fraction, text: str) -> None:
-    assert quantity(text) == expected
 
 
 def test_units_round_up() -> None:

@@ -86,7 +86,6 @@ class DayOnGke(EbbBeside):
         return found[0]
 
     def live_through(self, changes: Sequence[ReplicaChange], lasts: timedelta) -> TrueDay:
-        """Let the day pass."""
         self._sample()
         for at, rows in groupby(changes, key=lambda wish: wish.at):
             self._live_until(at)

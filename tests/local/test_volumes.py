@@ -1,5 +1,6 @@
 """Disks on the simulated GKE: who may use them where, and how long a pod waits for its own."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,10 +11,10 @@ from infra.local.scaling.view import View
 from infra.local.scenario import Scenario
 from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.simulated_gke import build
-from infra.local.world.kinds import Json
+from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import disks_of, is_ready, node_of
-from tests.faults.worlds import disk as bound_disk
-from tests.local.virtual_cluster import MERGE, VirtualCluster, claim, disk, node, pod
+from tests.faults.worlds import disk
+from tests.local.virtual_cluster import MERGE, VirtualCluster, node, pod
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -27,25 +28,24 @@ def two_zones(**settings: Any) -> VirtualCluster:
     return VirtualCluster(nodes, **settings)
 
 
+def add(virtual: VirtualCluster, things: Iterable[Json]) -> None:
+    for thing in things:
+        virtual.add(PLURAL_OF_KIND[thing["kind"]], thing)
+
+
 CONFLICT = "node(s) had volume node affinity conflict"
 
 
 @pytest.mark.parametrize(
     ("expected", "there"),
     [
-        pytest.param({"a": None, "b": CONFLICT}, {"persistentvolumes": [disk("v", "z1")],
-                     "persistentvolumeclaims": [claim("data", "v")]}, id="bound to a disk of a zone"),
-        pytest.param({"a": "pod has unbound immediate PersistentVolumeClaims"},
-                     {"persistentvolumeclaims": [claim("data")]}, id="not bound"),
+        pytest.param({"a": None, "b": CONFLICT}, disk("data", "z1"), id="bound to a disk of a zone"),
+        pytest.param({"a": "pod has unbound immediate PersistentVolumeClaims"}, disk("data")[1:], id="not bound"),
     ],
-)  # fmt: skip
-def test_a_pod_with_a_claim_runs_where_its_disk_can_be(
-    expected: dict[str, str | None], there: dict[str, list[Json]]
-) -> None:
+)
+def test_a_pod_with_a_claim_runs_where_its_disk_can_be(expected: dict[str, str | None], there: list[Json]) -> None:
     virtual = two_zones()
-    for plural, things in there.items():
-        for thing in things:
-            virtual.add(plural, thing)
+    add(virtual, there)
     store = virtual.store
     infos = node_infos_of(store.all("nodes"), store.all("pods"), disks=disks_of(store.all))
 
@@ -57,7 +57,7 @@ def test_a_pod_with_a_claim_runs_where_its_disk_can_be(
 def test_a_stateful_sets_pod_comes_back_to_its_own_disk() -> None:
     template = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
     workload = {"kind": "StatefulSet", "name": "db", "replicas": 2, "nodes": ["main/0", "main/1"], "claims": [template]}
-    disks = [thing for index in (0, 1) for thing in bound_disk(f"data-db-{index}", f"z{index + 1}")]
+    disks = [thing for index in (0, 1) for thing in disk(f"data-db-{index}", f"z{index + 1}")]
     body: Json = {"pools": [{"name": "main", "count": 4, "zones": ["z1", "z2"]}], "workloads": [workload],
                   "manifests": disks}  # fmt: skip
     virtual = VirtualCluster([], shutdown=0)
@@ -77,8 +77,7 @@ def test_a_stateful_sets_pod_comes_back_to_its_own_disk() -> None:
 
 def test_a_pod_starts_when_its_disk_is_free() -> None:
     virtual = two_zones()
-    virtual.add("persistentvolumes", disk("v", "z2"))
-    virtual.add("persistentvolumeclaims", claim("data", "v"))
+    add(virtual, disk("data", "z2"))
     virtual.add("pods", pod("old", on="b", phase="Running", volumes=mounted("data"), terminationGracePeriodSeconds=20))
     virtual.add("pods", pod("new", on="b2", volumes=mounted("data")))
     virtual.run(5)
@@ -101,8 +100,7 @@ def test_a_pod_starts_when_its_disk_is_free() -> None:
 )
 def test_the_autoscaler_moves_a_pod_only_where_its_disk_can_be(expected: bool, zone: str) -> None:
     virtual = VirtualCluster([node("a", labels={ZONE: "z2"}), node("b", labels={ZONE: zone})])
-    virtual.add("persistentvolumes", disk("v", "z2"))
-    virtual.add("persistentvolumeclaims", claim("data", "v"))
+    add(virtual, disk("data", "z2"))
     db = virtual.add("pods", pod("db", on="a", phase="Running", volumes=mounted("data")))
     client = Client(virtual.api.handle)
 

@@ -54,34 +54,15 @@ def budget(name: str = "guard", app: str = "web", **spec: Any) -> Json:
     return {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": selector, **spec}}
 
 
-def disk(name: str, zone: str = "z1", modes: tuple[str, ...] = ("ReadWriteOnce",), **spec: Any) -> Json:
-    """A PersistentVolume of GKE's CSI driver in a zone."""
-    terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
-    csi = {"driver": "pd.csi.storage.gke.io", "volumeHandle": f"projects/p/zones/{zone}/disks/{name}"}
-    affinity = {"required": {"nodeSelectorTerms": terms}}
-    return {"metadata": {"name": name}, "spec": {"csi": csi, "nodeAffinity": affinity, "accessModes": [*modes], **spec}}
-
-
-def claim(name: str, volume: str = "", modes: tuple[str, ...] = ("ReadWriteOnce",), **spec: Any) -> Json:
-    """A claim of GKE's default class, bound where it names a volume."""
-    notes = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
-    given: Json = {"accessModes": [*modes], "storageClassName": "standard-rwo", **spec}
-    return {
-        "metadata": {"name": name, "namespace": "default", "annotations": notes},
-        "spec": {**given, "volumeName": volume} if volume else given,
-        "status": {"phase": "Bound" if volume else "Pending"},
-    }
-
-
 class VirtualCluster:
     """A world with its API in one process; `run` lets virtual time pass in steps of a second."""
 
-    def __init__(self, nodes: list[Json] | None = None, token: str | None = None, **settings: Any) -> None:
+    def __init__(self, nodes: list[Json] | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), 0.0)
+        times = KubeletTimes(ready_after=(1.0, 1.0), shutdown=settings.pop("shutdown", None), node_boot=0.0)
         self.world = World(self.clock, times, orphan_quarantine=5.0, **settings)
         self.store = self.world.store
-        self.api = KubeApi(self.world.store, self.world.record, token)
+        self.api = KubeApi(self.world.store, self.world.record)
         for item in [node()] if nodes is None else nodes:
             self.store.create("nodes", item, "test")
         self.run(1)
@@ -132,7 +113,6 @@ def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
 
 
 def main_pool(*zones: str, **limits: Any) -> MachinePool:
-    """The pool `main` with these limits."""
     return MachinePool(name="main", zones=[*(zones or ("z1", "z2"))], autoscaling=Autoscaling(**limits))
 
 

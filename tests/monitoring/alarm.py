@@ -35,7 +35,6 @@ def read(text: str) -> list[Entry]:
 
 
 def of_folder(folder: Path, *names: str) -> list[Entry]:
-    """Return the entries of the functions' logs in a folder."""
     return [entry for name in names for entry in read((folder / name).read_text(encoding="utf-8"))]
 
 
@@ -79,7 +78,6 @@ FLEET_VALUES = {"name": "ebb-fleet", "projects": 'projects/one","projects/two'}
 
 
 def filled(file: str, cluster: str = CLUSTER) -> str:
-    """Return a file with Terraform's values in it."""
     text = (INFRA / file).read_text(encoding="utf-8")
     values = FLEET_VALUES if file.startswith("fleet") else {**VALUES, "cluster": cluster}
     for name, value in values.items():

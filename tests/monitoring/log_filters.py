@@ -61,7 +61,6 @@ _SIGNS: Final[dict[str, Callable[[Any, str, str], bool]]] = {"=": _equal, ">=": 
 
 
 def extracted(extractor: str, entry: Entry) -> Any:
-    """Return what EXTRACT(path) finds."""
     match = _EXTRACT.fullmatch(extractor)
     if match is None:
         raise ValueError(f"{extractor!r} is outside the subset")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.__main__ import runbook
-from infra.monitoring.reference import ALERTS
+from infra.monitoring.__main__ import ALERTS, runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
 from tests.monitoring.alarm import (

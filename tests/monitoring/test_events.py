@@ -26,7 +26,6 @@ from tests.monitoring.log_filters import Series, faults, matches, series
 
 @pytest.fixture(scope="session")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> list[Entry]:
-    """All lines of all histories."""
     logged = [entry for make in HISTORIES.values() for entry in entries(make())]
     return [*logged, *outage(Path(tmp_path_factory.mktemp("outage")))]
 
@@ -90,7 +89,6 @@ def last(name: str, logged: list[Entry]) -> dict[Any, float]:
 
 
 def acts(name: str, logged: list[Entry]) -> dict[str, int]:
-    """How many nodes, by result."""
     return {dict(labels)["result"]: len(values) for labels, values in read(name, logged).items()}
 
 

@@ -26,7 +26,6 @@ def nodes() -> list[ast.AST]:
 
 
 def written() -> set[str]:
-    """Return the words that are written as `reason="…"`."""
     given = (node.value for node in nodes() if isinstance(node, ast.keyword) and node.arg == "reason")
     return {str(node.value) for node in given if isinstance(node, ast.Constant)}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring.__main__ import INFRA, files, page_of, parts
+from infra.monitoring.__main__ import INFRA, files
 from infra.monitoring.metrics import METRICS
 from tests.bench.bill import ITEMS, Item
 from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table
@@ -14,11 +14,6 @@ from tests.monitoring.alarm import FLEET_VALUES, VALUES, filled, fleet_metrics, 
 COST = PAGE.read_text(encoding="utf-8")
 CLOSE = 0.15
 """How far the page may be from today's count: a rule of draining that changes moves it a little."""
-
-
-@pytest.mark.parametrize("page", parts(), ids=lambda page: page.name)
-def test_a_page_has_the_part_of_the_tables(page: Path) -> None:
-    assert page_of(page) == page.read_text(encoding="utf-8"), "run `make monitoring`"
 
 
 def test_the_clusters_that_a_project_has_room_for_are_those_of_the_page() -> None:

@@ -107,8 +107,8 @@ def guard(twin: Twin, name: str, app: str, **spec: Any) -> None:
 
 
 def pods_of(twin: Twin, app: str) -> list[Json]:
-    found: list[Json] = twin.ask("GET", f"{PODS}?labelSelector=app={app}")[1]["items"]
-    return found
+    found: list[Json] = twin.ask("GET", PODS)[1]["items"]
+    return [pod for pod in found if pod["metadata"]["labels"].get("app") == app]
 
 
 def evict(twin: Twin, name: str, meta_name: str | None = None, **options: Any) -> tuple[int, Json, Json]:

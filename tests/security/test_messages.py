@@ -37,7 +37,6 @@ def _parts(text: str) -> list[str]:
 
 
 def push(data: bytes | str, **fields: Any) -> bytes:
-    """Return a push request's body around message data."""
     raw = data.encode() if isinstance(data, str) else data
     message = {"data": base64.b64encode(raw).decode(), "messageId": "1", "publishTime": "2026-01-01T00:00:00Z"}
     return json.dumps({"message": {**message, **fields}, "subscription": "s"}).encode()

@@ -16,13 +16,11 @@ NO_PROVIDERS = (
 
 @pytest.fixture(scope="session")
 def values_tool(terraform: str) -> Terraform:
-    """Terraform for what needs no provider."""
     return module_runs.without_providers(terraform)
 
 
 @pytest.fixture(scope="session")
 def tool(values_tool: Terraform) -> Terraform:
-    """Terraform that finds providers."""
     try:
         return module_runs.with_providers(values_tool)
     except RuntimeError as failed:
@@ -32,7 +30,6 @@ def tool(values_tool: Terraform) -> Terraform:
 
 @pytest.fixture(scope="session")
 def module(tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the module that is ready to be tested."""
     folder = module_runs.copy_of_module(tmp_path_factory.mktemp("module"))
     failed = tool.init(folder)
     require(f"{NO_PROVIDERS}: {failed}" if failed else None)

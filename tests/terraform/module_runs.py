@@ -68,7 +68,6 @@ class Terraform:
     environment: Mapping[str, str]
 
     def run(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run one command; what it answers and its exit code are for the test."""
         return subprocess.run(
             [self.program, *words],
             cwd=folder,
@@ -85,7 +84,6 @@ class Terraform:
         return None if done.returncode == 0 else done.stderr.strip() or done.stdout.strip()
 
     def events(self, folder: Path, *words: str) -> Iterator[dict[str, Any]]:
-        """Run a command that speaks JSON and return its lines."""
         done = self.run(folder, *words, "-json")
         for line in done.stdout.splitlines():
             yield json.loads(line)

@@ -21,7 +21,6 @@ _DEFS: Final = schema()["$defs"]
 
 
 def every_field() -> Document:
-    """Return a policy in which every field of every section is written."""
     return _section(schema(), lambda name, rule: _right(name, rule, random.Random(1)))  # noqa: S311 - a test's choice
 
 

@@ -48,7 +48,6 @@ def test_an_example_can_be_planned_and_applied(
 
 
 def by_cluster(output: str | dict[str, str]) -> list[str]:
-    """Return the texts of an output: of one cluster, or of each."""
     return [output] if isinstance(output, str) else list(output.values())
 
 

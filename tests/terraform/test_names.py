@@ -125,13 +125,6 @@ def test_memory_follows_the_number_of_nodes_unless_it_is_written(values_tool: Te
     assert [tuple(row["memory"]) for row in valued(values_tool, tmp_path, NAMES, cases).values()] == list(SIZES)
 
 
-@pytest.mark.acceptance(107)
-def test_dashboard_alerts_and_metrics_are_valid_terraform(tool: Terraform, module: Path) -> None:
-    done = tool.run(module, "validate", "-no-color")
-
-    assert done.returncode == 0, done.stderr
-
-
 def test_terraform_reads_the_files_of_infra_and_no_copy_of_them() -> None:
     text = (MODULE / "monitoring.tf").read_text(encoding="utf-8")
 

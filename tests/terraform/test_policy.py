@@ -59,62 +59,48 @@ TYPED: dict[str, Document] = {
     **{path.stem: scenario_policy(path) for path in SCENARIOS},
 }
 NO_FIELD = "there is no such field; docs/policy.md has all of them."
-FAULTS = [
-    pytest.param([f"policy.dryrun: {NO_FIELD}"], {"dryrun": False}, id="at the top"),
-    pytest.param(
-        [f"policy.nodePools.a.enable: {NO_FIELD}"],
-        {"nodePools": {"a": {"enable": True}}},
-        id="a word that would leave the pool off",
+Rows = dict[str, tuple[list[str], Any]]
+FAULTS: Rows = {
+    "at the top": ([f"policy.dryrun: {NO_FIELD}"], {"dryrun": False}),
+    "a word that would leave the pool off": (
+        [f"policy.nodePools.a.enable: {NO_FIELD}"], {"nodePools": {"a": {"enable": True}}}
     ),
-    pytest.param(
+    "two at once": (
         [f"policy.cluster.disruption.budget: {NO_FIELD}", f"policy.drain.backoff.frist: {NO_FIELD}"],
         {"cluster": {"disruption": {"budget": []}}, "drain": {"backoff": {"frist": "5m"}}},
-        id="two at once",
     ),
-    pytest.param(
+    "commitments": (
         [
-            f"policy.cluster.commitments.elsewhere.n2.cpu: {NO_FIELD}",
-            f"policy.cluster.commitments.families.n2.memory: {NO_FIELD}",
-            f"policy.cluster.commitments.familys: {NO_FIELD}",
-            f"policy.cluster.commitments.flexible.perhour: {NO_FIELD}",
+            f"policy.cluster.commitments.{field}: {NO_FIELD}"
+            for field in ("elsewhere.n2.cpu", "families.n2.memory", "familys", "flexible.perhour")
         ],
-        {
-            "cluster": {
-                "commitments": {
-                    "familys": {},
-                    "families": {"n2": {"vcpu": 1, "memory": 4}},
-                    "flexible": {"perhour": 1},
-                    "elsewhere": {"n2": {"cpu": 1}},
-                }
-            }
-        },
-        id="commitments",
+        yaml.safe_load(
+            "cluster: {commitments: {familys: {}, families: {n2: {vcpu: 1, memory: 4}}, flexible: {perhour: 1}, "
+            "elsewhere: {n2: {cpu: 1}}}}"
+        ),
     ),
-    pytest.param(
-        [], {"cluster": {"timeGap": "5x", "disruption": {"budgets": "2"}}, "drain": 8, "nodePools": {"b": True}},
-        id="values are for ebb policy check",
+    "values are for ebb policy check": (
+        [], {"cluster": {"timeGap": "5x", "disruption": {"budgets": "2"}}, "drain": 8, "nodePools": {"b": True}}
     ),
-]  # fmt: skip
-FAULTS_OF_FILES = [
-    pytest.param([f"policy.dryrun: {NO_FIELD}"], "dryrun: false\n", id="a field unknown"),
-    pytest.param([], f"dryRun: true # {'ü' * (MOST_POLICY_BYTES // 2 - 8)}\n", id="as long as a policy may be"),
-    pytest.param(
+}  # fmt: skip
+AS_LONG_AS_MAY_BE = f"dryRun: true # {'ü' * (MOST_POLICY_BYTES // 2 - 8)}"
+FAULTS_OF_FILES: Rows = {
+    "a field unknown": ([f"policy.dryrun: {NO_FIELD}"], "dryrun: false\n"),
+    "as long as a policy may be": ([], f"{AS_LONG_AS_MAY_BE}\n"),
+    "a byte longer": (
         [f"policy: it has {MOST_POLICY_BYTES + 1} bytes, and the functions read {MOST_POLICY_BYTES}; write less."],
-        f"dryRun: true # {'ü' * (MOST_POLICY_BYTES // 2 - 8)}#\n",
-        id="a byte longer",
+        f"{AS_LONG_AS_MAY_BE}#\n",
     ),
-]
-PAUSED_FILES = [
-    pytest.param("dryRun: false\n", id="a mapping"),
-    pytest.param(
-        "# why\n---\ndryRun: false  # soon\nnodePools: {a: {enabled: true}}", id="comments and a document's start"
-    ),
-    pytest.param("paused: false  # for now\ndryRun: false\n", id="a pause that was off"),
-    pytest.param("dryRun: false\n'paused': false\nnodePools:\n  paused: {enabled: true}\n", id="a pool named paused"),
-    pytest.param("cluster: {freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Asia/Tokyo}]}\n", id="dates"),
-    pytest.param('{"dryRun": false, "nodePools": {"a": {"enabled": true}}}', id="JSON"),
-    pytest.param('{"paused": false}', id="JSON with a pause that was off"),
-]
+}
+PAUSED_FILES = {
+    "a mapping": "dryRun: false\n",
+    "comments and a document's start": "# why\n---\ndryRun: false  # soon\nnodePools: {a: {enabled: true}}",
+    "a pause that was off": "paused: false  # for now\ndryRun: false\n",
+    "a pool named paused": "dryRun: false\n'paused': false\nnodePools:\n  paused: {enabled: true}\n",
+    "dates": "cluster: {freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Asia/Tokyo}]}\n",
+    "JSON": '{"dryRun": false, "nodePools": {"a": {"enabled": true}}}',
+    "JSON with a pause that was off": '{"paused": false}',
+}
 
 
 def same(one: Policy, other: Policy) -> bool:
@@ -126,19 +112,15 @@ def same(one: Policy, other: Policy) -> bool:
 def written(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("policy")
     cases: dict[str, dict[str, Any]] = {name: {"policy": policy} for name, policy in TYPED.items()}
-    cases |= {f"fault{number}": {"policy": case.values[1]} for number, case in enumerate(FAULTS)}
+    cases |= {f"fault {name}": {"policy": policy} for name, (_, policy) in FAULTS.items()}
     cases |= {f"paused_{name}": {"policy": policy, "paused": True} for name, policy in TYPED.items()}
-    for number, case in enumerate(FAULTS_OF_FILES):
-        path = folder / f"wrong{number}.yaml"
-        path.write_text(str(case.values[1]), encoding="utf-8")
-        cases |= {f"wrong{number}": {"policy_file": str(path)}}
     cases["nulls"] = {"policy": NULLS}
     cases["typos"] = {"policy": misspelt(every_field(), "policy", [])}
-    for number, case in enumerate(PAUSED_FILES):
-        path = folder / f"policy{number}.yaml"
-        path.write_text(str(case.values[0]), encoding="utf-8")
-        cases |= {f"file{number}": {"policy_file": str(path)}}
-        cases |= {f"paused_file{number}": {"policy_file": str(path), "paused": True}}
+    for name, text in [*PAUSED_FILES.items(), *((name, text) for name, (_, text) in FAULTS_OF_FILES.items())]:
+        path = folder / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        cases |= {f"file {name}": {"policy_file": str(path)}}
+        cases |= {f"paused file {name}": {"policy_file": str(path), "paused": True}} if name in PAUSED_FILES else {}
     return valued(values_tool, folder / "ground", POLICY, cases)
 
 
@@ -171,17 +153,17 @@ def test_null_is_absent(written: dict[str, dict[str, Any]]) -> None:
     assert written["nulls"]["faults"] == []
 
 
-@pytest.mark.parametrize("number", range(len(PAUSED_FILES)), ids=[str(case.id) for case in PAUSED_FILES])
-def test_a_file_is_written_as_it_stands_and_paused_as_text(written: dict[str, dict[str, Any]], number: int) -> None:
-    text = str(PAUSED_FILES[number].values[0])
+@pytest.mark.parametrize(("name", "text"), PAUSED_FILES.items(), ids=PAUSED_FILES)
+def test_a_file_is_written_as_it_stands_and_paused_as_text(
+    written: dict[str, dict[str, Any]], name: str, text: str
+) -> None:
+    assert written[f"file {name}"]["document"] == text
+    assert same(parse(written[f"paused file {name}"]["document"].encode()), replace(parse(text.encode()), paused=True))
 
-    assert written[f"file{number}"]["document"] == text
-    assert same(parse(written[f"paused_file{number}"]["document"].encode()), replace(parse(text.encode()), paused=True))
 
-
-@pytest.mark.parametrize("number", range(len(FAULTS)), ids=[str(case.id) for case in FAULTS])
-def test_each_fault_is_named_with_its_path_and_a_remedy(written: dict[str, dict[str, Any]], number: int) -> None:
-    assert sorted(written[f"fault{number}"]["faults"]) == FAULTS[number].values[0]
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_named_with_its_path_and_a_remedy(written: dict[str, dict[str, Any]], name: str) -> None:
+    assert sorted(written[f"fault {name}"]["faults"]) == FAULTS[name][0]
 
 
 BY_NAME = ("policy.nodePools", "policy.cluster.commitments.families", "policy.cluster.commitments.elsewhere")
@@ -209,9 +191,9 @@ def test_a_field_that_does_not_exist_is_found_in_every_section(written: dict[str
     assert sorted(written["typos"]["faults"]) == sorted(f"{place}: {NO_FIELD}" for place in places)
 
 
-@pytest.mark.parametrize("number", range(len(FAULTS_OF_FILES)), ids=[str(case.id) for case in FAULTS_OF_FILES])
-def test_a_file_is_judged_too(written: dict[str, dict[str, Any]], number: int) -> None:
-    assert written[f"wrong{number}"]["faults"] == FAULTS_OF_FILES[number].values[0]
+@pytest.mark.parametrize("name", FAULTS_OF_FILES)
+def test_a_file_is_judged_too(written: dict[str, dict[str, Any]], name: str) -> None:
+    assert written[f"file {name}"]["faults"] == FAULTS_OF_FILES[name][0]
 
 
 def test_the_count_that_always_binds_is_the_most_that_drains(written: dict[str, dict[str, Any]]) -> None:

@@ -47,8 +47,6 @@ def empty_environment(folder: Path, source: Path) -> Path:
 
 @dataclass(frozen=True)
 class RunningEbb:
-    """All that runs."""
-
     addresses: Mapping[str, Any]
     ports: Mapping[str, int]
     functions: Mapping[str, Child]
@@ -66,7 +64,6 @@ class RunningEbb:
         return found
 
     def lines(self, target: str) -> list[str]:
-        """Everything that a function wrote to standard output."""
         return self.functions[target].out.read_text().splitlines()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.archive import archive, source_files
+from infra.archive import archive
 from shared.core.cluster.names import OUR_TAINT
 from tests.measured_figures import MEASURED
 from tests.real.emulators import FirestoreEmulator
@@ -105,13 +105,3 @@ def imported(function: str, source: Path, binaries: Path, environment: Mapping[s
     spent, peak, place = done.stdout.split()
     assert Path(place).is_relative_to(source), "the archive's own code runs"
     return float(spent), float(peak)
-
-
-def test_the_size_is_shown(source: Path, record_property: Tell) -> None:
-    files = source_files(source)
-    unpacked = sum((source / name).stat().st_size for name in files)
-    packed = len(archive())
-    record_property(
-        MEASURED, f"zip: {len(files)} files, {packed / 1024:.0f} KiB packed, {unpacked / 1024:.0f} KiB unpacked"
-    )
-    assert packed < unpacked

@@ -3,15 +3,13 @@
 import ast
 import hashlib
 import io
-import json
 import os
 import re
-import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
 
-from infra.archive import archive, patterns, source_files, write
+from infra.archive import archive, patterns, write
 from shared.settings import Settings, variable
 from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, variables
 from tests.zip.test_packages import ROOT, unpack
@@ -34,25 +32,14 @@ def test_nothing_of_the_ground_the_commands_or_the_tests_is_inside() -> None:
     assert {Path(name).suffix for name in names()} == {".py", ".txt", ".yaml"}
 
 
-def test_every_pattern_names_something_and_every_module_that_is_imported_is_inside() -> None:
+def test_every_pattern_names_something() -> None:
     assert [pattern for pattern in patterns() if not any(ROOT.glob(pattern))] == []
-    inside = set(names())
-    asked_for = {module for name in inside if name.endswith(".py") for module in ours(ROOT / name)}
-    missing = [module for module in sorted(asked_for) if not inside & set(places(module))]
-    assert missing == []
 
 
-def test_shared_is_what_main_reaches() -> None:
+def test_the_archive_holds_the_modules_that_main_reaches_and_no_other_and_all_of_shared() -> None:
     """What only people's commands use lives with them, in functions/cli."""
-    held = {path.relative_to(ROOT).as_posix() for path in (ROOT / "shared").rglob("*.py")} - {DATA_ALONE}
-    reached = {name for name in reached_from("main.py") if name.startswith("shared/")}
-
-    assert sorted(held - reached) == []
-    assert sorted(reached - held) == []
-
-
-def test_the_archive_holds_the_modules_that_main_reaches_and_no_other() -> None:
     inside = {name for name in names() if name.endswith(".py")} - {DATA_ALONE}
+    inside |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "shared").rglob("*.py")} - {DATA_ALONE}
     reached = reached_from("main.py")
 
     assert sorted(inside - reached) == []
@@ -115,24 +102,6 @@ def test_the_archive_of_a_release_is_the_tested_one(tmp_path: Path) -> None:
 
 def test_the_archive_is_small() -> None:
     assert len(archive()) < MOST_BYTES
-
-
-def test_terraform_packs_the_very_same_files(terraform: str, tmp_path: Path) -> None:
-    """The expression of the module itself, evaluated by Terraform."""
-    found = re.search(r"source_files = (sort\(distinct\(.*?\n  \]\)\)\))", FUNCTIONS.read_text(), re.DOTALL)
-    assert found, "terraform/functions.tf no longer reads infra/zip.yaml into local.source_files"
-    (tmp_path / "main.tf").write_text(f'locals {{\n  root = "{ROOT}"\n  {found[0]}\n}}\n')
-    said = subprocess.run(
-        [terraform, "console"],
-        input="jsonencode(local.source_files)\n",
-        cwd=tmp_path,
-        env={**os.environ, "TF_CLI_CONFIG_FILE": os.devnull, "TF_IN_AUTOMATION": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    assert json.loads(json.loads(said.stdout)) == source_files()
 
 
 def test_terraform_packs_nothing_besides_that_list_and_sets_only_variables_that_are_read() -> None:

@@ -75,11 +75,12 @@ def _check_preconditions(pod: Json, options: Json) -> None:
             raise conflict("Pod", pod["metadata"]["name"], why)
 
 
-def evict(store: Store, record: Record, key: Key, body: Json, actor: str, *, dry: bool) -> Json:
+def evict(store: Store, record: Record, key: Key, body: Json, actor: str) -> Json:
     """Return the Status of a granted eviction, which is recorded with its counts; RefusedError as the real server."""
     if (body.get("metadata") or {}).get("name") != key[1]:
         raise bad_request("name in URL does not match name in Eviction object")
     options: Json = body.get("deleteOptions") or {}
+    dry = "All" in options.get("dryRun", ())
     pod = store.find("pods", *key)
     if pod is None:
         raise not_found("pods", key[1])

@@ -4,8 +4,6 @@ It starts no thread and opens no socket. A list comes in one page whatever its l
 https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-parameters (limit).
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -27,7 +25,6 @@ from infra.local.http_messages import (
 )
 from infra.local.world.kinds import KINDS, ApiKind, Json, field_of
 from infra.local.world.kubelet import DEFAULT_GRACE, delete_pod
-from infra.local.world.pods import labels_of
 from infra.local.world.record import Record
 from infra.local.world.store import ExistsError, NotAdmittedError, Store, copy_thing
 
@@ -38,7 +35,6 @@ _TYPE: Final = {"kind", "apiVersion"}
 _STALE: Final = "the object has been modified; please apply your changes to the latest version and try again"
 _MERGE: Final = "application/merge-patch+json"
 _BRIEF: Final = 2000
-_DRY_BODY: Final = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
 _POD_DEFAULTS: Final[Json] = {
     "restartPolicy": "Always",
     "schedulerName": "default-scheduler",
@@ -106,10 +102,10 @@ def discovery_document(path: str, store: Store) -> Json | None:
 
 
 class KubeApi:
-    """Serves a world. `token`: the bearer token every request must carry (None: no check)."""
+    """Serves a world, without authentication."""
 
-    def __init__(self, store: Store, record: Record, token: str | None = None) -> None:
-        self._store, self._record, self._token = store, record, token
+    def __init__(self, store: Store, record: Record) -> None:
+        self._store, self._record = store, record
         self.answering: Handler = self._answer
         """How requests are answered: a test lays faults over it."""
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
@@ -130,8 +126,6 @@ class KubeApi:
             return refused.answer()
 
     def _route(self, request: HttpRequest) -> HttpAnswer:
-        if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
-            raise RefusedError(401, "Unauthorized", "Unauthorized")
         if request.method == "GET" and (discovery := discovery_document(request.path, self._store)) is not None:
             return answer_json(200, discovery)
         target, verb = target_of(request.path), self._verbs.get(request.method)
@@ -148,8 +142,6 @@ class KubeApi:
         return thing
 
     def _read(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
-        if request.query.get("watch") in {"1", "true"}:
-            raise RefusedError(405, "MethodNotAllowed", "watches are not served: list again instead")
         if not is_served(target.kind, self._store) or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         return self._list(target, request) if target.name is None else answer_json(200, self._get(target))
@@ -172,8 +164,8 @@ class KubeApi:
     def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         body = body_of(request)
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
-            key, dry = (target.space, target.name), is_dry(request)
-            return answer_json(201, evict(self._store, self._record, key, body, request.agent, dry=dry))
+            key = target.space, target.name
+            return answer_json(201, evict(self._store, self._record, key, body, request.agent))
         if target.name is not None:
             raise no_such_path(request.path)
         if target.namespace is not None and self._store.find("namespaces", "", target.namespace) is None:
@@ -187,8 +179,6 @@ class KubeApi:
         if target.namespace is not None:
             meta["namespace"] = target.namespace
         fresh, name = _as_created(plural, {**body, "metadata": meta}), str(meta.get("name"))
-        if is_dry(request):
-            return answer_json(201, fresh)
         try:
             return answer_json(201, self._store.create(plural, fresh, request.agent))
         except ExistsError:
@@ -212,9 +202,7 @@ class KubeApi:
         if target.name is None or target.sub:
             raise RefusedError(405, "MethodNotAllowed", "collections are not deleted here: name one object")
         body, thing, plural = body_of(request), self._get(target), target.kind.plural
-        if is_dry(request):
-            pass
-        elif plural == "pods":
+        if plural == "pods":
             delete_pod(self._store, thing, body.get("gracePeriodSeconds"), request.agent)
         else:
             self._store.remove(thing, request.agent)
@@ -222,8 +210,8 @@ class KubeApi:
 
 
 def is_dry(request: HttpRequest) -> bool:
-    """Whether the request is to change nothing, by its query or in its body."""
-    return request.query.get("dryRun") == "All" or _DRY_BODY.search(request.body) is not None
+    """Whether the request is to change nothing: a patch, or an eviction, which has it in its options, too."""
+    return request.query.get("dryRun") == "All"
 
 
 def body_of(request: HttpRequest) -> Json:
@@ -237,27 +225,12 @@ def body_of(request: HttpRequest) -> Json:
 
 
 def _select(things: list[Json], kind: ApiKind, request: HttpRequest) -> list[Json]:
-    """The objects that `labelSelector` and `fieldSelector` choose; both know equality alone, joined by commas."""
-    labels = dict(_pairs(request.query.get("labelSelector", "")))
-    fields = dict(_pairs(request.query.get("fieldSelector", "")))
+    """The objects that the `fieldSelector` chooses: NAME=VALUE, joined by commas. No client here selects by labels."""
+    selector = request.query.get("fieldSelector", "")
+    fields = dict(part.split("=", 1) for part in selector.split(",") if part)
     if unknown := fields.keys() - {*kind.fields}:
         raise bad_request(f"field label not supported: {min(unknown)}")
-    if not labels and not fields:
-        return things
-    return [
-        thing
-        for thing in things
-        if labels.items() <= labels_of(thing).items()
-        and all(field_of(thing, path) == value for path, value in fields.items())
-    ]
-
-
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    for part in filter(None, text.split(",")):
-        name, sign, value = part.partition("=")
-        if not sign or name.endswith("!"):
-            raise bad_request(f"a selector of this server is written NAME=VALUE, not {part!r}")
-        yield name.strip(), value.removeprefix("=").strip()
+    return [thing for thing in things if all(field_of(thing, path) == value for path, value in fields.items())]
 
 
 def _as_created(plural: str, thing: Json) -> Json:

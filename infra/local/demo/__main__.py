@@ -11,18 +11,18 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
+
+from rich.table import Table
 
 from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
 from infra.local.demo.installation import EVERY, POLICY, DemoInstallation, start_all
 from infra.local.demo.narration import Narration, StoryEvent, Tail
 from infra.local.demo.promise import PromiseResult, check
-from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder, table
+from infra.local.demo.screen import ClusterView, Screen, Sign
 from shared.errors import EbbError, Terminal
 
 PROFILE: Final = "demo.env"
@@ -66,8 +66,9 @@ class Story:
     folder: Path
     """Where the functions' logs are, and the API's record is kept as it grows."""
     narration: Narration = field(default_factory=Narration)
-    views: ViewBuilder = field(default_factory=ViewBuilder)
-    view: ClusterView = field(default_factory=lambda: ClusterView((), 0, 0))
+    view: ClusterView = field(default_factory=ClusterView)
+    first: int = 0
+    """How many nodes there were at first."""
     entries: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -79,7 +80,7 @@ class Story:
         cordon = {"spec": {"unschedulable": True}}
         self.installation.gke.send(PERSON, "PATCH", f"/api/v1/nodes/{self.persons_node}", cordon)
         self.installation.gke.call("ebb-tick", self.installation.plan_url, EVERY)
-        with self.screen:
+        with self.screen.redraw():
             while not self.is_steady() and self.seconds() < MOST_SECONDS:
                 time.sleep(STORY_LOOK_SECONDS)
                 self.refresh()
@@ -101,10 +102,9 @@ class Story:
         return self.installation.gke.cloud.node_names["web"][_PERSONS_NODE]
 
     def show_opening(self) -> None:
-        """Show the cluster and the policy."""
         self.read_record()
         self.refresh_view()
-        alone = self.installation.alone
+        self.first, alone = self.view.alive, self.installation.alone
         self.screen.act(
             f"A GKE cluster after its evening scale-in: {self.view.alive} nodes, {self.view.pods} pods, "
             f"{self.view.mean_share:.0%} of the CPU requested. GKE's autoscaler drains and deletes nodes below "
@@ -144,7 +144,7 @@ class Story:
 
     def refresh_view(self) -> None:
         gke = self.installation.gke
-        self.view = self.views.build(gke.list_all("nodes"), gke.list_all("pods"))
+        self.view.look(gke.list_all("nodes"), gke.list_all("pods"))
 
     def seconds(self) -> float:
         return time.monotonic() - self.begun
@@ -162,14 +162,13 @@ class Story:
         return quiet and self.view.unsettled == 0 and not self.narration.wave
 
     def show_closing(self) -> None:
-        """Show the cluster as it is now, and what it costs now and cost before."""
         state = "is in its steady state" if self.is_steady() else f"still changes after {MOST_SECONDS:.0f} s"
-        nodes, alone = len(self.views.first), len(self.installation.alone.nodes)
+        alone = len(self.installation.alone.nodes)
         costs = [cost * _HOURS_PER_MONTH for cost in self.narration.passes.dollars_per_hour]
         before, now = costs[0], costs[-1]
         self.screen.act(
-            f"The cluster {state}: {nodes} nodes before, {alone} with the autoscaler alone, {self.view.alive} now; "
-            f"${before:,.0f} a month before, ${now:,.0f} now: ${before - now:,.0f} a month less "
+            f"The cluster {state}: {self.first} nodes before, {alone} with the autoscaler alone, {self.view.alive} "
+            f"now; ${before:,.0f} a month before, ${now:,.0f} now: ${before - now:,.0f} a month less "
             f"({(before - now) / before:.0%}), at list prices."
         )
         self.screen.still(self.view, {**self.narration.signs, self.persons_node: Sign.PERSON})
@@ -202,7 +201,6 @@ def profile_of(environment: Mapping[str, str]) -> str:
 
 
 def introduction(profile: Path, node: str) -> tuple[str, ...]:
-    """Return what can be tried."""
     return (
         "",
         "The simulated GKE and both functions stay up until Ctrl-C; the planner goes on every 2 s. In another shell:",
@@ -238,7 +236,9 @@ def run(logs: Path | None, *, keep: bool = False) -> int:
     screen.write("Ebb on a simulated GKE on this machine: the two functions as they run in production,", "bold")
     screen.write("each a process of its own, on loopback. It takes about 50 seconds; Ctrl-C ends it.", "bold")
     try:
-        with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
+        for number in (signal.SIGTERM, signal.SIGINT):  # a shell starts a background job with SIGINT ignored
+            signal.signal(number, signal.default_int_handler)
+        with tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
             folder = Path(name)
             try:
                 return _run(screen, folder, begun, keep=keep)
@@ -284,7 +284,8 @@ def _reached_its_steady_state(story: Story) -> PromiseResult:
 
 def _show(screen: Screen, findings: tuple[PromiseResult, ...], seconds: float) -> None:
     screen.act("The promise, checked from the API server's own record by code that shares nothing with Ebb:")
-    rows = table(("promise", "examined", "result"))
+    rows = Table("promise", "examined", "result", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    rows.header_style = "bright_black"
     for finding in findings:
         style = "green" if finding.kept else "bold red"
         rows.add_row(finding.promise, finding.examined, "kept" if finding.kept else "BROKEN", style=style)
@@ -297,21 +298,6 @@ def _show(screen: Screen, findings: tuple[PromiseResult, ...], seconds: float) -
     result = "Every promise was kept." if kept else "A promise was broken."
     style = "bold green" if kept else "bold red"
     screen.write(f"{result} {seconds:.0f} s in all (bound: {_ADVERTISED_SECONDS} s).", style)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the block: a shell starts a background job with SIGINT ignored."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def main(words: Sequence[str] | None = None) -> int:

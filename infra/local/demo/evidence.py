@@ -118,12 +118,10 @@ def is_ours(taint: str) -> bool:
 
 
 def drained_by_us(node: Json | None) -> bool:
-    """Whether the node carries the taint of a drain of Ebb."""
     return node is not None and any(map(_DRAINED.fullmatch, node["taints"]))
 
 
 def is_in_wave(node: Json) -> bool:
-    """Whether the node carries the soft taint of a wave."""
     return _SOFT in node["taints"]
 
 
@@ -189,6 +187,5 @@ def node_changes(entries: Sequence[Json]) -> Iterator[NodeChange]:
 
 
 def last(entries: Sequence[Json]) -> ReplayedCluster:
-    """Return the cluster after the last entry."""
     *_, (_, _, cluster) = [(None, None, ReplayedCluster()), *replay(entries)]
     return cluster

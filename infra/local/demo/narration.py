@@ -59,8 +59,6 @@ class StoryEvent:
 
 @dataclass
 class Passes:
-    """What the planner logged about each pass."""
-
     nodes: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     summaries: list[Mapping[str, int]] = field(default_factory=list)
@@ -85,10 +83,10 @@ class Narration:
             "node_decision": self._decision,
             "run_summary": self._summary,
             "wave": self._wave_changed,
-            "order_published": self._narrate_publishing,
-            "drain_step": self._step,
+            "order_published": self._stage,
+            "drain_step": self._stage,
             "eviction": self._eviction,
-            "drain_result": self._result,
+            "drain_result": self._stage,
             "healed": self._message,
             "policy_invalid": self._message,
         }
@@ -100,7 +98,6 @@ class Narration:
             yield from narrator(line)
 
     def is_first_of(self, act: str) -> bool:
-        """Whether this is the first call for the act."""
         first = act not in self._opened
         self._opened.add(act)
         return first
@@ -165,19 +162,17 @@ class Narration:
             self._has_marked = True
             yield StoryEvent("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
 
-    def _narrate_publishing(self, line: LogLine) -> Iterator[StoryEvent]:
-        self.signs[line.node] = Sign.ORDERED
-        yield StoryEvent(line.node, "ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders")
-
-    def _step(self, line: LogLine) -> Iterator[StoryEvent]:
-        phase = line.fields.get("phase")
-        if phase == "cordoned":
-            self.signs[line.node] = Sign.DRAINING
-            yield StoryEvent(line.node, "claimed within the budgets, cordoned", Sign.DRAINING, "drains")
-        if phase == "drained":
-            self.signs[line.node] = Sign.EMPTY
-            yield StoryEvent(line.node, "drained: left to the cluster autoscaler", Sign.EMPTY)
-        if line.fields["severity"] in {"WARNING", "ERROR"} and line.reason != "stale":
+    def _stage(self, line: LogLine) -> Iterator[StoryEvent]:
+        fields = line.fields
+        stage = "ordered" if line.event == "order_published" else fields.get("phase") or fields.get("outcome") or ""
+        if stage in _STAGES:
+            text, sign, act = _STAGES[stage]
+            self.signs[line.node] = sign
+            said = text.format(reason=line.reason, detail=fields.get("detail") or line.message)
+            yield StoryEvent(line.node, said, sign, act)
+        elif stage == "refused":
+            yield StoryEvent(line.node, f"order declined: {line.reason}")
+        if line.event == "drain_step" and fields["severity"] in {"WARNING", "ERROR"} and line.reason != "stale":
             yield StoryEvent(line.node, line.message)
 
     def _eviction(self, line: LogLine) -> Iterator[StoryEvent]:
@@ -193,18 +188,6 @@ class Narration:
                 self.signs[line.node] = Sign.DRAINING
             if held is not None:
                 yield StoryEvent(line.node, f"PDB {held} lets {_name(pod)} go", Sign.DRAINING)
-
-    def _result(self, line: LogLine) -> Iterator[StoryEvent]:
-        outcome = line.fields.get("outcome")
-        if outcome == "given_back":
-            self.signs[line.node] = Sign.GIVEN_BACK
-            why = f"returned ({line.reason}): {line.fields.get('detail', '') or line.message}"
-            yield StoryEvent(line.node, why, Sign.GIVEN_BACK, "uncordoned")
-        elif outcome == "stale":
-            self.signs[line.node] = Sign.GIVEN_BACK
-            yield StoryEvent(line.node, "returned untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
-        elif outcome == "refused":
-            yield StoryEvent(line.node, f"order declined: {line.reason}")
 
     def _message(self, line: LogLine) -> Iterator[StoryEvent]:
         if line.reason != "continue":
@@ -224,6 +207,14 @@ def _sign(line: LogLine) -> Sign | None:
     return _SIGNS_BY_REASON.get(reason, Sign.STAYS)
 
 
+_STAGES: Final[Mapping[str, tuple[str, Sign, str]]] = {
+    "ordered": ("ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders"),
+    "cordoned": ("claimed within the budgets, cordoned", Sign.DRAINING, "drains"),
+    "drained": ("drained: left to the cluster autoscaler", Sign.EMPTY, ""),
+    "given_back": ("returned ({reason}): {detail}", Sign.GIVEN_BACK, "uncordoned"),
+    "stale": ("returned untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK, ""),
+}
+"""Of a drain's phases and outcomes the text, the node's sign from then on, and the act that the first one opens."""
 _WAITS: Final = {Sign.STAYS, Sign.MARKED, Sign.WAVE}
 _OURS: Final = {Sign.ORDERED, Sign.DRAINING, Sign.HELD, Sign.EMPTY}
 _FULL: Final = {"cpu_above_limit", "memory_above_limit"}

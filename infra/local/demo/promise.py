@@ -23,7 +23,6 @@ _HOUR: Final = 3600.0
 
 
 def drain_starts(evidence: Evidence) -> list[tuple[float, str]]:
-    """Return when Ebb began to drain which node."""
     return [(change.cluster.at, change.name) for change in node_changes(evidence.entries) if change.starts_a_drain]
 
 
@@ -122,7 +121,6 @@ def _is_healthy(pod: Json) -> bool:
 
 
 def evictions(evidence: Evidence) -> list[Json]:
-    """Return the evictions that were granted to Ebb."""
     return [entry for entry in evidence.entries if _is_our_eviction(entry)]
 
 
@@ -176,7 +174,6 @@ def _follow(entry: Json, since: dict[str, float]) -> None:
 
 
 def deleted_by_ebb(evidence: Evidence) -> Iterator[str]:
-    """Find requests of Ebb to delete anything at all."""
     for entry in evidence.entries:
         if entry["type"] == "request" and entry["verb"] == "DELETE" and is_ebb(entry["user_agent"]):
             yield f"Ebb requested DELETE {entry['path']}"

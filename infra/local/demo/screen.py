@@ -2,18 +2,17 @@
 
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from io import TextIOWrapper
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from infra.local.world.kinds import Json
@@ -53,14 +52,26 @@ class NodeBar:
     sign: Sign = Sign.STAYS
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClusterView:
     """All nodes that ever were, in the order in which they were first seen, and how many pods there are."""
 
-    bars: Sequence[NodeBar]
-    pods: int
-    unsettled: int
+    bars: Sequence[NodeBar] = ()
+    pods: int = 0
+    unsettled: int = 0
     """Pods that are Pending or on their way out."""
+
+    def look(self, nodes: Sequence[Json], pods: Sequence[Json]) -> None:
+        """See the nodes and pods as the API lists them now; a node that is gone keeps its bar."""
+        pools, shares = {bar.name: bar.pool for bar in self.bars}, dict[str, Fraction]()
+        for node in nodes:
+            name = node["metadata"]["name"]
+            pools.setdefault(name, node["metadata"]["labels"].get(_POOL, ""))
+            used = sum(pod_requests(pod).get("cpu", 0) for pod in pods if node_of(pod) == name)
+            shares[name] = Fraction(used, units("cpu", node["status"]["allocatable"]["cpu"]))
+        self.bars = [NodeBar(name, pool, shares.get(name)) for name, pool in pools.items()]
+        self.pods = len(pods)
+        self.unsettled = sum(phase_of(pod) == "Pending" or is_terminating(pod) for pod in pods)
 
     @property
     def alive(self) -> int:
@@ -81,43 +92,37 @@ def short(node: str) -> str:
     return f"{'-'.join(parts[2:-2])}-{parts[-1]}"
 
 
-class ViewBuilder:
-    """Makes a view of the cluster as it is now, and remembers the nodes that were there before."""
-
-    def __init__(self) -> None:
-        self._pools: dict[str, str] = {}
-        self.first: frozenset[str] = frozenset()
-        """The nodes of the first view."""
-
-    def build(self, nodes: Sequence[Json], pods: Sequence[Json]) -> ClusterView:
-        """Return the view of these nodes and pods as the API lists them."""
-        shares: dict[str, Fraction] = {}
-        for node in nodes:
-            name = node["metadata"]["name"]
-            self._pools.setdefault(name, node["metadata"]["labels"].get(_POOL, ""))
-            here = (pod for pod in pods if node_of(pod) == name)
-            used = sum(pod_requests(pod).get("cpu", 0) for pod in here)
-            shares[name] = Fraction(used, units("cpu", node["status"]["allocatable"]["cpu"]))
-        self.first = self.first or frozenset(self._pools)
-        bars = [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
-        return ClusterView(bars, len(pods), sum(phase_of(pod) == "Pending" or is_terminating(pod) for pod in pods))
-
-
 MOST_WIDTH: Final = 120
 _NAME: Final = 12
 _LEAST_BAR: Final = 4
+_BESIDES: Final = 10
+"""Sign, percent and the blanks between them; name and bar come on top."""
 
 
 def node_bars(view: ClusterView, signs: Mapping[str, Sign], width: int) -> RenderableType:
-    """Return the nodes pool by pool, with a legend of the signs that are in use."""
+    """Return the nodes pool by pool, in as many columns as fit, with a legend of the signs that are in use."""
     width = min(width, MOST_WIDTH)
+    columns = max(1, width // (_NAME + _BESIDES + _LEAST_BAR))
+    bar_width = max(1, width // columns - _NAME - _BESIDES)
     bars = [replace(bar, sign=Sign.GONE if bar.share is None else signs.get(bar.name, Sign.STAYS)) for bar in view.bars]
-    parts: list[RenderableType] = []
+    lines: list[Text] = []
     for pool in dict.fromkeys(bar.pool for bar in bars):
-        parts.append(Text(f"pool {pool}: {view.pool(pool)} nodes", style="bold"))
-        parts += draw_bars([(short(bar.name), bar) for bar in bars if bar.pool == pool], _NAME, width, _LEAST_BAR)
+        lines.append(Text(f"pool {pool}: {view.pool(pool)} nodes", style="bold"))
+        cells = [_cell(bar, bar_width) for bar in bars if bar.pool == pool]
+        lines += [Text("  ").join(cells[start : start + columns]) for start in range(0, len(cells), columns)]
     present = {bar.sign for bar in bars} - {Sign.STAYS}
-    return Group(*parts, *draw_legend((sign for sign in Sign if sign in present), width))
+    legend = [Text.assemble((sign.mark, sign.style), f" {sign.word}") for sign in Sign if sign in present]
+    return Group(*lines, Columns([Text("bars: requested CPU", style="bright_black"), *legend], padding=(0, 2)))
+
+
+def _cell(bar: NodeBar, width: int) -> Text:
+    text = Text(f"{bar.sign.mark} {short(bar.name):<{_NAME}} ", style=bar.sign.style)
+    if bar.share is None:
+        return text.append(f"{bar.sign.word:<{width + 5}}")
+    full = min(width, round(bar.share * width))
+    text.append("█" * full)
+    text.append("░" * (width - full), style="bright_black")
+    return text.append(f"{int(bar.share * 100):>4}%")
 
 
 LEAST_HEIGHT: Final = 22
@@ -126,8 +131,8 @@ FILE_WIDTH: Final = 100
 _INDENT: Final = 24
 
 
-class Screen(AbstractContextManager["Screen"]):
-    """Shows acts, events and the nodes; in a terminal the newest view stays below them while the block lasts."""
+class Screen:
+    """Shows acts, events and the nodes."""
 
     def __init__(self) -> None:
         terminal = sys.stdout.isatty()
@@ -138,18 +143,15 @@ class Screen(AbstractContextManager["Screen"]):
         self._live: Live | None = None
         self._acts = 0
 
-    def __enter__(self) -> Self:
-        if self.moving:
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.stop()
-            self._live = None
+    @contextmanager
+    def redraw(self) -> Iterator[None]:
+        """Keep the newest view below the events while the block lasts, where it can move."""
+        if not self.moving:
+            yield
+            return
+        with Live(console=self._console, auto_refresh=False, transient=True) as self._live:
+            yield
+        self._live = None
 
     @property
     def width(self) -> int:
@@ -188,46 +190,3 @@ class Screen(AbstractContextManager["Screen"]):
         if self._live:
             head = Text(status, style="bold reverse")
             self._live.update(Group(Text(), head, node_bars(view, signs, self.width)), refresh=True)
-
-
-def table(columns: tuple[str, ...]) -> Table:
-    """Return an empty table in the demo's style."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        made.add_column(column, style="default", header_style="bright_black")
-    return made
-
-
-_BESIDES: Final = 10
-"""Sign, percent and the blanks between them; the name comes on top."""
-
-
-def draw_bars(bars: Sequence[tuple[str, NodeBar]], longest: int, width: int, least: int = 8) -> Iterator[Text]:
-    """Yield named bars in as many columns as fit; `longest` is the whole view's longest name, `least` its length."""
-    columns = max(1, width // (longest + _BESIDES + least))
-    bar_width = max(1, width // columns - longest - _BESIDES)
-    for start in range(0, len(bars), columns):
-        yield Text("  ").join(_cell(name, bar, longest, bar_width) for name, bar in bars[start : start + columns])
-
-
-def _cell(name: str, bar: NodeBar, longest: int, width: int) -> Text:
-    text = Text(f"{bar.sign.mark} {name:<{longest}} ", style=bar.sign.style)
-    if bar.share is None:
-        return text.append(f"{bar.sign.word:<{width + 5}}")
-    full = min(width, round(bar.share * width))
-    text.append("█" * full)
-    text.append("░" * (width - full), style="bright_black")
-    return text.append(f"{int(bar.share * 100):>4}%")
-
-
-def draw_legend(present: Iterable[Sign], width: int) -> Iterator[Text]:
-    """Yield lines that no terminal of that width would break between a sign and its word."""
-    line = Text("bars: requested CPU", style="bright_black")
-    for sign in present:
-        entry = Text.assemble((sign.mark, sign.style), f" {sign.word}")
-        if line.cell_len + 2 + entry.cell_len > width:
-            yield line
-            line = entry
-        else:
-            line = Text.assemble(line, "  ", entry)
-    yield line

@@ -114,8 +114,6 @@ _EVICTION_RETRY = 10.0
 
 
 class RemovalPhase(StrEnum):
-    """Where a removal stands."""
-
     EVICTING = "evicting"
     ENDING = "ending"
     DELETING = "deleting"
@@ -216,7 +214,7 @@ class Autoscaler:
         """Begin with the empty nodes; of the others start only as many as may drain at once."""
         for node in sorted(self._candidates.ripe(view, now), key=lambda node: bool(view.movers(node, now))):
             drains = bool(view.movers(node, now))
-            may_go = self._has_room(drains=drains) and not at_minimum(view, node, self._leaving().groups)
+            may_go = self._has_room(drains=drains) and not at_minimum(view, node, self._leaving())
             if may_go and self._start(node, now, drains=drains):
                 self._candidates.since.pop(node["metadata"]["uid"])
 
@@ -226,7 +224,7 @@ class Autoscaler:
         return len(self._under_way) < self._settings.parallelism and (may_drain or not drains)
 
     def _leaving(self) -> Leaving:
-        return Leaving(frozenset(self._under_way), Counter(removal.group for removal in self._under_way.values()))
+        return {uid: removal.group for uid, removal in self._under_way.items()}
 
     def _start(self, node: Json, now: float, *, drains: bool) -> bool:
         """Taint and cordon the node; False if it changed meanwhile."""

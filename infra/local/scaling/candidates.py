@@ -1,7 +1,7 @@
 """Nodes that the simulated autoscaler may remove: utilization, drainable pods, and whether the pods fit elsewhere."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
@@ -143,18 +143,15 @@ class RemovalSimulation:
         return target is not None
 
 
-def at_minimum(view: View, node: Json, leaving: Counter[Group]) -> bool:
-    """May no further node of the node's group go? `leaving` are the nodes on their way out."""
+Leaving = Mapping[str, Group]
+"""The nodes that are on their way out, by UID."""
+
+
+def at_minimum(view: View, node: Json, leaving: Leaving) -> bool:
+    """May no further node of the node's group go?"""
     pool, group = view.pool_of(node), group_of(node)
-    return pool is None or view.sizes()[group] - leaving[group] <= pool.autoscaling.min_node_count
-
-
-@dataclass(frozen=True)
-class Leaving:
-    """What is on its way out already: nodes by UID, and how many of each group."""
-
-    uids: Collection[str] = ()
-    groups: Counter[Group] = field(default_factory=Counter)
+    left = view.sizes()[group] - Counter(leaving.values())[group]
+    return pool is None or left <= pool.autoscaling.min_node_count
 
 
 @dataclass
@@ -204,19 +201,19 @@ class Candidates:
         simulation.place(pod for pod in view.pods if _waits(pod))
         simulation.place(view.chunks)
         for node in view.nodes:
-            if node["metadata"]["uid"] in leaving.uids:
+            if node["metadata"]["uid"] in leaving:
                 simulation.remove(node, [pod for pod in view.pods_on(node) if _comes_again(pod)])
         return simulation
 
     def _is_eligible(self, view: View, node: Json, leaving: Leaving, now: float) -> bool:
         pool, uid = view.pool_of(node), node["metadata"]["uid"]
-        if pool is None or not pool.autoscaling.enabled or uid in leaving.uids or uid in self._parked:
+        if pool is None or not pool.autoscaling.enabled or uid in leaving or uid in self._parked:
             return False
         if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False
         if annotations_of(node).get(DISABLED) == "true" or has_taint(node, TO_BE_DELETED) or is_reserved(node):
             return False
-        if at_minimum(view, node, leaving.groups):
+        if at_minimum(view, node, leaving):
             return False
         own = view.rule_of(node).threshold
         return utilization(view, node, now) <= (self.settings.threshold if own is None else own)

@@ -47,15 +47,12 @@ def call_http(
 
 @dataclass(frozen=True)
 class HttpTransport:
-    """A handler that hands requests on to `base` (http://host:port), with a bearer token where there is one."""
+    """A handler that hands requests on to `base` (http://host:port)."""
 
     base: str
-    token: str | None = None
 
     def __call__(self, request: HttpRequest) -> HttpAnswer:
-        who = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
-        url = self.base.rstrip("/") + request.path
-        return call_http(request.method, url, request.body, {**request.headers, **who})
+        return call_http(request.method, self.base.rstrip("/") + request.path, request.body, request.headers)
 
 
 class Client:
@@ -108,6 +105,5 @@ class Client:
         self._call("POST", "/api/v1/nodes", node)
 
     def report(self, about: Json, kind: str, reason: str, message: str, at: float) -> None:
-        """Write an Event on a node or pod."""
         event = event_about(about, kind, reason, message, AGENT, stamp(at))
         self._call("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)

@@ -1,7 +1,9 @@
 """How pods and nodes begin and end: kubelets, the node controller, graceful deletion and garbage collection."""
 
-from dataclasses import dataclass
 from functools import partial
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 from infra.local.clocks import seconds_of, stamp
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
@@ -25,17 +27,15 @@ ACTOR = "kubelet"
 PREFIX = "local.ebb.internal/"
 
 
-@dataclass(frozen=True)
-class KubeletTimes:
-    """Seconds of world time.
-
-    `ready_after` is drawn between the two, once a pod's disks are detached elsewhere; `shutdown` None is a pod's whole
-    grace; `node_boot` counts from a node's creation until it is Ready.
-    """
+class KubeletTimes(BaseModel, frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True):
+    """Seconds of world time; a scenario writes them."""
 
     ready_after: tuple[float, float] = (2.0, 5.0)
+    """Drawn between the two, once a pod's disks are detached elsewhere."""
     shutdown: float | None = None
+    """None: a pod's whole grace."""
     node_boot: float = 20.0
+    """From a node's creation until it is Ready."""
 
 
 def knob(pod: Json, name: str) -> str | None:

@@ -1,11 +1,13 @@
 """What Kubernetes reads off an object: a pod's state, owner and requests, its disks, and the conditions of anything."""
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from decimal import Decimal
 from functools import lru_cache
 from math import ceil
+
+from kubernetes.utils.quantity import parse_quantity
 
 from infra.local.clocks import stamp
 from infra.local.world.kinds import Json
@@ -68,13 +70,11 @@ def is_unschedulable(pod: Json) -> bool:
 
 
 def controller_of(thing: Json) -> Json | None:
-    """The owner reference that controls the object, or None."""
     owners: list[Json] = thing["metadata"].get("ownerReferences") or []
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
 def owned_by(owner: Json) -> list[Json]:
-    """The owner references of an object that `owner` controls."""
     reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
     return [{**reference, "uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}]
 
@@ -120,46 +120,26 @@ def set_condition(thing: Json, now: float, condition: Json) -> None:
     conditions[place] = {**condition, "lastTransitionTime": moved or stamp(now)}
 
 
-_FORM = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+))(?:(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)|[eE]([+-]?\d+))?$")
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
-_FACTORS = {suffix: Fraction(f"1e{power}") for suffix, power in _DECIMAL.items()} | {
-    suffix: Fraction(1024**power) for suffix, power in _BINARY.items()
-}
-
-
-@lru_cache(maxsize=4096)
-def quantity(text: str) -> Fraction:
-    """The exact value of a quantity such as `100m`, `1.5Gi`, `2e3`; ValueError names what is not one."""
-    match = _FORM.match(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a quantity: write a number with a suffix such as m, k, Mi or Gi")
-    number, suffix, exponent = match.groups()
-    return Fraction(number) * (_FACTORS[suffix] if suffix else Fraction(f"1e{exponent or 0}"))
-
-
 @lru_cache(maxsize=4096)
 def units(resource: str, text: object) -> int:
     """A whole number of units as the scheduler counts them: millicores of CPU, else units, rounded up."""
-    value = quantity(str(text))
-    return ceil(value * 1000) if resource == "cpu" else ceil(value)
+    value: Decimal = parse_quantity(str(text))
+    return ceil(value * 1000 if resource == "cpu" else value)
 
 
 Resources = dict[str, int]
 """Units by resource: millicores of CPU, else units such as bytes."""
 
 
-def amounts(container: Json, sort: str = "requests") -> Resources:
-    """What a container (or a whole pod's spec) has as `requests` or `limits`."""
-    given: Json = (container.get("resources") or {}).get(sort) or {}
+def amounts(container: Json) -> Resources:
+    given: Json = (container.get("resources") or {}).get("requests") or {}
     return {name: units(name, value) for name, value in given.items()}
 
 
 def sum_requests(parts: Iterable[Resources]) -> Resources:
-    total: Resources = {}
+    total: Counter[str] = Counter()
     for part in parts:
-        for name, amount in part.items():
-            total[name] = total.get(name, 0) + amount
+        total.update(part)
     return total
 
 
@@ -187,7 +167,6 @@ class Disks:
     volumes: dict[str, Json] = field(default_factory=dict)
 
     def volume(self, key: tuple[str, str]) -> Json | None:
-        """The volume that a claim is bound to, or None."""
         return self.volumes.get(self.claims.get(key, ""))
 
     def attached_volumes(self, pod: Json) -> set[str]:

@@ -51,8 +51,6 @@ _BRIEFS = {"pods": _pod_brief, "nodes": _node_brief}
 
 
 class Record:
-    """An append-only list of entries."""
-
     def __init__(self, clock: TimeSource) -> None:
         self._clock = clock
         self.entries: list[Json] = []
@@ -61,7 +59,6 @@ class Record:
         self.entries.append({"type": sort, "at": self._clock.now(), **entry})
 
     def of(self, sort: str) -> list[Json]:
-        """The entries of one sort, in order."""
         return [entry for entry in self.entries if entry["type"] == sort]
 
     def on_change(self, change: ObjectChange) -> None:

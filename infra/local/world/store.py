@@ -94,7 +94,6 @@ class Store:
         """Called after them; one raises NotAdmittedError for an object that it refuses."""
 
     def listen(self, listener: Callable[[ObjectChange], None]) -> None:
-        """Notify `listener` of every write, in order."""
         self._listeners.append(listener)
 
     def suffix(self, length: int = 5) -> str:

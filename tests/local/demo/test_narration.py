@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from infra.local.demo.narration import LogLine, Narration, Tail
-from infra.local.demo.screen import ClusterView, NodeBar, Sign, ViewBuilder, node_bars
+from infra.local.demo.screen import ClusterView, NodeBar, Sign, node_bars
 from tests.local.demo.test_promise import SOFT
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
@@ -152,10 +152,10 @@ def _pod(node: str, *cpus: str, phase: str = "Running") -> dict[str, Any]:
 
 
 def test_a_picture_holds_the_share_of_cpu_that_pods_ask_for_and_remembers_who_has_gone() -> None:
-    builder = ViewBuilder()
+    view = ClusterView()
     pods = [_pod("a", "500m", "500m"), _pod("b", "1"), _pod("", "1", phase="Pending")]
-    first = builder.build([_node("a", "4"), _node("b", "2000m")], pods)
-    second = builder.build([_node("b", "2")], pods[1:])
-    assert [bar.share for bar in first.bars] == [0.25, 0.5]
-    assert ([bar.share for bar in second.bars], second.alive, second.pool("web")) == ([None, 0.5], 1, 1)
-    assert (first.pods, first.unsettled, first.mean_share) == (3, 1, 0.375)
+    view.look([_node("a", "4"), _node("b", "2000m")], pods)
+    assert [bar.share for bar in view.bars] == [0.25, 0.5]
+    assert (view.pods, view.unsettled, view.mean_share) == (3, 1, 0.375)
+    view.look([_node("b", "2")], pods[1:])
+    assert ([bar.share for bar in view.bars], view.alive, view.pool("web")) == ([None, 0.5], 1, 1)

@@ -35,7 +35,6 @@ def pod(name: str, *, at: float = 0.0, actor: str = "kubelet", **changes: Any) -
 
 
 def evicted(name: str, *, at: float = 2.0, actor: str = "ebb") -> Entry:
-    """An eviction that was granted."""
     return {"type": "eviction", "at": at, "namespace": "shop", "name": name, "uid": f"uid-{name}", "actor": actor}
 
 
@@ -62,7 +61,6 @@ STOPPED = "ToBeDeletedByClusterAutoscaler=1:NoSchedule"
 
 
 def good() -> Evidence:
-    """A drain as it should be: one pod moves, the node goes, a person's cordon stays."""
     return evidence(
         *TWO_NODES,
         *THREE,

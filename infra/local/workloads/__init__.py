@@ -1,1 +1,0 @@
-"""The controllers that keep workloads at their replica counts."""
