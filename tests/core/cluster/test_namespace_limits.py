@@ -172,19 +172,6 @@ def test_a_container_that_nobody_has_named_is_not_bound_by_what_is_not_known_of_
             quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "In", frozenset({"high"}))),
             id="for another priority class",
         ),
-        pytest.param(
-            (True, True),
-            quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "NotIn", frozenset({"high"}))),
-            id="for all but one priority class",
-        ),
-        pytest.param(
-            (False, False), quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass")), id="for pods that have one"
-        ),
-        pytest.param(
-            (True, True),
-            quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "DoesNotExist")),
-            id="for pods that have none",
-        ),
     ],
 )
 def test_a_quota_lets_another_pod_in_at_once_or_at_the_end_or_never(

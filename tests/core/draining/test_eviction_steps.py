@@ -202,10 +202,3 @@ def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
     assert next_step(record("cordoned"), observed(ordinary, critical), LATER) == Evict((ordinary,))
     assert next_step(record("cordoned"), observed(on_its_way, critical), LATER) == Await()
     assert next_step(record("cordoned"), observed(critical), LATER) == Evict((critical,))
-
-
-def test_a_workload_without_a_pdb_never_loses_two_pods_at_once() -> None:
-    web = pod_class(owner="ReplicaSet/web")
-    pods = (pod("a", on="n1", kind=web), pod("b", on="n1", kind=web))
-
-    assert next_step(record("cordoned"), observed(*pods), LATER) == Evict(pods[:1])

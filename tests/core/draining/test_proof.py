@@ -123,17 +123,21 @@ def test_what_the_autoscaler_moves_keeps_its_room(expected: bool, others: dict[s
 
 
 @pytest.mark.parametrize(
-    ("expected", "free"),
-    [pytest.param([], 2, id="there is room for both"), pytest.param(["n1", "n2"], 1, id="two never rest on one room")],
+    ("expected", "free", "lost"),
+    [
+        pytest.param([], 2, 0, id="there is room for both"),
+        pytest.param(["n1", "n2"], 1, 0, id="two never rest on one room"),
+        pytest.param(["n1", "n2"], 1, 1, id="it comes before an older claim"),
+    ],
 )
-def test_what_is_on_an_older_claims_node_that_is_not_ready_takes_its_room_once(
-    expected: list[str], free: float
+def test_what_is_on_a_claimed_node_that_is_not_ready_takes_its_room_once(
+    expected: list[str], free: float, lost: int
 ) -> None:
     """It is ended in any case, and is to have a place whatever becomes of the drain."""
     seen = picture(1, 1, free=free)
-    lost = cluster([replace(seen.nodes[0], ready=False), *seen.nodes[1:]], seen.pods)
+    nodes = [replace(row, ready=place != lost) for place, row in enumerate(seen.nodes)]
 
-    assert stale(lost) == expected
+    assert stale(cluster(nodes, seen.pods)) == expected
 
 
 def test_a_place_that_only_packing_finds_is_enough() -> None:
@@ -188,22 +192,3 @@ def record(phase: str, *answers: str) -> DrainRecord:
 )
 def test_a_drain_moves_pods_once_one_may_have_been_let_go(expected: bool, known: DrainRecord | None) -> None:
     assert may_move(known) is expected
-
-
-def test_pods_of_a_claimed_node_that_is_not_ready_take_their_room_before_an_older_claim() -> None:
-    """They come back without any drain, whenever their node is declared dead."""
-    snapshot = picture(1, 1, free=1)
-    (first, second, rest) = snapshot.nodes
-    broken = replace(snapshot, nodes=(first, replace(second, ready=False), rest))
-
-    assert (stale(snapshot), stale(broken)) == (["n2"], ["n1", "n2"])
-
-
-def test_a_drain_whose_pods_fit_in_one_way_of_packing_is_not_stale() -> None:
-    """Spread over both nodes, the two small pods would leave the large one no place."""
-    nodes = [node("n1", **DRAINED), node("r2", cpu=3), node("r3", cpu=2)]
-    pods = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
-    snapshot = cluster(nodes, [*pods, pod("d", on="r2", cpu=1)])
-
-    assert Simulation.of(snapshot).try_remove("n1") is not None
-    assert lost_place(snapshot.nodes[0], snapshot, claims(1), ()) == ()
