@@ -1,9 +1,6 @@
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from shared.core.cluster.requests import (
     Container,
@@ -77,23 +74,6 @@ def test_requests_of_the_pod_itself_replace_the_sum(expected: Resources, pod_lev
 
 def test_overhead_is_added_to_requests_of_the_pod_itself() -> None:
     assert pod_requests([app(resources(1))], overhead=resources(0.5), pod_level=resources(3)) == resources(3.5)
-
-
-amounts = st.builds(lambda cpu, memory: Resources.of({"cpu": cpu, "memory": memory}), *[st.integers(0, 9999)] * 2)
-initial = st.builds(Container, st.just("init"), amounts, st.just(value=True), st.booleans())
-containers = st.lists(st.builds(app, amounts) | initial, max_size=9)
-
-
-@given(containers)
-def test_every_container_fits_into_what_its_pod_books(rows: list[Container]) -> None:
-    assert all(row.requests.fits(pod_requests(rows)) for row in rows)
-
-
-@given(containers)
-def test_a_sidecar_never_books_less_than_an_init_container(rows: list[Container]) -> None:
-    sidecars = [replace(row, sidecar=row.init) for row in rows]
-
-    assert pod_requests(rows).fits(pod_requests(sidecars))
 
 
 def report(allocated: float = 0, actuated: float | None = None) -> Report:

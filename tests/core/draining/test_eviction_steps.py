@@ -13,7 +13,7 @@ from shared.core.draining.next_step import next_step
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, PodProgress
-from tests.builders import NOW, claim, pdb, pod, pod_class, policy
+from tests.builders import claim, pdb, pod, pod_class, policy
 from tests.core.draining.test_next_step import LATER, STAYS, asked, observed, record
 
 NO_ROOM = Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/p", "no node has room")
@@ -99,12 +99,6 @@ def test_daemon_set_mirror_and_finished_pods_are_left() -> None:
     )
 
     assert next_step(record("cordoned"), observed(*left), LATER) == WritePhase(DrainPhase.DRAINED)
-
-
-def test_the_cordon_settles_before_pods_are_counted() -> None:
-    early = NOW + timedelta(seconds=2)
-
-    assert next_step(record("cordoned"), observed(pod("p", on="n1")), early) == Await(timedelta(seconds=3))
 
 
 @pytest.mark.parametrize(
