@@ -31,8 +31,7 @@ WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.item
 _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
 """What the autoscaler needs besides its delay: to check the node again, to delete the machine
 (docs/decisions/completion.md)."""
-_AFTER_ITS_DELAY: Final = timedelta(minutes=10)
-"""The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
+_AFTER_ITS_DELAY: Final = timedelta(minutes=10)  # If it only removes empty nodes, it skips none for five minutes.
 
 
 def _refuse_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
