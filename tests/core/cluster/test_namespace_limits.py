@@ -185,9 +185,7 @@ def test_what_comes_back_larger_must_fit_the_quota_as_it_comes_back() -> None:
         pytest.param(False, "cpu", template(app(resources(0.2))), id="one that is shown"),
         pytest.param(True, "limits.cpu", template(app(resources(0.2, 1))), id="a limit that a quota counts"),
         pytest.param(False, "limits.cpu", NO_TEMPLATE, id="a limit that is not known"),
-        pytest.param(
-            False, "memory", template(app(), pod_level=resources(1, 1)), id="unless the pod shows it as a whole"
-        ),
+        pytest.param(False, "memory", template(app(), pod_level=resources(1, 1)), id="unless the pod shows it"),
     ],
 )
 def test_each_container_must_show_what_a_quota_counts(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Phase
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import lost_place, may_move
 from shared.core.placement import Simulation
@@ -59,23 +59,25 @@ def test_as_many_drains_are_stale_as_the_room_that_is_gone_asks_for(expected: li
     assert stale(snapshot) == expected
 
 
+def pending(cpu: float, **spec: Any) -> Pod:
+    return pod("w", cpu=cpu, phase=Phase.PENDING, **spec)
+
+
 @pytest.mark.parametrize(
     ("expected", "waiting"),
     [
-        pytest.param(["n3"], pod("w", cpu=1, phase=Phase.PENDING), id="it takes room that one of three needs"),
-        pytest.param(["n2", "n3"], pod("w", cpu=2, phase=Phase.PENDING), id="that two of three need"),
-        pytest.param([], pod("w", cpu=9, phase=Phase.PENDING), id="it fits nowhere"),
-        pytest.param(
-            [], pod("w", cpu=1, phase=Phase.PENDING, node_selector={"gpu": "a"}), id="no node has what it asks for"
-        ),
+        pytest.param(["n3"], pending(1), id="it takes room that one of three needs"),
+        pytest.param(["n2", "n3"], pending(2), id="that two of three need"),
+        pytest.param([], pending(9), id="it fits nowhere"),
+        pytest.param([], pending(1, node_selector={"gpu": "a"}), id="no node has what it asks for"),
     ],
 )
-def test_a_pending_pod_makes_stale_whose_room_it_takes(expected: list[str], waiting: Any) -> None:
+def test_a_pending_pod_makes_stale_whose_room_it_takes(expected: list[str], waiting: Pod) -> None:
     assert stale(picture(1, 1, 1, free=3, others=[waiting])) == expected
 
 
 def test_a_pending_pod_that_fits_elsewhere_makes_nobody_stale() -> None:
-    beside = picture(1, 1, 1, free=3, others=[pod("w", cpu=1, phase=Phase.PENDING, node_selector={"gpu": "a"})])
+    beside = picture(1, 1, 1, free=3, others=[pending(1, node_selector={"gpu": "a"})])
     elsewhere = cluster([*beside.nodes, node("gpu", cpu=1, labels={"gpu": "a"})], beside.pods)
 
     assert stale(elsewhere) == []
