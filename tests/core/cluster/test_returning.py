@@ -33,9 +33,9 @@ def vpa(target: str = WEB, **changes: Any) -> VerticalAutoscaler:
     return VerticalAutoscaler("default", "web", target, **given)
 
 
-def bound(**policy: Any) -> VerticalAutoscaler:
+def bound(boost: StartupBoost | None = None, **policy: Any) -> VerticalAutoscaler:
     """One with a policy for all containers."""
-    return vpa(policies={"*": ContainerPolicy(**policy)})
+    return vpa(boost=boost, policies={"*": ContainerPolicy(**policy)})
 
 
 def amounts(given: Pod) -> tuple[Resources, Resources]:
@@ -108,11 +108,7 @@ def test_of_two_templates_the_highest_amounts_count() -> None:
             vpa(boost=StartupBoost(2), policies={"app": ContainerPolicy(boost=StartupBoost())}),
             id="its own boost stands before the one for all",
         ),
-        pytest.param(
-            resources(12, 2),
-            vpa(boost=StartupBoost(4), policies={"*": ContainerPolicy(most=resources(4))}),
-            id="a boost does not end at maxAllowed",
-        ),
+        pytest.param(resources(12, 2), bound(StartupBoost(4), most=resources(4)), id="a boost above maxAllowed"),
     ],
 )
 def test_a_pod_needs_elsewhere_what_an_autoscaler_that_acts_recommends(

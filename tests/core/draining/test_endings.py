@@ -97,20 +97,16 @@ def row(answer: str, **changes: Any) -> PodProgress:
     return PodProgress(uid="u", answer=answer, at=NOW, **changes)
 
 
+ANSWERS = {"ns/a": row("granted"), "ns/b": row("gone"), "ns/c": row("budget")}
+DRAINED = ended(cordoned_at=NOW - 90 * SECOND, drained_at=NOW - 30 * SECOND, pods=ANSWERS)
+
+
 @pytest.mark.parametrize(
     ("expected", "drain"),
     [
         pytest.param({"pods_evicted": 0}, ended(), id="never cordoned"),
         pytest.param({"drain_seconds": 90, "pods_evicted": 0}, ended(cordoned_at=NOW - 90 * SECOND), id="under way"),
-        pytest.param(
-            {"drain_seconds": 60, "deletion_seconds": 30, "pods_evicted": 2},
-            ended(
-                cordoned_at=NOW - 90 * SECOND,
-                drained_at=NOW - 30 * SECOND,
-                pods={"ns/a": row("granted"), "ns/b": row("gone"), "ns/c": row("budget")},
-            ),
-            id="drained",
-        ),
+        pytest.param({"drain_seconds": 60, "deletion_seconds": 30, "pods_evicted": 2}, DRAINED, id="drained"),
     ],
 )
 def test_an_account_shows_what_is_known(expected: dict[str, float], drain: DrainRecord) -> None:

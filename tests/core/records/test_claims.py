@@ -157,6 +157,10 @@ def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
     assert sum(reclaimed.nodes for reclaimed in after.reclaimed) == 2 - len(expected)
 
 
+def left_alone(why: str) -> ClusterState:
+    return ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, why)})
+
+
 @pytest.mark.parametrize(
     ("expected", "why", "before"),
     [
@@ -164,18 +168,8 @@ def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
         pytest.param(24 * HOUR, ReturnReason.RELEASED, ClusterState(), id="a person released it"),
         pytest.param(None, ReturnReason.ORPHAN, ClusterState(), id="nobody asked for it"),
         pytest.param(None, ReturnReason.OVERRULED, held(), id="its claim stands and is settled when the node is free"),
-        pytest.param(
-            None,
-            ReturnReason.OVERRULED,
-            ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "overruled")}),
-            id="it is left alone already, for the same reason",
-        ),
-        pytest.param(
-            24 * HOUR,
-            ReturnReason.OVERRULED,
-            ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "watchdog")}),
-            id="it is left alone already, for another one",
-        ),
+        pytest.param(None, ReturnReason.OVERRULED, left_alone("overruled"), id="it is left alone, for that reason"),
+        pytest.param(24 * HOUR, ReturnReason.OVERRULED, left_alone("watchdog"), id="it is left alone, for another one"),
     ],
 )
 def test_a_node_without_a_claim_is_left_to_the_person_who_wants_it(
