@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 class Field:
     text: str
     values: frozenset[int]
-    star: bool
+    free: bool
+    """Whether `*` or `?` stands in it: then the other day field alone decides (CronJobs; crontab(5))."""
 
 
 @st.composite
@@ -24,16 +25,16 @@ def written(draw: st.DrawFn, least: int, most: int, *, stars: int, usual: int | 
     high, step = draw(st.integers(low, most)), draw(st.integers(2, 9))
     match kind:
         case "star":
-            return Field("*", frozenset(range(least, most + 1)), star=True)
+            return Field("*", frozenset(range(least, most + 1)), free=True)
         case "one":
-            return Field(f"{low}", frozenset({low}), star=False)
+            return Field(f"{low}", frozenset({low}), free=False)
         case "range":
-            return Field(f"{low}-{high}", frozenset(range(low, high + 1)), star=False)
+            return Field(f"{low}-{high}", frozenset(range(low, high + 1)), free=False)
         case "step":
-            return Field(f"*/{step}", frozenset(range(least, most + 1, step)), star=False)
+            return Field(f"*/{step}", frozenset(range(least, most + 1, step)), free=False)
         case "from":
-            return Field(f"{low}/{step}", frozenset(range(low, most + 1, step)), star=False)
-    return Field(f"{low},{high}", frozenset({low, high}), star=False)
+            return Field(f"{low}/{step}", frozenset(range(low, most + 1, step)), free=False)
+    return Field(f"{low},{high}", frozenset({low, high}), free=False)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Written:
     def hits(self, local: datetime) -> bool:
         minute, hour, day, weekday = self.fields
         by_day, by_weekday = local.day in day.values, local.isoweekday() % 7 in weekday.values
-        free = day.star or weekday.star
+        free = day.free or weekday.free
         on_day = by_day and by_weekday if free else by_day or by_weekday
         return on_day and local.hour in hour.values and local.minute in minute.values
 

@@ -76,6 +76,12 @@ class Span:
     def active(self, now: datetime) -> bool:
         return bool(active_minutes(self)[(now - FIRST) // MINUTE])
 
+    def hits(self, after: datetime, until: datetime) -> list[datetime]:
+        """Return the hits after one time and up to another, each instant once."""
+        times = [(at - FIRST) // MINUTE for at in (after, until)]
+        part = slice(*np.searchsorted(local_year(self.zone).instant, times, side="right"))
+        return [FIRST + int(minute) * MINUTE for minute in dict.fromkeys(_hit_minutes(self, part))]
+
     def edges(self) -> list[datetime]:
         """Return when it opens or closes within the year."""
         places = np.flatnonzero(np.diff(active_minutes(self).astype(np.int8))) + 1
@@ -92,13 +98,13 @@ def active_minutes(span: Span) -> Flags:
     return np.asarray(counted[1:] - counted[begin] > 0)
 
 
-def _hit_minutes(span: Span) -> Numbers:
+def _hit_minutes(span: Span, part: slice = slice(None)) -> Numbers:
     year = local_year(span.zone)
     minute, hour, day, weekday = span.cron.fields
-    by_day, by_weekday = _one_of(year.day, day.values), _one_of(year.weekday, weekday.values)
-    on_day = by_day & by_weekday if day.star or weekday.star else by_day | by_weekday
-    shown = on_day & _one_of(year.hour, hour.values) & _one_of(year.minute, minute.values)
-    return np.asarray(year.instant[shown])
+    by_day, by_weekday = _one_of(year.day[part], day.values), _one_of(year.weekday[part], weekday.values)
+    on_day = by_day & by_weekday if day.free or weekday.free else by_day | by_weekday
+    shown = on_day & _one_of(year.hour[part], hour.values) & _one_of(year.minute[part], minute.values)
+    return np.asarray(year.instant[part][shown])
 
 
 def _one_of(numbers: Numbers, values: frozenset[int]) -> Flags:

@@ -38,8 +38,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
 """The values of GKE's two profiles as far as they are public (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
 
 
-PACKED: Final = Fraction(3, 4)
-"""An autoscaler that takes nodes up to so full leaves Ebb nothing to gain (docs/decisions/money-over-days.md)."""
+PACKED: Final = Fraction(3, 4)  # One that takes nodes so full leaves Ebb no gain (docs/decisions/money-over-days.md).
 
 
 class SaidBy(StrEnum):
@@ -137,8 +136,7 @@ class CapacityBuffer(Namespaced):
 
     chunk: PodClass
     replicas: int
-    ready: int | None = None
-    """How many chunks the autoscaler finds room for on the existing nodes (`readyReplicas`); None = not reported."""
+    ready: int | None = None  # Chunks that the autoscaler finds room for now (`readyReplicas`); None = not reported.
 
 
 @dataclass(frozen=True)
@@ -147,8 +145,7 @@ class Buffers:
 
     held: tuple[CapacityBuffer, ...] = ()
     unread: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    """Objects of an unknown shape, a sentence each without its full stop: their room is not kept."""
+    faults: tuple[str, ...] = ()  # A sentence for each object of an unknown shape, whose room is not kept.
 
     @property
     def chunks(self) -> Iterator[tuple[Pod, int]]:

@@ -5,8 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-"""The name becomes a path, a field selector and a label (apimachinery/pkg/util/validation IsDNS1123Subdomain)."""
+NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")  # IsDNS1123Subdomain: a path, a selector.
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +25,16 @@ HELD_TAINT: Final = f"{OUR_TAINT}-held"
 """PreferNoSchedule, without a value: the node belongs to a wave, and pods prefer other nodes (`planning.waves`)."""
 NO_ORDER: Final = "unnamed"  # Stands for an order whose id is empty: a person may write our taint without a value.
 OUR_ANNOTATION: Final = "ebb.internal/drain"  # JSON {order_id, since}: who cordoned the node and when.
-EVICTIONS_LABEL: Final = "ebb.internal/evictions"
-"""On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
+EVICTIONS_LABEL: Final = "ebb.internal/evictions"  # On a namespace: `never` keeps its pods (infra/admission.yaml).
 
-SURGE: Final = "ebb.internal/surge"
-"""On a Deployment: `true` lets a drain start a second pod next to its only one, `false` forbids it."""
+SURGE: Final = "ebb.internal/surge"  # On a Deployment: whether a drain may start a second pod next to its only one.
 SURGE_STAMP: Final = "ebb.internal/surged-for"
 """On a Deployment's pod template, value = order id: the drain that it was last restarted for."""
 SURGED_BEFORE: Final = "ebb.internal/surged-before"
 """On a Deployment: the stamp of its template before the last restart. In a namespace that keeps its pods, a restart is
 undone by it; the admission policy of infra/options/surge.yaml checks it."""
 
-KUBE_SYSTEM: Final = "kube-system"
-"""The namespace of the cluster's own pods; every cluster has it, and its UID is the cluster's."""
+KUBE_SYSTEM: Final = "kube-system"  # The cluster's own pods; every cluster has it, and its UID is the cluster's.
 AUTOPILOT_NODES: Final = "gk3-"  # How the names of the nodes of an Autopilot cluster begin.
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
@@ -50,8 +46,7 @@ VOLUME_ZONE_LABELS: Final = (
     REGION_LABEL,
 )
 """The labels of a PersistentVolume that limit where it can be attached (kube-scheduler, plugin VolumeZone)."""
-TEMPLATE_HASH_LABEL: Final = "pod-template-hash"
-"""The hash that a Deployment puts on its ReplicaSets' names and on their pods."""
+TEMPLATE_HASH_LABEL: Final = "pod-template-hash"  # On a Deployment's ReplicaSets, in their names, and on their pods.
 REVISION_LABEL: Final = "controller-revision-hash"
 POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
@@ -59,8 +54,7 @@ POD_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
 OS_LABEL: Final = "kubernetes.io/os"
-TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"
-"""The shape of the slice that a TPU node belongs to, in chips: `4x8`, `2x2x4`."""
+TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"  # The shape of a TPU node's slice, in chips: `4x8`.
 QUEUED_KEYS: Final = ("cloud.google.com/gke-queued", "autoscaling.gke.io/provisioning-request")
 """Labels or taints of nodes that queued provisioning brought (cluster-autoscaler's GKE build, utils/labels)."""
 PLACEMENT_LABELS: Final = ("cloud.google.com/gke-placement-group", "cloud.google.com/placement-policy-name")
@@ -93,8 +87,7 @@ STANDBY_NODE: Final = "buffer.gke.io/standby-capacity-node"
 """Label and PreferNoSchedule taint of a node that stands by for a capacity buffer, running or suspended; both are gone
 once it is used (cluster-autoscaler's GKE build, pkg/csn)."""
 STANDBY_SUSPENDED_TAINT: Final = "buffer.gke.io/standby-capacity-node-suspended"
-SUSPENDED_CONDITION: Final = "Suspended"
-"""The taint (NoSchedule) and the node condition of one whose machine is suspended."""
+SUSPENDED_CONDITION: Final = "Suspended"  # The taint (NoSchedule) and condition of one whose machine is suspended.
 MANAGED_NODE: Final = "cloud.google.com/autopilot-managed-node"
 """Label and taint of a node that Google manages inside a Standard cluster (ComputeClasses in Autopilot mode)."""
 NODE_TYPE_LABEL: Final = "type"
@@ -141,8 +134,7 @@ OPT_OUT_UNTIL: Final = "autoscaling.cast.ai/removal-disabled-until"
 """Label or annotation of a node or pod: Unix seconds until which it is left alone (docs.cast.ai, paused drain)."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 """How expensive a pod is compared with the others of its ReplicaSet: an integer of 32 bits, less goes first."""
-STEERED: Final = "ebb.internal/steered"
-"""On pods: the deletion cost that Ebb wrote. If the two differ, somebody else has written since."""
+STEERED: Final = "ebb.internal/steered"  # On pods: the deletion cost that Ebb wrote; another one is somebody else's.
 DISRUPTION_COSTS: Final = ("node-autoscaling.kubernetes.io/disruption-cost", "karpenter.sh/disruption-cost")
 """How expensive it is to move a pod, from 0: the name that node autoscalers are to share (kubernetes/autoscaler issue
 9399, PR 9850), and Karpenter's (kubernetes-sigs/karpenter PR 2894). Autoscalers only read them."""

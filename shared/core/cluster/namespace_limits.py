@@ -25,11 +25,9 @@ class LimitItem:
     of_pod: bool = False
     least: Resources = NOTHING
     most: Resources = NOTHING
-    ratios: Mapping[str, Fraction] = field(default_factory=dict)
-    """How many times its request a limit may be, by resource."""
+    ratios: Mapping[str, Fraction] = field(default_factory=dict)  # How many times its request a limit may be.
     default_requests: Resources = NOTHING
-    default_limits: Resources = NOTHING
-    """As the API server completes them: from `max`, from the default limits, from `min`."""
+    default_limits: Resources = NOTHING  # As the API server completes them: of `max`, the default limits, `min`.
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,7 @@ class Node:
     ready: bool = True
     once_ready: bool = True  # Whether it has registered and been Ready at some time (budgets count only such nodes).
     allocatable: Resources = NOTHING
-    conditions: frozenset[str] = frozenset()
-    """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""
+    conditions: frozenset[str] = frozenset()  # `names.LIFECYCLE_CONDITIONS` and `SUSPENDED_CONDITION` that are True.
     kubelet: Kubelet = ANY_KUBELET
     version: str = ""  # GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it.
 
@@ -160,8 +159,7 @@ class NodePool:
     tpu_topology: str = ""  # The shape of a TPU slice, in chips.
     queued: bool = False  # Whether its nodes come by queued provisioning.
     compact: bool = False  # Whether its nodes are placed close together.
-    consolidation_delay: timedelta | None = None
-    """How long the autoscaler waits before it deletes an unneeded node; None = as its profile has it."""
+    consolidation_delay: timedelta | None = None  # Before an unneeded node is deleted; None = as the profile has it.
 
 
 class DrainAnnotation(msgspec.Struct, frozen=True):

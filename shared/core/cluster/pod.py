@@ -40,8 +40,7 @@ class Owner:
 
 CLAIM: Final = "persistentVolumeClaim"
 EPHEMERAL: Final = "ephemeral"
-WITH_CLAIM: Final = frozenset({CLAIM, EPHEMERAL})
-"""Volumes of a pod that have a claim: one that is named, or one that is made for the pod and goes with it."""
+WITH_CLAIM: Final = frozenset({CLAIM, EPHEMERAL})  # Volumes that have a claim: a named one, or one made for the pod.
 WITHOUT_PLACE: Final = frozenset(
     {"emptyDir", "configMap", "secret", "projected", "downwardAPI", "image", "gitRepo", "hostPath"}
     | {"csi", "nfs", "cephfs", "glusterfs", "azureFile"}
@@ -58,10 +57,8 @@ class Volume:
 
     name: str
     kind: str
-    detail: str = ""
-    """The claim's name, the medium of an emptyDir, the driver of a csi volume or the disk of a gcePersistentDisk."""
-    storage_class: str | None = None
-    """The class that an ephemeral volume's claim names, which is made with the pod; None = it names none."""
+    detail: str = ""  # The claim's name, an emptyDir's medium, a csi driver, or a gcePersistentDisk's disk.
+    storage_class: str | None = None  # That an ephemeral volume's claim names; None = it names none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +87,12 @@ class PodClass:
     """
     asks: ContainerRequests | None = None  # What its own spec requests, by container; None = not known.
     raised_by: tuple[str, ...] = ()  # What makes `requests` more than its own spec, in words.
-    replaced_at_end: bool = False
-    """Whether another comes only once the pod has ended, where others come as it begins to end."""
+    replaced_at_end: bool = False  # Whether another comes only once the pod has ended; others come as it begins to.
     refused_by: tuple[str, ...] = ()  # What in its namespace would not let another one like it in, and why, in words.
-    template_adds: tuple[str, ...] = ()
-    """The API's fields in which its template asks for more than its own spec: see `templates`."""
+    template_adds: tuple[str, ...] = ()  # The API's fields in which its template asks for more: see `templates`.
     node_name: str = ""  # The node that its template names (nodeName): such pods pass the scheduler, and a cordon.
     node_selector: Labels = field(default_factory=no_labels)
-    os: str = ""
-    """The operating system that its spec names: the kubelet of another one rejects it. Empty: it names none."""
+    os: str = ""  # The operating system that its spec names: another one's kubelet rejects it. Empty: it names none.
     node_terms: tuple[NodeTerm, ...] | None = None
     """Required node affinity: any term may match; None = no requirement."""
     tolerations: tuple[Toleration, ...] = ()
@@ -109,21 +103,17 @@ class PodClass:
     volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[str, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
-    eviction_responders: tuple[str, ...] = ()
-    """Who answers requests to evict the pod (Kubernetes 1.37, KEP-4563); an eviction by the API passes them by."""
+    eviction_responders: tuple[str, ...] = ()  # They answer EvictionRequests (KEP-4563); evictions pass them by.
     scheduler: str = "default-scheduler"
     runtime_class: str = ""
     priority: int = 0
     priority_class: str = ""
     grace_seconds: int = 30
     restart_policy: str = "Always"
-    unmodelled: tuple[str, ...] = ()
-    """Parts of the spec that limit its placement and have no field here; each makes the pod unmovable."""
-    needs_kubelet: Kubelet | None = None
-    """What the kubelet under it can do, where some node's cannot (`store.snapshots`); None = any will do."""
+    unmodelled: tuple[str, ...] = ()  # What else limits its placement and has no field: such a pod is not moved.
+    needs_kubelet: Kubelet | None = None  # What its kubelet can do, where some node's cannot (`store.snapshots`).
     workload: str = field(init=False, repr=False)  # `namespace/kind/name` of the controller; empty without one.
-    stays: bool = field(init=False, repr=False)
-    """Whether its pods stay with their node: a DaemonSet keeps them there, or they mirror static pods."""
+    stays: bool = field(init=False, repr=False)  # Whether its pods go with their node: a DaemonSet's, or mirrors.
     uses_claims: bool = field(init=False, repr=False)  # Whether any of its volumes has a claim.
 
     def __post_init__(self) -> None:
@@ -162,15 +152,11 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     booked: Resources | None = None
     """What the scheduler books for the running pod where that is not `spec.requests`: while it is resized in place,
     and where it would come back larger."""
-    unschedulable_since: datetime | None = None
-    """Since when the scheduler has found no place for it (condition PodScheduled=False, Unschedulable)."""
-    ready_since: datetime | None = None
-    """Since when the pod has been Ready; None while it is not, and if its status has no time."""
-    nominated: str = ""
-    """The node on which the scheduler keeps room for the pod that it has not bound yet (status.nominatedNodeName)."""
+    unschedulable_since: datetime | None = None  # Since when the scheduler finds no place (PodScheduled=False).
+    ready_since: datetime | None = None  # None while it is not Ready, and if its status has no time.
+    nominated: str = ""  # The node on which the scheduler keeps room for it (status.nominatedNodeName).
 
-    steered: str = ""
-    """The deletion cost that Ebb wrote on the pod, as written; empty without one. The class does not know it."""
+    steered: str = ""  # The deletion cost that Ebb wrote, as written; empty without one. The class does not know it.
 
     @property
     def key(self) -> str:

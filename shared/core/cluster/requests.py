@@ -109,8 +109,7 @@ class RunningPod:
     overhead: Resources = NOTHING
     desired: Resources = NOTHING  # What the pod requests as a whole.
     report: Report = UNREPORTED
-    infeasible: bool = False
-    """Whether the kubelet reports that the node can never hold what the pod was resized to: it never happens."""
+    infeasible: bool = False  # Whether the kubelet reports that the resize can never happen on the node.
 
 
 def booked_where_it_runs(pod: RunningPod) -> Resources:

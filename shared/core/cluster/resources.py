@@ -25,8 +25,7 @@ _DECIMAL: Final = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T"
 _QUANTITY: Final = re.compile(
     r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?\d{1,3}))?"
 )
-_MOST: Final = 2**63 - 1
-"""The API server caps what is larger when it reads it (apimachinery, api/resource, ParseQuantity)."""
+_MOST: Final = 2**63 - 1  # The API server caps what is larger (apimachinery, api/resource, ParseQuantity).
 _MOST_DIGITS: Final = 1000
 
 

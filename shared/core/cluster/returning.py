@@ -55,8 +55,7 @@ class VerticalAutoscaler(Namespaced):
     target: str  # The controller that it is for, as `namespace/kind/name`.
     acts: bool = True  # False: its mode is Off. It recommends then, and writes nothing but a boost.
     recommended: Mapping[str, Resources] = field(default_factory=dict)  # The target of each container, by name.
-    policies: Mapping[str, ContainerPolicy] = field(default_factory=dict)
-    """By the container's name; `*` is for all that are not named."""
+    policies: Mapping[str, ContainerPolicy] = field(default_factory=dict)  # By container; `*` is for the others.
     boost: StartupBoost | None = None
 
     def written_into(self, container: Container) -> Container:

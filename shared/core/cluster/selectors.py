@@ -80,10 +80,8 @@ class SpreadConstraint:
     max_skew: int = 1
     min_domains: int = 1
     match_label_keys: tuple[str, ...] = ()
-    honours_affinity: bool = True
-    """Whether nodes that the pod's selector or affinity excludes are no domains (nodeAffinityPolicy)."""
-    honours_taints: bool = False
-    """Whether nodes with a taint that the pod does not tolerate are none (nodeTaintsPolicy)."""
+    honours_affinity: bool = True  # Whether nodes that the pod's rules exclude are no domains (nodeAffinityPolicy).
+    honours_taints: bool = False  # Whether nodes with a taint that it does not tolerate are none (nodeTaintsPolicy).
 
     def counts(self, labels: Labels) -> bool:
         return self.selector is not None and self.selector.matches(labels)

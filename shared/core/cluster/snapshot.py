@@ -54,29 +54,22 @@ class Snapshot:
     """The cluster at one time. Nodes are sorted by name, pods by key, so that equal clusters give equal plans."""
 
     cluster: str
-    began_at: datetime
-    """When the first list was requested, in the state's time: a claim changed later is newer than the snapshot."""
+    began_at: datetime  # When its first list was requested, in the state's time: claims changed later are newer.
     taken_at: datetime
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     pools: Mapping[str, NodePool] = field(default_factory=dict)
-    pools_known: bool = True
-    """False when the GKE API was left out (`EBB_GKE_API=none`): pools then stem from node labels."""
+    pools_known: bool = True  # False without the GKE API (`EBB_GKE_API=none`): pools then stem from node labels.
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
     profile: str = "BALANCED"  # The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION.
-    minimum: Resources = NOTHING
-    """The CPU and memory that the autoscaler keeps in the cluster at least (limits of node auto-provisioning)."""
-    workloads: Mapping[str, Workload] = field(default_factory=dict)
-    """By `PodClass.workload`, the pod's own controller; one that is missing is not known."""
-    storage: Storage = field(default_factory=Storage)
-    """The claims and volumes of the pods; by default nothing is known about them."""
-    autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
-    """What writes into the requests of replacements; the pods already have the result (`returning`)."""
+    minimum: Resources = NOTHING  # What the autoscaler keeps at least (limits of node auto-provisioning).
+    workloads: Mapping[str, Workload] = field(default_factory=dict)  # By `PodClass.workload`; one missing is unknown.
+    storage: Storage = field(default_factory=Storage)  # The pods' claims and volumes; by default not known.
+    autoscalers: VerticalAutoscalers = NO_AUTOSCALERS  # Their result is in the pods already (`returning`).
     buffers: Buffers = NO_BUFFERS  # What capacity buffers hold room for on running nodes.
     compute_classes: ComputeClasses = NO_CLASSES  # How the autoscaler removes the nodes of ComputeClasses.
-    limits: NamespaceLimits = NO_LIMITS
-    """LimitRanges and ResourceQuotas; the pods already have the result (`returning`)."""
+    limits: NamespaceLimits = NO_LIMITS  # LimitRanges and ResourceQuotas; their result is in the pods already.
 
     def scale_down(self, node: Node) -> ScaleDownRule:
         return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
@@ -163,5 +156,4 @@ def _by_node(pods: Iterable[Pod], names: Iterable[str]) -> dict[str, NodePods]:
     return {name: NodePods(own) for name, own in rows.items()}
 
 
-_OF_PODS: Final = ("pods_by_node", "pending", "claim_users", "start_times")
-"""What is worked out of the pods, and of which nodes there are."""
+_OF_PODS: Final = ("pods_by_node", "pending", "claim_users", "start_times")  # Worked out of pods alone.

@@ -43,8 +43,7 @@ class PersistentVolume:
 
     name: str
     kind: str
-    driver: str = ""
-    """The CSI driver that attaches it; of a gcePersistentDisk the one that has taken over from the in-tree plugin."""
+    driver: str = ""  # The CSI driver that attaches it, or that has taken over from an in-tree plugin.
     handle: str = ""  # The driver's own name of the volume; two volumes of one driver and handle are one disk.
     plugin: str = ""  # The in-tree plugin (kubernetes.io/gce-pd …) of a volume that is not the CSI's own.
     node_terms: tuple[NodeTerm, ...] | None = None
@@ -59,10 +58,8 @@ class PersistentVolume:
 class StorageClass:
     name: str
     provisioner: str = ""
-    waits_for_consumer: bool = False
-    """Whether a claim is bound only when a pod that uses it has a node (WaitForFirstConsumer)."""
-    allowed_topologies: tuple[NodeTerm, ...] | None = None
-    """Where its volumes may be made: any term may match; None = anywhere."""
+    waits_for_consumer: bool = False  # Whether a claim is bound only once its pod has a node (WaitForFirstConsumer).
+    allowed_topologies: tuple[NodeTerm, ...] | None = None  # Where volumes may be made: any term; None = anywhere.
     default_since: datetime | None = None  # When it was created, of a class that claims get which name none.
 
 
@@ -70,8 +67,7 @@ class StorageClass:
 class CSINode:
     """What a node's CSI drivers report. A driver without a limit is not in `limits`."""
 
-    limits: Mapping[str, int] = field(default_factory=dict)
-    """How many volumes of each driver may be attached at a time."""
+    limits: Mapping[str, int] = field(default_factory=dict)  # How many volumes a driver may attach.
     migrated: frozenset[str] = frozenset()  # The in-tree plugins whose volumes a CSI driver attaches there.
 
 
@@ -92,8 +88,7 @@ class Storage:
     attachments: Mapping[str, tuple[VolumeAttachment, ...]] = field(default_factory=dict)  # By node.
     capacity_drivers: frozenset[str] = frozenset()
     """Drivers that make a volume only if they have reported room for it; that room is not read."""
-    unread: tuple[str, ...] = LISTS
-    """Which of the lists could not be read; a pod with a claim can then be promised no place."""
+    unread: tuple[str, ...] = LISTS  # Lists that could not be read: a pod with a claim is then promised no place.
 
     @property
     def known(self) -> bool:

@@ -25,14 +25,11 @@ class Deployment:
     updated: int = 0  # Those of the newest template.
     available: int = 0
     observed: bool = True  # Whether the status is about the spec as it stands.
-    progressing: bool = True
-    """False when its rollout has failed (condition Progressing=False: its deadline has passed)."""
-    rolling_update: bool = True
-    """Whether it replaces pods one after another (RollingUpdate); otherwise it ends all before it makes new ones."""
+    progressing: bool = True  # False when its rollout has failed: its deadline has passed (condition Progressing).
+    rolling_update: bool = True  # Whether it replaces pods in turn; otherwise it ends all before it makes new ones.
     max_surge: Limit = A_QUARTER
     max_unavailable: Limit = A_QUARTER
-    min_ready: timedelta = timedelta(0)
-    """How long a new pod must be Ready before it counts as available, and an old one goes (minReadySeconds)."""
+    min_ready: timedelta = timedelta(0)  # How long a pod must be Ready to be available (minReadySeconds).
     paused: bool = False
     deleting: bool = False
     wish: str = ""  # The value of its annotation `names.SURGE`; empty without one.
@@ -70,8 +67,7 @@ class Revisions:
 
     current: str = ""
     update: str = ""  # The one of the template as it stands.
-    first_updated: int = 0
-    """The lowest ordinal of the newest revision; those below the partition are made of the current one."""
+    first_updated: int = 0  # The lowest ordinal of the newest revision; those below are of the current one.
 
     def of(self, spec: PodClass) -> str:
         name = spec.labels.get(names.POD_INDEX_LABEL) or spec.labels.get(names.POD_NAME_LABEL, "").rpartition("-")[2]
@@ -84,8 +80,7 @@ class Workload:
 
     name: str = ""  # `namespace/kind/name`; the ReplicaSets of one Deployment share it.
     wanted: int | None = None  # Wanted replicas; None = not known.
-    available: int | None = None
-    """Replicas available in the whole cluster, as its controller last wrote it; None = not known."""
+    available: int | None = None  # In the whole cluster, as its controller last wrote it; None = not known.
     rolling: bool = False  # Whether a rollout is under way, or a change that its controller has not seen yet.
     created: int | None = None
     """Pods that its controller has created and that are not on their way out, as it last wrote it (a StatefulSet

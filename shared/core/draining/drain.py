@@ -60,8 +60,7 @@ class Observation:
     other_claims: OtherClaims = field(default_factory=OtherClaims)
     """What the other claims move of workloads without a PodDisruptionBudget."""
     working: int = 1  # How many drains move pods in the cluster, this one among them: they share the API server.
-    unbound: tuple[Pod, ...] = ()
-    """Read after the workloads: of pods that came in between it is better to know too many than too few."""
+    unbound: tuple[Pod, ...] = ()  # Read after the workloads: rather too many pods are known than too few.
     deletion_begun_at: datetime | None = None
     """When the autoscaler last began to delete the node; read only where our cordon was cleared under our taint."""
     policy: Policy | None = None  # None: missing or invalid; a running drain goes on with the settings of its claim.
@@ -69,8 +68,7 @@ class Observation:
     emptied_at: datetime | None = None  # Since when no look of this drain has seen a pod that is to move.
     proof: Proof | None = None  # None: this step has made none.
     others: OtherDrains | None = None  # None: not read, for it is rarely needed.
-    in_upgrade: bool = False
-    """Whether an upgrade of its pool may be emptying the node; read only before it would be returned."""
+    in_upgrade: bool = False  # Whether its pool's upgrade may be emptying it; read only before it would be returned.
     buffers: Buffers = NO_BUFFERS  # The capacity buffers; read only where there were some before the first eviction.
 
 
@@ -146,16 +144,14 @@ class Await:
 class LeaveToAutoscaler:
     """Nothing is left to do for this order: the node is the cluster autoscaler's."""
 
-    replaced: bool = False
-    """Whether all that was moved runs again, and a budget ends with that (`drain.budgetUntil`)."""
+    replaced: bool = False  # Whether all that was moved runs again, which ends a budget.
 
 
 @dataclass(frozen=True)
 class ReturnNode:
     why: ReturnReason
     detail: str = ""
-    gave_way_for: tuple[str, ...] = ()
-    """Keys of the replacements that find no node, and for which it gives way: others need not."""
+    gave_way_for: tuple[str, ...] = ()  # Keys of the pods without a node for which it gives way: others need not.
 
 
 @dataclass(frozen=True)

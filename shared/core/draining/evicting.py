@@ -23,8 +23,7 @@ from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)  # How old the snapshot of a proof may be at the first eviction.
-NEXT_LOOK: Final = timedelta(seconds=2)
-"""The look after the proof begins within this time, and no second round of evictions does."""
+NEXT_LOOK: Final = timedelta(seconds=2)  # The look after the proof begins within it, a second round does not.
 SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS, PodBlock.PDB_UNCOUNTED})
 
 
@@ -102,13 +101,11 @@ def _is_proved(drain: Drain) -> bool:
 
 STATUS_LAG: Final = timedelta(seconds=5)
 """How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
-WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
-"""How old a workload's status may be that another drain of the same instance has read."""
+WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)  # How old a status may be that a drain of this instance has read.
 ROUND: Final = timedelta(seconds=3)
 """Each round writes the drain's record twice, and Firestore sustains one write a second to a document
 (https://cloud.google.com/firestore/docs/best-practices)."""
-EVICTIONS_A_ROUND: Final = 36
-"""Of all drains together: twelve a second, which leaves room for cordons and events under twenty writes a second."""
+EVICTIONS_A_ROUND: Final = 36  # Of all drains: twelve a second, with room for cordons under twenty writes a second.
 
 
 def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now: datetime) -> tuple[Pod, ...]:

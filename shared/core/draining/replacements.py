@@ -165,8 +165,7 @@ def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
     return cordoned_at is None or since is None or since >= cordoned_at - WHOLE_SECONDS
 
 
-BETWEEN_MESSAGES: Final = timedelta(seconds=5)
-"""How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
+BETWEEN_MESSAGES: Final = timedelta(seconds=5)  # A drain that has no step for longer gives nothing back.
 NEXT_AFTER: Final = timedelta(seconds=5)  # How long a node that was returned is trusted to help: one look.
 
 

@@ -20,8 +20,7 @@ from shared.core.records.drain_record import DrainRecord, Surge
 from shared.core.rules.pods import movable
 from shared.core.rules.surges import deployment_findings, is_surged
 
-_COUNTED: Final = frozenset({"ReplicaSet", "StatefulSet"})
-"""Controllers whose workloads are read; of the pods of others nothing more is to be learnt."""
+_COUNTED: Final = frozenset({"ReplicaSet", "StatefulSet"})  # Controllers whose workloads are read.
 
 
 def surge(drain: Drain) -> Step | None:

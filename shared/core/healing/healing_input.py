@@ -45,14 +45,12 @@ class HealingInput:
 
     snapshot: Snapshot
     state: ClusterState
-    records: Mapping[str, DrainRecord]
-    """By order id; one that cannot be read is missing, and its claim is judged by what the node shows."""
+    records: Mapping[str, DrainRecord]  # By order id; a claim without one is judged by its node.
     policy: Policy | None
     now: datetime
     begun_deletions: Mapping[str, datetime] = field(default_factory=dict)
     """When the autoscaler last began to delete a node whose cordon is gone and whose taint is ours, by node name."""
-    scale_ups: Mapping[str, datetime] = field(default_factory=dict)
-    """When the autoscaler last started to add a node for a pod, by namespace/name."""
+    scale_ups: Mapping[str, datetime] = field(default_factory=dict)  # When a node was added for a pod, by its key.
 
     @cached_property
     def stranded(self) -> Mapping[str, Breaker]:

@@ -178,11 +178,9 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
 )  # fmt: skip
 
 
-LOOKED_FOR: Final = timedelta(days=1)
-"""How long after a drain's end passes try: a webhook that is down for a night is back by then."""
+LOOKED_FOR: Final = timedelta(days=1)  # After a drain's end: a webhook that is down for a night is back by then.
 MOST: Final = 20  # So many are looked at in a pass: each costs the reading of its drain's record.
-MOST_REFUSED: Final = 3
-"""So many releases may be refused to undo one for good; then a person has been warned often enough."""
+MOST_REFUSED: Final = 3  # So many releases may be refused to undo one; then a person was warned often enough.
 
 
 def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tuple[Deployment, ...]]:

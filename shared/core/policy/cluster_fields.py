@@ -31,8 +31,7 @@ WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.item
 _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
 """What the autoscaler needs besides its delay: to check the node again, to delete the machine
 (docs/decisions/completion.md)."""
-_AFTER_ITS_DELAY: Final = timedelta(minutes=10)
-"""The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
+_AFTER_ITS_DELAY: Final = timedelta(minutes=10)  # If it only removes empty nodes, it skips none for five minutes.
 
 
 def _refuse_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
@@ -134,10 +133,7 @@ class Policy:
         binds=Binds.STEP,
     )
     minimum_nodes: int = setting(
-        "cluster.minimumNodes",
-        shapes.COUNT,
-        2,
-        "Nodes that must remain after a removal. Default {default} (node-refiner).",
+        "cluster.minimumNodes", shapes.COUNT, 2, "Nodes that must remain. Default {default} (node-refiner)."
     )
     minimum_non_tainted_nodes: int = setting(
         "cluster.minimumNonTaintedNodes",

@@ -17,8 +17,7 @@ from shared.core.policy.scalars import (
 from shared.core.policy.shapes import FLAG, MOMENT, Block, ByName, ListOf, Single
 from shared.core.policy.values import DEFAULT_ZONE, Capacity, Commitment, Commitments, FlexibleCommitment
 
-ONE_YEAR: Final = "37%"
-"""Google's published discount for a year, of all families that the price table prices by vCPU; see docs/policy.md."""
+ONE_YEAR: Final = "37%"  # Google's published discount for a year, of all families priced by vCPU (docs/policy.md).
 _FLEXIBLE_ONE_YEAR: Final = "28%"
 
 _NUMBER: Final = {"type": "number", "minimum": 0}

@@ -111,8 +111,7 @@ class Field:
     unset: str = "none"  # The text for a field that is left out.
     empty: str = "none"  # The text for an empty list.
     unit: str = ""
-    written: Callable[[Any, Mapping[str, Any]], None] | None = None
-    """Checks what is written (None = nothing) before it is read, with the fields before it."""
+    written: Callable[[Any, Mapping[str, Any]], None] | None = None  # Checks it as written (None = nothing).
     check: Callable[[Any, Mapping[str, Any]], None] | None = None  # Checks the value, with the fields before it.
 
     @property

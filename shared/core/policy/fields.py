@@ -214,8 +214,7 @@ class PoolPolicy:
         empty="never",
     )
 
-    written: frozenset[str] = field(default=frozenset(), compare=False)
-    """The attributes that the document sets; what it sets binds at any time."""
+    written: frozenset[str] = field(default=frozenset(), compare=False)  # What the document sets binds at any time.
 
     @property
     def pod_rules(self) -> PodRules:

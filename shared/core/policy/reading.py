@@ -18,8 +18,7 @@ import yaml
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 
-MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
-"""Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
+MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024  # Of a file of several documents, as `kubectl` prints them.
 _REMEDIES: Final = {
     r"character '\t'": "indent with spaces, not with tabs",
     "expected ',' or '}'": "close the brace, or put a comma before the next field",

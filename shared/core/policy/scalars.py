@@ -157,8 +157,7 @@ _DURATION: Final = "write a duration such as 30s, 20m, 1h30m or 30d"
 DURATION_PATTERN: Final = r"(?:[0-9]{1,9}[dhms])+"
 WINDOW_PATTERN: Final = r"(?:[0-9]{1,9}[dhm])+(?:0s)?"
 _LONGEST: Final = 3_660 * _SECONDS["d"]
-_LONGEST_AGE: Final = 106_751 * _SECONDS["d"]
-"""Go's longest duration: Karpenter reads every shorter one, and 876000h is written for never."""
+_LONGEST_AGE: Final = 106_751 * _SECONDS["d"]  # Go's longest duration: 876000h is written for never.
 
 
 def duration(value: Any) -> timedelta:

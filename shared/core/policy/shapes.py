@@ -257,11 +257,7 @@ BUDGET: Final = Block(
     "BudgetSection",
     "How many nodes may be in disruption at once. The most restrictive active budget wins.",
     (
-        Field(
-            "nodes",
-            NODE_LIMIT,
-            "Whole number of nodes, or a percentage of the pool (in cluster: of the cluster), rounded up.",
-        ),
+        Field("nodes", NODE_LIMIT, "Nodes, or a percentage of the pool (in cluster: of the cluster), rounded up."),
         Field(
             "reasons",
             SetOf(REASON, MOST_BUDGETS),
@@ -269,18 +265,9 @@ BUDGET: Final = Block(
             "match.",
             [],
         ),
+        Field("schedule", CRON, "Cron schedule of five fields, with duration. Without both: always active.", None),
         Field(
-            "schedule",
-            CRON,
-            "Cron schedule of five fields; together with duration, or neither: then always active.",
-            None,
-        ),
-        Field(
-            "duration",
-            WINDOW_DURATION,
-            "How long it is active after each hit; minutes or more.",
-            None,
-            written=_both_or_neither,
+            "duration", WINDOW_DURATION, "For how long after each hit; minutes or more.", None, written=_both_or_neither
         ),
         _ZONE,
     ),
@@ -302,13 +289,7 @@ WAVE: Final = Block(
     "WaveSection",
     "One fixed set of nodes that is proved as a whole, drained in turn, and marked so that pods prefer other nodes.",
     (
-        Field(
-            "nodes",
-            NODE_LIMIT,
-            "Most nodes of one wave, or a percentage of the cluster, rounded up.",
-            "30%",
-            check=_some_nodes,
-        ),
+        Field("nodes", NODE_LIMIT, "Nodes of a wave, or a percentage of all, rounded up.", "30%", check=_some_nodes),
         Field(
             "deadline",
             WINDOW_DURATION,

@@ -9,8 +9,7 @@ from typing import Final
 
 import msgspec
 
-MOST_POLICY_BYTES: Final = 256 * 1024
-"""A policy of 1,000 pools is less than half of this; what is larger is another file."""
+MOST_POLICY_BYTES: Final = 256 * 1024  # A policy of 1,000 pools is less than half of this.
 
 
 class ConsolidationPolicy(StrEnum):
@@ -37,8 +36,7 @@ class SingleReplicas(StrEnum):
 
 class Jobs(StrEnum):
     MOVE = "move"
-    WAIT = "wait"
-    """The node is kept while a pod of a Job runs on it: an evicted one begins again, and counts as a failure."""
+    WAIT = "wait"  # Its node is kept while it runs: an evicted one begins again, and counts as a failure.
     NEVER = "never"
 
 
@@ -90,8 +88,7 @@ class Limit:
         return f"{self.count}" if self.percent is None else f"{self.percent}%"
 
 
-KARPENTERS_REASONS: Final = ("drifted", "unhealthy")
-"""Reasons that Karpenter has and Ebb never: a budget for them alone never matches."""
+KARPENTERS_REASONS: Final = ("drifted", "unhealthy")  # Ebb never has them: a budget for these alone never matches.
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,12 @@ from shared.core.policy.fields import POOL_FIELDS, PoolPolicy
 from shared.core.policy.values import Budget, BudgetUntil, Limit
 
 _BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
-_USUAL_PASS: Final = timedelta(minutes=5)
-"""The planner's usual schedule; a shorter mark means no more than the next pass."""
+_USUAL_PASS: Final = timedelta(minutes=5)  # A mark that is shorter means no more than the next pass.
 _AUTOSCALERS_OWN: Final = Fraction(1, 2)
 """Below it, in CPU and memory, GKE's autoscaler removes a node by itself (docs/decisions/autoscaler.md)."""
 
 _NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
-_LONGEST_WAIT: Final = timedelta(seconds=30)
-"""What is promised of a pod that Ebb moved (docs/decisions/promise.md): it is not unschedulable for longer."""
+_LONGEST_WAIT: Final = timedelta(seconds=30)  # What is promised of a pod that Ebb moves (docs/decisions/promise.md).
 
 
 def warnings(policy: Policy) -> tuple[str, ...]:

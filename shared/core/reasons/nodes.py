@@ -90,8 +90,7 @@ class Unremovable(Reason):
     OUTSIDE_WINDOWS = Row("outside_windows", "No window of the pool is open.",
         "Wait for the pool's next window, or widen its windows.", TIME)
     BUDGET = Row("budget", "A disruption budget of the pool allows no other node now.",
-        "Wait until other drains end, or raise the pool's budgets; nodes: 0 allows none at all.", LIMITS,
-        passes=True)
+        "Wait until other drains end, or raise the pool's budgets; nodes: 0 allows none at all.", LIMITS, passes=True)
     CLUSTER_BUDGET = Row("cluster_budget", "A disruption budget of the cluster allows no other node now.",
         "Wait until other drains end, or raise cluster.disruption.budgets; nodes: 0 allows none at all.",
         LIMITS, passes=True)
@@ -123,8 +122,7 @@ class Unremovable(Reason):
     KEPT_AS_DESTINATION = Row("kept_as_destination",
         "Its room is needed by pods of other nodes, which together save more (docs/decisions/choosing.md).",
         "Wait: Ebb tries it again once those nodes are gone or cannot go.", ROOM)
-    LEFT_TO_AUTOSCALER = Row("left_to_autoscaler",
-        "The cluster autoscaler has announced to remove the node itself.",
+    LEFT_TO_AUTOSCALER = Row("left_to_autoscaler", "The cluster autoscaler has announced to remove the node itself.",
         "Nothing to do: the autoscaler removes it, and moved pods avoid it until then.", TIME, passes=True)
     AUTOSCALER_DOES_BETTER = Row("autoscaler_does_better",
         "What Ebb could drain now saves no more, or little more, than what the cluster autoscaler removes by itself.",

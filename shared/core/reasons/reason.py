@@ -39,8 +39,7 @@ class ReasonRow:
     (docs/decisions/autoscaler.md); empty where it has none."""
     passes: bool = False  # Whether it passes by itself, as drains end and time passes: come again later.
     delays: bool = False  # Whether it only delays an eviction once the drain has begun, at most until its deadline.
-    keeps_mark: bool = False
-    """Whether the node keeps its mark: it is underutilized all the same (estafette: pods block the pick)."""
+    keeps_mark: bool = False  # The node is underutilized all the same (estafette: pods block the pick).
     underused: bool = True  # Whether the node can still count as underutilized.
     after: After = After.BACK_OFF  # Of a give-back.
 

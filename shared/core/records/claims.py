@@ -20,10 +20,8 @@ from shared.core.reasons import After, Reason, ReturnReason
 from shared.core.records.orders import Order
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Published, Reclaimed, Removed, Start
 
-OVERRULED_FOR: Final = timedelta(hours=24)
-"""How long a node is left alone after a person took it back (docs/decisions/healing.md)."""
-KEEP_EXPIRED: Final = timedelta(days=1)
-"""How long a back-off that has passed is kept, so that a failure soon after doubles it."""
+OVERRULED_FOR: Final = timedelta(hours=24)  # For a person who took the node back (docs/decisions/healing.md).
+KEEP_EXPIRED: Final = timedelta(days=1)  # A back-off that passed is kept, so that a failure soon after doubles it.
 
 
 def claim_for(order: Order, node: Node, policy: Policy, scale_down: ScaleDownRule, now: datetime) -> Claim:
@@ -193,10 +191,8 @@ def _is_completed(order: Published, state: ClusterState) -> bool:
     return state.last_pass is not None and order.claim.since <= state.last_pass
 
 
-COUNTS_FOR: Final = timedelta(days=1)
-"""By then the daily rise and fall has passed once, and the autoscaler alone might have reached the same size."""
-LONGEST_GAP: Final = timedelta(hours=1)
-"""A pass accounts for the time since the last one, at most this: nobody looked meanwhile."""
+COUNTS_FOR: Final = timedelta(days=1)  # The autoscaler alone might have reached the same size by then.
+LONGEST_GAP: Final = timedelta(hours=1)  # A pass accounts for no more since the last one: nobody looked meanwhile.
 
 
 def with_removed(reclaimed: tuple[Reclaimed, ...], claim: Claim, now: datetime) -> tuple[Reclaimed, ...]:

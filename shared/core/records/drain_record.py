@@ -32,8 +32,7 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     answer: str  # A word of `EvictionAnswer`, or of a newer version.
     detail: str = ""
-    refused: bool = False
-    """Of `later`: the API server was too busy to begin; otherwise, and in older records, the answer was lost."""
+    refused: bool = False  # Of `later`: the API server was too busy to begin; otherwise the answer was lost.
     owner: str = ""  # `namespace/kind/name` of its controller: whose replacement is watched.
     attempts: int = 1
     at: datetime
@@ -57,8 +56,7 @@ class Replicas(msgspec.Struct, frozen=True, array_like=True):
 
     bound: int
     available: int
-    workload: str = ""
-    """The workload's name, which outlives a Deployment's ReplicaSet; empty in records of older versions."""
+    workload: str = ""  # Its name outlives a Deployment's ReplicaSet; empty in records of older versions.
 
 
 class Surge(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,11 +66,9 @@ class Surge(msgspec.Struct, frozen=True, kw_only=True):
     before: str = ""  # The stamp that its template had: of an earlier drain, or none.
     template: str = ""  # The digest of its template, by which it is known whether somebody else has changed it since.
     at: datetime  # When the restart was asked for, and then when it was written.
-    written: bool = False
-    """Whether it is known to stand there; otherwise it is about to be asked for, or the answer was lost."""
+    written: bool = False  # Whether it is known to stand there; otherwise the answer was lost, if it was asked for.
     generation: int = 0  # The Deployment's generation when the restart was asked for; 0 in records of older versions.
-    looked_at: int | None = None
-    """The generation at which nothing of ours was left to undo: until it changes, nothing is."""
+    looked_at: int | None = None  # The generation at which nothing of ours was left to undo.
     refused: int = 0  # How many releases after the drain's end were refused to undo it for good.
     stuck: bool = False  # Whether the last look was refused to undo it: a person has to.
 
@@ -95,16 +91,12 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     lease: Lease | None = None
     begun_at: datetime | None = None
     cordoned_at: datetime | None = None
-    cordoned_again_at: datetime | None = None
-    """When the cordon of the drained node was last set again, after the autoscaler had cleared it."""
+    cordoned_again_at: datetime | None = None  # When it was last set again, after the autoscaler had cleared it.
     deadline: datetime | None = None
     max_grace: timedelta = timedelta(minutes=8)  # From the claim's settings: the cap on each pod's grace period.
-    rules: PodRules | None = None
-    """The policy's rules for pods when the drain was begun; None: it could not be read in that moment."""
-    emptied_at: datetime | None = None
-    """Since when no look has seen a pod on the node that is to move, across the drain's steps."""
-    claims_held_at: datetime | None = None
-    """When a look last saw a replacement wait for a claim for one pod at a time whose pod had not ended."""
+    rules: PodRules | None = None  # The policy's when the drain was begun; None: it could not be read.
+    emptied_at: datetime | None = None  # Since when no look has seen a pod that is to move.
+    claims_held_at: datetime | None = None  # When a replacement last waited for a ReadWriteOncePod claim in use.
     drained_at: datetime | None = None
     pods: dict[str, PodProgress] = {}  # By namespace/name.
     before: dict[str, Replicas | None] = {}
@@ -120,8 +112,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""  # The reason's word, for a refusal or a return.
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()  # Keys of the waiting replacements for which the node is returned.
-    objections: tuple[Objection, ...] = ()
-    """All that stood in the way of an order that was refused; `why` is the first of them."""
+    objections: tuple[Objection, ...] = ()  # Of an order that was refused; `why` is the first of them.
     remark: str = ""  # What else the sender of the order should know.
     updated_at: datetime | None = None
     expire_at: datetime | None = None  # The store deletes the record some time after this (TTL, 30 days).
@@ -157,10 +148,8 @@ class EvictionAnswer(StrEnum):
     FORBIDDEN = "forbidden"  # any other 403, 422, or a webhook's denial: never
 
 
-ASKED: Final = "asked"
-"""In a record: the eviction is being asked for. Where it still stands in a later step its answer was lost."""
-LET_GO: Final[frozenset[str]] = frozenset({EvictionAnswer.GRANTED, EvictionAnswer.GONE})
-"""The pod is on its way out, or gone."""
+ASKED: Final = "asked"  # In a record: it is being asked for; in a later step, that its answer was lost.
+LET_GO: Final[frozenset[str]] = frozenset({EvictionAnswer.GRANTED, EvictionAnswer.GONE})  # It leaves or has left.
 REFUSED_FOR_GOOD: Final[frozenset[str]] = frozenset({EvictionAnswer.SEVERAL_PDBS, EvictionAnswer.FORBIDDEN})
 """No repetition changes these."""
 NO_OBJECTION: Final[frozenset[str]] = frozenset(EvictionAnswer) - REFUSED_FOR_GOOD - {EvictionAnswer.BUDGET}

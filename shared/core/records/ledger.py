@@ -38,13 +38,11 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     own: int = 0  # Those of them that drains removed.
     saved: int = 0  # By the bill, for nodes that drains removed and that have not come back.
     at_list: int = 0  # The same at list prices.
-    older: int = 0
-    """By the bill, for nodes that drains removed since the policy came into force and that `saved` counts no more."""
+    older: int = 0  # By the bill, of what drains removed under this policy and `saved` counts no more.
     by_others: int = 0  # By the bill, for nodes that others removed since then.
     promised: int = 0
     missed: dict[str, int] = {}  # By the word of the reason that keeps nodes: what these would have saved.
-    foreseen: dict[str, int] = {}
-    """What of that was kept on the policy's first day already, and so is not promised; and what others had removed."""
+    foreseen: dict[str, int] = {}  # What of that was kept on the first day already, and what others had removed.
 
     def plus(self, other: "Sums") -> "Sums":
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__struct_fields__}
@@ -67,8 +65,7 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     seconds: int = 0
     amount: int = 0
-    missed: dict[str, int] | None = None
-    """What could not go in these seconds, by word. None: an older version's, which is measured again."""
+    missed: dict[str, int] | None = None  # By word, what could not go then. None: an older version's, measured again.
 
     @property
     def per_hour(self) -> int:
@@ -96,8 +93,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     currency: str = ""  # Of the price table that the last pass had.
     dry_run_since: datetime | None = None  # None while nodes are drained.
     promise: Promise | None = None
-    weeks: dict[str, Sums] = {}
-    """By the week's end (RFC 3339), until its summary is published; one has not ended yet."""
+    weeks: dict[str, Sums] = {}  # By the week's end (RFC 3339), until its summary is published.
     months: dict[str, Sums] = {}  # By month in UTC, such as 2026-11.
 
 

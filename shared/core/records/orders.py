@@ -21,15 +21,12 @@ from shared.errors import BadOrder
 T = TypeVar("T")
 
 SCHEMA: Final = 1
-CLAIM_WITHIN: Final = timedelta(minutes=10)
-"""An order that nobody claimed for so long is void; the next pass orders again."""
+CLAIM_WITHIN: Final = timedelta(minutes=10)  # An order unclaimed for so long is void; the next pass orders again.
 
 MOST_GENERATION: Final = 1_000_000
-MOST_HELD: Final = 100
-"""Nodes of one order of a wave: with names and UIDs of the usual length a sixth of what a message may have."""
+MOST_HELD: Final = 100  # Nodes of one order of a wave: about a sixth of what a message may have.
 _MOST_BYTES: Final = 64 * 1024  # The order is kept in its drain's record, which the state takes only up to 1 MiB.
-_MOST_ECHOED: Final = 80
-"""Characters of a wrong value that its sentence repeats: enough to find it, too few for a log to be flooded."""
+_MOST_ECHOED: Final = 80  # Characters of a wrong value that a sentence repeats: too few to flood a log.
 _CLOCKS_DIFFER: Final = timedelta(minutes=1)
 _ENUM_VALUE: Final = re.compile(r"Invalid enum value '(.*)'", re.DOTALL)
 _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
@@ -67,11 +64,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
-    why: str = ""
-    """For a release by the planner: the reason it found, which the drainer looks for again before it acts."""
+    why: str = ""  # Of a release by the planner: the reason, which the drainer looks for again.
     pod: str = ""  # For a release with `not_before`: the pod that waits, as namespace/name.
-    nodes: Annotated[dict[str, str], msgspec.Meta(max_length=MOST_HELD)] = {}
-    """Of hold and let_go: node names by UID; `node` is empty then."""
+    nodes: Annotated[dict[str, str], msgspec.Meta(max_length=MOST_HELD)] = {}  # Of a wave: names by UID.
 
     @property
     def attributes(self) -> dict[str, str]:

@@ -16,8 +16,7 @@ class PoolFigures(msgspec.Struct, frozen=True):
     created: tuple[datetime, ...] = ()  # When each of its nodes was made.
     cost: int = 0  # What the bill would fall by without these nodes, per hour.
     removed: Removed = Removed()  # All that drains have removed so far.
-    saved: Removed = Removed()
-    """What of that is no older than a day and counts as saved, now or from the next pass on."""
+    saved: Removed = Removed()  # What of that is no older than a day and counts as saved, now or from then on.
 
 
 class PoolCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,8 +26,7 @@ class PoolCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     price: int = 0  # Of one node by the bill, per hour.
     removed: Removed = Removed()  # All that drains had removed by then.
     first: int = 0  # Its nodes when the policy came into force, with those that counted as saved.
-    runs: tuple[int, ...] = ()
-    """Of nodes that went and have not come back, oldest first: so many by drains, or below zero by others."""
+    runs: tuple[int, ...] = ()  # Of nodes that are away, oldest first: so many by drains, or below zero by others.
     own: Removed = Removed()  # Those by drains.
 
     @property

@@ -13,10 +13,8 @@ from shared.core.reasons import DrainReason
 from shared.core.records.orders import Origin
 
 MICRO: Final = 10**6  # Micro-dollars of a dollar: amounts are integers.
-INTERVAL: Final = timedelta(minutes=5)
-"""How far apart passes are expected where nothing else is set (EBB_INTERVAL_SECONDS)."""
-_SILENCE: Final = timedelta(minutes=15)
-"""Marks survive at least so long a silence of the planner; nobody knows what happened in a longer one."""
+INTERVAL: Final = timedelta(minutes=5)  # Between passes, unless EBB_INTERVAL_SECONDS sets another.
+_SILENCE: Final = timedelta(minutes=15)  # Marks survive a silence of the planner of so long at least.
 _MISSED_PASSES: Final = 3
 _HALF_DAY: Final = timedelta(hours=12)
 
@@ -49,16 +47,12 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     generation: int = 0
     settings: DrainSettings = DrainSettings()
     policy_hash: str = ""
-    picture_at: datetime | None = None
-    """The snapshot that proved its place: claims of one pass were proved together. None: proved by itself."""
+    picture_at: datetime | None = None  # Of the snapshot that proved its place with others; None: by itself.
     moving_pods: dict[str, int] = msgspec.field(name="turns", default_factory=dict)
     """How many pods it moves of each workload without a PDB, by the workload's mark; empty once drained."""
-    drained: bool | msgspec.UnsetType = msgspec.UNSET
-    """Its pods have moved: it only waits for the autoscaler. Only written where it is so, to save room."""
-    replaced: datetime | msgspec.UnsetType = msgspec.UNSET
-    """When all that it moved ran again; only written with `drain.budgetUntil: replaced`."""
-    cost_per_hour: int = 0
-    """What the bill falls by without the node, in micro-dollars: known here, for it is asked when the node is gone."""
+    drained: bool | msgspec.UnsetType = msgspec.UNSET  # Its pods have moved. Written only then.
+    replaced: datetime | msgspec.UnsetType = msgspec.UNSET  # When what it moved ran again (`drain.budgetUntil`).
+    cost_per_hour: int = 0  # What the bill falls by without the node, in micro-dollars: it is asked when that is gone.
     covered_per_hour: int | msgspec.UnsetType = msgspec.UNSET
     """What it costs at list prices besides: commitments pay that, with the node or without. Only written if any."""
 
@@ -76,8 +70,7 @@ class Start(msgspec.Struct, frozen=True, omit_defaults=True):
 
     at: datetime
     pool: str
-    pods: dict[str, int] = {}
-    """How many pods it moves, by namespace; empty while the policy sets no evictionsPerNamespace."""
+    pods: dict[str, int] = {}  # How many it moves, by namespace; empty without evictionsPerNamespace.
 
 
 class Backoff(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -87,8 +80,7 @@ class Backoff(msgspec.Struct, frozen=True, omit_defaults=True):
     until: datetime
     delay: timedelta
     why: str
-    gave_way_for: tuple[str, ...] = ()
-    """Marks of the waiting replacements for which the node was returned (`draining.replacements`)."""
+    gave_way_for: tuple[str, ...] = ()  # Marks of the pods for which the node was returned (`draining.replacements`).
 
     @property
     def since(self) -> datetime:
@@ -176,8 +168,7 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     backoffs: dict[str, Backoff] = {}  # By node UID.
     breakers: dict[str, Breaker] = {}  # By pool.
     reclaimed: tuple[Reclaimed, ...] = ()  # What stays saved, oldest first.
-    removed: dict[str, Removed] = {}
-    """All that drains have removed so far, by pool: the ledger counts the difference between two passes."""
+    removed: dict[str, Removed] = {}  # By pool, all that drains removed: the ledger counts the difference of passes.
     paused: bool = False
     pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None

@@ -80,8 +80,7 @@ class WeekSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def as_before(self) -> WeekBefore:
-        same = {name: getattr(self, name) for name in WeekBefore.__struct_fields__}
-        return WeekBefore(**same)
+        return msgspec.convert(self, WeekBefore, from_attributes=True)
 
 
 def sum_up(

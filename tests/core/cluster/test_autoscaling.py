@@ -50,9 +50,7 @@ def test_the_threshold_is_the_classs_where_it_shows_one(gate: Fraction, by: Said
         pytest.param(10, PROFILE, rule(), id="nobody shows anything: the profile's"),
         pytest.param(1, PROFILE, rule("OPTIMIZE_UTILIZATION"), id="or the other profile's"),
         pytest.param(1, CLASS, rule(class_delay=MINUTE), id="the class's"),
-        pytest.param(
-            60, CLASS, rule(delay=MINUTE, class_delay=60 * MINUTE), id="a class that waits longer than its pool"
-        ),
+        pytest.param(60, CLASS, rule(delay=MINUTE, class_delay=60 * MINUTE), id="a class that waits longer"),
         pytest.param(30, POOL, rule(delay=30 * MINUTE), id="the pool's"),
         pytest.param(2, POOL, rule(label="120"), id="the node's label"),
         pytest.param(30, POOL, rule(delay=30 * MINUTE, label="120"), id="the longest of several"),

@@ -41,50 +41,38 @@ def quota(hard: dict[str, int], used: dict[str, int], *scopes: QuotaScope) -> Na
     return NamespaceLimits(quotas=(ResourceQuota("default", "team", hard, used, scopes),))
 
 
+def exceeded(scope: str, *condition: Any) -> NamespaceLimits:
+    """A quota that is used up, for the pods in a scope."""
+    return quota({"pods": 1}, {"pods": 9}, QuotaScope(scope, *condition))
+
+
+HIGH = frozenset({"high"})
+
+
 def back(given: Pod, workloads: dict[str, Workload], limits: NamespaceLimits, *others: VerticalAutoscaler) -> Pod:
     (found,) = as_they_return([given], workloads, others, limits)
     return found
 
 
 DEFAULTS: dict[str, Any] = {"default_requests": resources(0.5, 1), "default_limits": resources(1, 2)}
+SET_BY_RANGE = of_container(**DEFAULTS)
+A_FIFTH, OLDER = resources(0.2), resources(0.1, 1)
+ELSEWHERE = NamespaceLimits((LimitRange("other", "bounds", (LimitItem(**DEFAULTS),)),))
 
 
 @pytest.mark.parametrize(
     ("expected", "given", "workloads", "limits"),
     [
-        pytest.param(resources(0.5, 1), running(), template(app()), of_container(**DEFAULTS), id="what is not shown"),
-        pytest.param(resources(0.5, 1), running(), NO_TEMPLATE, of_container(**DEFAULTS), id="without a template"),
-        pytest.param(
-            resources(0.2, 1),
-            running(resources(0.2)),
-            template(app(resources(0.2))),
-            of_container(**DEFAULTS),
-            id="of what it does not show",
-        ),
-        pytest.param(
-            resources(0.5, 1),
-            running(resources(0.1, 1)),
-            template(app()),
-            of_container(**DEFAULTS),
-            id="what the running pod has by an older default",
-        ),
-        pytest.param(
-            resources(1, 2),
-            running(NOTHING, app(name="proxy")),
-            template(app()),
-            of_container(**DEFAULTS),
-            id="each container, one that a webhook added, too",
-        ),
+        pytest.param(resources(0.5, 1), running(), template(app()), SET_BY_RANGE, id="what is not shown"),
+        pytest.param(resources(0.5, 1), running(), NO_TEMPLATE, SET_BY_RANGE, id="without a template"),
+        pytest.param(resources(0.2, 1), running(A_FIFTH), template(app(A_FIFTH)), SET_BY_RANGE, id="what it lacks"),
+        pytest.param(resources(0.5, 1), running(OLDER), template(app()), SET_BY_RANGE, id="what an older default gave"),
+        pytest.param(resources(1, 2), running(NOTHING, app(name="proxy")), template(app()), SET_BY_RANGE,
+                     id="each container, one that a webhook added, too"),
         pytest.param(resources(), running(), template(app()), of_pod(**DEFAULTS), id="a row about pods has none"),
-        pytest.param(
-            resources(),
-            running(),
-            template(app()),
-            NamespaceLimits((LimitRange("other", "bounds", (LimitItem(**DEFAULTS),)),)),
-            id="another namespace's",
-        ),
+        pytest.param(resources(), running(), template(app()), ELSEWHERE, id="another namespace's"),
     ],
-)
+)  # fmt: skip
 def test_a_pod_comes_back_with_the_defaults_of_its_namespace(
     expected: Resources, given: Pod, workloads: dict[str, Workload], limits: NamespaceLimits
 ) -> None:
@@ -162,29 +150,10 @@ def test_a_container_that_nobody_has_named_is_not_bound_by_what_is_not_known_of_
         pytest.param((False, True), quota({"limits.cpu": 500}, {"limits.cpu": 400}), id="limits, once it is gone"),
         pytest.param((False, False), quota({"nvidia.com/gpu": 0}, {}), id="what the pod does not ask for"),
         pytest.param((False, False), quota({"services": 1}, {"services": 9}), id="what is no pod's"),
-        pytest.param(
-            (False, False), quota({"pods": 1}, {"pods": 9}, QuotaScope("BestEffort")), id="for others: without requests"
-        ),
-        pytest.param((True, True), quota({"pods": 1}, {"pods": 9}, QuotaScope("NotBestEffort")), id="for such pods"),
-        pytest.param((True, True), quota({"pods": 1}, {"pods": 9}, QuotaScope("NotTerminating")), id="for most pods"),
-        pytest.param(
-            (False, False),
-            quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "In", frozenset({"high"}))),
-            id="for another priority class",
-        ),
-        pytest.param(
-            (True, True),
-            quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "NotIn", frozenset({"high"}))),
-            id="for all but one priority class",
-        ),
-        pytest.param(
-            (False, False), quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass")), id="for pods that have one"
-        ),
-        pytest.param(
-            (True, True),
-            quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "DoesNotExist")),
-            id="for pods that have none",
-        ),
+        pytest.param((False, False), exceeded("BestEffort"), id="for others: without requests"),
+        pytest.param((True, True), exceeded("NotBestEffort"), id="for such pods"),
+        pytest.param((True, True), exceeded("NotTerminating"), id="for most pods"),
+        pytest.param((False, False), exceeded("PriorityClass", "In", HIGH), id="for another priority class"),
     ],
 )
 def test_a_quota_lets_another_pod_in_at_once_or_at_the_end_or_never(
@@ -196,7 +165,7 @@ def test_a_quota_lets_another_pod_in_at_once_or_at_the_end_or_never(
 
 
 def test_a_quota_for_the_priority_class_of_the_template_counts() -> None:
-    limits = quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "In", frozenset({"high"})))
+    limits = exceeded("PriorityClass", "In", HIGH)
     named = {SET: Workload(WEB, templates=(pod_template(priority_class="high"),))}
 
     assert not back(running(), SMALL, limits).spec.refused_by
@@ -216,9 +185,7 @@ def test_what_comes_back_larger_must_fit_the_quota_as_it_comes_back() -> None:
         pytest.param(False, "cpu", template(app(resources(0.2))), id="one that is shown"),
         pytest.param(True, "limits.cpu", template(app(resources(0.2, 1))), id="a limit that a quota counts"),
         pytest.param(False, "limits.cpu", NO_TEMPLATE, id="a limit that is not known"),
-        pytest.param(
-            False, "memory", template(app(), pod_level=resources(1, 1)), id="unless the pod shows it as a whole"
-        ),
+        pytest.param(False, "memory", template(app(), pod_level=resources(1, 1)), id="unless the pod shows it"),
     ],
 )
 def test_each_container_must_show_what_a_quota_counts(

@@ -33,6 +33,11 @@ def vpa(target: str = WEB, **changes: Any) -> VerticalAutoscaler:
     return VerticalAutoscaler("default", "web", target, **given)
 
 
+def bound(boost: StartupBoost | None = None, **policy: Any) -> VerticalAutoscaler:
+    """One with a policy for all containers."""
+    return vpa(boost=boost, policies={"*": ContainerPolicy(**policy)})
+
+
 def amounts(given: Pod) -> tuple[Resources, Resources]:
     """What it takes here, and what it needs elsewhere."""
     return given.requests, given.spec.requests
@@ -40,6 +45,7 @@ def amounts(given: Pod) -> tuple[Resources, Resources]:
 
 HERE = resources(1, 1)
 PROXY = app(0.5, name="proxy")
+BY_TEMPLATE, BY_RESIZE = f"the template of {WEB}", "a resize in place that its node has not ended"
 
 
 @pytest.mark.parametrize(
@@ -57,9 +63,7 @@ PROXY = app(0.5, name="proxy")
             workload(app(2)),
             id="a webhook has added a container",
         ),
-        pytest.param(
-            resources(2, 1), pod("web-1", on="n1", cpu=1, memory=1), workload(app(2)), id="no containers known"
-        ),
+        pytest.param(resources(2, 1), pod("web-1", on="n1", cpu=1, memory=1), workload(app(2)), id="no containers"),
     ],
 )
 def test_a_pod_needs_elsewhere_the_highest_of_itself_and_its_template(
@@ -93,13 +97,9 @@ def test_of_two_templates_the_highest_amounts_count() -> None:
             vpa(policies={"*": ContainerPolicy(scaled=False), "app": ContainerPolicy()}),
             id="its own policy stands before the one for all",
         ),
-        pytest.param(resources(2, 2), vpa(policies={"*": ContainerPolicy(most=resources(2))}), id="maxAllowed"),
-        pytest.param(
-            resources(4, 2), vpa(policies={"*": ContainerPolicy(least=resources(4, 1))}), id="minAllowed, of one"
-        ),
-        pytest.param(
-            resources(1, 2), vpa(policies={"*": ContainerPolicy(controlled=frozenset({"memory"}))}), id="memory alone"
-        ),
+        pytest.param(resources(2, 2), bound(most=resources(2)), id="maxAllowed"),
+        pytest.param(resources(4, 2), bound(least=resources(4, 1)), id="minAllowed, of one"),
+        pytest.param(resources(1, 2), bound(controlled=frozenset({"memory"})), id="memory alone"),
         pytest.param(resources(6, 2), vpa(boost=StartupBoost(factor=2)), id="boosted for its start, above its target"),
         pytest.param(resources(3, 1), vpa(acts=False, boost=StartupBoost(factor=3)), id="boosted, though mode is Off"),
         pytest.param(resources(3.5, 2), vpa(boost=StartupBoost(more=500)), id="boosted by an amount"),
@@ -108,11 +108,7 @@ def test_of_two_templates_the_highest_amounts_count() -> None:
             vpa(boost=StartupBoost(2), policies={"app": ContainerPolicy(boost=StartupBoost())}),
             id="its own boost stands before the one for all",
         ),
-        pytest.param(
-            resources(12, 2),
-            vpa(boost=StartupBoost(4), policies={"*": ContainerPolicy(most=resources(4))}),
-            id="a boost does not end at maxAllowed",
-        ),
+        pytest.param(resources(12, 2), bound(StartupBoost(4), most=resources(4)), id="a boost above maxAllowed"),
     ],
 )
 def test_a_pod_needs_elsewhere_what_an_autoscaler_that_acts_recommends(
@@ -185,19 +181,15 @@ def test_pods_of_one_class_stay_of_one_class() -> None:
     ("expected", "given", "autoscalers"),
     [
         pytest.param((), running(), [], id="nothing"),
-        pytest.param((f"the template of {WEB}",), running(), [], id="the template"),
-        pytest.param(
-            (f"the template of {WEB}", "VerticalPodAutoscaler default/web"), running(), [vpa()], id="an autoscaler, too"
-        ),
-        pytest.param(
-            ("a resize in place that its node has not ended",), running(booked=resources(9, 9)), [], id="its status"
-        ),
+        pytest.param((BY_TEMPLATE,), running(), [], id="the template"),
+        pytest.param((BY_TEMPLATE, "VerticalPodAutoscaler default/web"), running(), [vpa()], id="an autoscaler, too"),
+        pytest.param((BY_RESIZE,), running(booked=resources(9, 9)), [], id="its status"),
     ],
 )
 def test_a_class_shows_what_raises_it(
     expected: tuple[str, ...], given: Pod, autoscalers: list[VerticalAutoscaler]
 ) -> None:
-    known = workload(app(2)) if f"the template of {WEB}" in expected else {}
+    known = workload(app(2)) if BY_TEMPLATE in expected else {}
     (found,) = as_they_return([given], known, autoscalers)
 
     assert found.spec.raised_by == expected

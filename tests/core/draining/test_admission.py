@@ -37,9 +37,7 @@ def ago(seconds: float, *, picture: float | None = 60) -> Claim:
         pytest.param(True, order(picture_at=NOW - timedelta(minutes=2)), {}, id="a snapshot of two minutes ago"),
         pytest.param(True, order(picture_at=NOW + timedelta(seconds=1)), {}, id="a snapshot to come"),
         pytest.param(True, order(origin=Origin.MANUAL), {}, id="a person's order"),
-        pytest.param(
-            False, order(picture_at=PICTURE_AT), {"n2": ago(4)}, id="a claim of the pass that moved no pod yet"
-        ),
+        pytest.param(False, order(picture_at=PICTURE_AT), {"n2": ago(4)}, id="a claim of the pass that moved none"),
         pytest.param(True, order(picture_at=PICTURE_AT), {"n2": ago(5)}, id="a claim of the pass that may move pods"),
         pytest.param(True, order(picture_at=PICTURE_AT), {"n2": ago(4, picture=None)}, id="a stranger's claim since"),
         pytest.param(False, order(picture_at=PICTURE_AT), {"n2": ago(300, picture=300)}, id="a claim that was counted"),
@@ -49,24 +47,20 @@ def test_a_proof_stands_until_pods_may_lie_elsewhere(expected: bool, given: Orde
     assert needs_whole_snapshot(given, ClusterState(claims=claims), (), (), NOW) is expected
 
 
-WAITING: dict[str, Any] = {"unschedulable_since": NOW - timedelta(minutes=5)}
+def waits(cpu: float = 1, *, minutes: float | None = 5, **spec: Any) -> Pod:
+    since = None if minutes is None else NOW - timedelta(minutes=minutes)
+    return pod("p", cpu=cpu, unschedulable_since=since, **spec)
 
 
 @pytest.mark.parametrize(
     ("expected", "waiting", "nodes"),
     [
-        pytest.param(True, pod("p", cpu=1, **WAITING), [node("n1", cpu=4)], id="a node could take it if it were empty"),
-        pytest.param(False, pod("p", cpu=1), [node("n1", cpu=4)], id="the scheduler has not yet looked"),
-        pytest.param(False, pod("p", cpu=5, **WAITING), [node("n1", cpu=4)], id="larger than any node"),
-        pytest.param(
-            False, pod("p", cpu=1, node_selector={"gpu": "a100"}, **WAITING), [node("n1")], id="no node has its label"
-        ),
-        pytest.param(
-            False, pod("p", cpu=1, **WAITING), [node("n1", unschedulable=True)], id="only on a node that is cordoned"
-        ),
-        pytest.param(
-            False, pod("p", owner="DaemonSet/agent", cpu=1, **WAITING), [node("n1")], id="a DaemonSet's own pod"
-        ),
+        pytest.param(True, waits(), [node("n1", cpu=4)], id="a node could take it if it were empty"),
+        pytest.param(False, waits(minutes=None), [node("n1", cpu=4)], id="the scheduler has not yet looked"),
+        pytest.param(False, waits(5), [node("n1", cpu=4)], id="larger than any node"),
+        pytest.param(False, waits(node_selector={"gpu": "a100"}), [node("n1")], id="no node has its label"),
+        pytest.param(False, waits(), [node("n1", unschedulable=True)], id="only on a node that is cordoned"),
+        pytest.param(False, waits(owner="DaemonSet/agent"), [node("n1")], id="a DaemonSet's own pod"),
     ],
 )
 def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, waiting: Pod, nodes: list[Node]) -> None:
@@ -179,23 +173,20 @@ def test_an_order_is_void_by_name(
     assert refusal_of(order(**given), node("n1") if there else None, state, NOW) is expected
 
 
-FULL = pod("full", on="n1", cpu=3.5)
+FULL, LIGHT = pod("full", on="n1", cpu=3.5), pod("p", on="n1")
+PERSONS = {"reason": DrainReason.MANUAL}
 
 
 @pytest.mark.parametrize(
     ("expected", "given", "load", "rules"),
     [
-        pytest.param([], {}, pod("p", on="n1"), policy(), id="nothing is against it"),
+        pytest.param([], {}, LIGHT, policy(), id="nothing is against it"),
         pytest.param(["cpu_above_limit"], {}, FULL, policy(), id="the planner's own order asks for the ratio"),
-        pytest.param([], {"reason": DrainReason.MANUAL}, FULL, policy(), id="a person's does not"),
-        pytest.param([], {"reason": DrainReason.MANUAL}, FULL, policy(consolidate_after=None), id="nor for marks"),
-        pytest.param(
-            ["pool_disabled"], {"reason": DrainReason.MANUAL}, FULL, policy(enabled=False), id="but for all else"
-        ),
-        pytest.param(["not_empty"], {"reason": DrainReason.EMPTY}, pod("p", on="n1"), policy(), id="empty no more"),
-        pytest.param(
-            [], {"reason": DrainReason.EXPIRED}, pod("p", on="n1"), policy(), id="expired or not, it is under-used"
-        ),
+        pytest.param([], PERSONS, FULL, policy(), id="a person's does not"),
+        pytest.param([], PERSONS, FULL, policy(consolidate_after=None), id="nor for marks"),
+        pytest.param(["pool_disabled"], PERSONS, FULL, policy(enabled=False), id="but for all else"),
+        pytest.param(["not_empty"], {"reason": DrainReason.EMPTY}, LIGHT, policy(), id="empty no more"),
+        pytest.param([], {"reason": DrainReason.EXPIRED}, LIGHT, policy(), id="expired or not, it is under-used"),
     ],
 )
 def test_the_planners_rules_are_asked_again(

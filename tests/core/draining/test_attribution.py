@@ -12,7 +12,7 @@ from shared.core.cluster.pod import HostPort, Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.drain import Await, Compare, Observation, OtherDrain, OtherDrains, ReturnNode
+from shared.core.draining.drain import Compare, Observation, OtherDrain, OtherDrains, ReturnNode
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import waiting_for_a_place
 from shared.core.reasons import ReturnReason
@@ -260,14 +260,6 @@ def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:
     assert next_step(cluster.records["n00"], seen, cluster.now) == Compare()
 
 
-def test_a_drain_in_whose_stead_another_gives_way_moves_nothing_more_meanwhile() -> None:
-    cluster = Cluster(2, waiting(1))
-    cluster.now = AT + GRACE + timedelta(seconds=1)
-    seen = with_changes(cluster.observed("n00"), pods=(pod("still-here", on="n00"),))
-
-    assert next_step(cluster.records["n00"], seen, cluster.now) == Await(timedelta(seconds=5))
-
-
 DRAINED = {"phase": DrainPhase.DRAINED, "drained_at": AT}
 
 
@@ -275,10 +267,11 @@ DRAINED = {"phase": DrainPhase.DRAINED, "drained_at": AT}
     ("expected", "youngest"),
     [
         pytest.param("n02", DRAINED, id="a drained node that is watched is in turn"),
-        pytest.param("n02", {**DRAINED, "lease": None, "updated_at": AT + timedelta(seconds=20)},
+        pytest.param("n02", {**DRAINED, "lease": None, "updated_at": AT + timedelta(seconds=17)},
                      id="its next message is on its way"),
         pytest.param("n01", {**DRAINED, "lease": None, "updated_at": AT}, id="one that nobody watches any more is not"),
-        pytest.param("n01", {"lease": None, "updated_at": AT}, id="nor is one whose step is lost"),
+        pytest.param("n01", {"lease": None, "updated_at": AT + timedelta(seconds=16)},
+                     id="nor is one that is silent for five seconds"),
         pytest.param("n01", {"pods": {}}, id="one that may have moved a pod comes after those that have"),
         pytest.param("n01", {"before": {}}, id="one that has moved nothing is not concerned"),
         pytest.param("n01", {"before": {SET: Replicas(REPLICAS - 1, REPLICAS - 1)}}, id="nor one that is owed nothing"),
@@ -333,18 +326,6 @@ def test_a_node_returned_for_a_pod_counts_for_the_wait_it_was_returned_for(
     cluster.state = ClusterState(claims=cluster.state.claims, backoffs=backoffs)
 
     assert cluster.until(25) == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "silent"),
-    [pytest.param(False, 4, id="it is between two messages"), pytest.param(True, 5, id="no more")],
-)
-def test_the_next_gives_way_for_a_drain_that_is_silent_for_five_seconds(expected: bool, silent: int) -> None:
-    cluster = Cluster(3, waiting(1))
-    cluster.now = AT + timedelta(seconds=21)
-    cluster.change("n02", lease=None, updated_at=cluster.now - timedelta(seconds=silent))
-
-    assert isinstance(cluster.step("n01"), ReturnNode) is expected
 
 
 def test_more_pods_than_were_moved_give_no_more_nodes_back() -> None:

@@ -173,43 +173,6 @@ def test_the_grace_of_a_replacement_leaves_time_within_half_a_minute() -> None:
     assert DrainSettings().pending_grace == timedelta(seconds=20)
 
 
-DB = "default/StatefulSet/db"
-OF_DB = {"before": {DB: Replicas(bound=3, available=3, workload=DB)}}
-
-
-def db(created: int = 3, available: int = 2) -> dict[str, Workload]:
-    return {DB: Workload(DB, 3, available, created=created)}
-
-
-def with_a_disk(*unbound: Pod, workloads: dict[str, Workload]) -> Observation:
-    return observed(*unbound, workloads=workloads)
-
-
-@pytest.mark.parametrize(
-    ("expected", "phase", "seen"),
-    [
-        pytest.param(Await(), "cordoned", with_a_disk(workloads=db(created=2)),
-                     id="the pod has ended, and the StatefulSet makes it again only now"),
-        pytest.param(Await(), "cordoned", with_a_disk(waits(owner="StatefulSet/db"), workloads=db()),
-                     id="the scheduler has chosen a node, and waits for the volume to be made there"),
-        pytest.param(DRAINED, "cordoned", with_a_disk(workloads=db()), id="it has a node and waits for its disk"),
-        pytest.param(WATCH, "drained", with_a_disk(workloads=db()), id="and is looked at for as long"),
-        pytest.param(LEAVE, "drained", with_a_disk(workloads=db(available=3)), id="until it runs"),
-    ],
-)  # fmt: skip
-def test_a_replacement_that_waits_for_its_disk_is_no_failure(expected: object, phase: str, seen: Observation) -> None:
-    """Six minutes is what Kubernetes waits at most before it takes a disk away by force."""
-    drain = record(phase, **OF_DB, drained_at=LATER - timedelta(minutes=6), deadline=LATER + timedelta(seconds=1))
-
-    assert next_step(drain, seen, LATER) == expected
-
-
-def test_a_disk_that_never_comes_ends_the_watch_at_the_deadline_and_not_as_a_failure() -> None:
-    drain = record("drained", **OF_DB, drained_at=LATER - timedelta(minutes=6), deadline=LATER)
-
-    assert next_step(drain, with_a_disk(workloads=db()), LATER) == LEAVE
-
-
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
@@ -257,17 +220,3 @@ def test_what_a_workload_had_before_its_first_eviction_stands_when_more_of_its_p
     stood = with_baselines(record(), observed(workloads=web(3, available=3)), [pod("second", on="n1")])
 
     assert stood == {SET: FOUR}
-
-
-@pytest.mark.parametrize(
-    ("expected", "seen"),
-    [
-        pytest.param(Await(), observed(workloads=late(3, terminating=1)), id="the old one still ends, elsewhere"),
-        pytest.param(Await(), observed(workloads=late(3)), id="it has ended, and nothing has come yet"),
-        pytest.param(Await(), observed(waits(), workloads=late(4)), id="another has come, and has no node"),
-        pytest.param(PENDING, observed(waits(21), workloads=late(4)), id="and finds no place"),
-        pytest.param(DRAINED, observed(workloads=late(4)), id="and has one"),
-    ],
-)
-def test_a_drain_waits_for_a_replacement_that_starts_only_after_the_end(expected: object, seen: Observation) -> None:
-    assert next_step(record(), seen, LATER) == expected

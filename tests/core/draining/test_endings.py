@@ -8,7 +8,7 @@ from shared.core.cluster import names
 from shared.core.cluster.autoscaling import AutoscalingPolicy, Buffers, ComputeClasses, scale_down_of
 from shared.core.cluster.node import NodePool
 from shared.core.draining.completion import NOT_KNOWN, reasons_not_deleted
-from shared.core.draining.cordon import is_upgraded, may_be_taken
+from shared.core.draining.cordon import may_be_taken
 from shared.core.draining.drain import ReturnNode, log_fields
 from shared.core.draining.next_step import next_step
 from shared.core.reasons import ReturnReason
@@ -97,20 +97,16 @@ def row(answer: str, **changes: Any) -> PodProgress:
     return PodProgress(uid="u", answer=answer, at=NOW, **changes)
 
 
+ANSWERS = {"ns/a": row("granted"), "ns/b": row("gone"), "ns/c": row("budget")}
+DRAINED = ended(cordoned_at=NOW - 90 * SECOND, drained_at=NOW - 30 * SECOND, pods=ANSWERS)
+
+
 @pytest.mark.parametrize(
     ("expected", "drain"),
     [
         pytest.param({"pods_evicted": 0}, ended(), id="never cordoned"),
         pytest.param({"drain_seconds": 90, "pods_evicted": 0}, ended(cordoned_at=NOW - 90 * SECOND), id="under way"),
-        pytest.param(
-            {"drain_seconds": 60, "deletion_seconds": 30, "pods_evicted": 2},
-            ended(
-                cordoned_at=NOW - 90 * SECOND,
-                drained_at=NOW - 30 * SECOND,
-                pods={"ns/a": row("granted"), "ns/b": row("gone"), "ns/c": row("budget")},
-            ),
-            id="drained",
-        ),
+        pytest.param({"drain_seconds": 60, "deletion_seconds": 30, "pods_evicted": 2}, DRAINED, id="drained"),
     ],
 )
 def test_an_account_shows_what_is_known(expected: dict[str, float], drain: DrainRecord) -> None:
@@ -134,35 +130,24 @@ AT_WORK = NodePool("a", upgrading=True, version=NEW)
 
 
 @pytest.mark.parametrize(
-    ("expected", "version", "pool"),
+    ("expected", "version", "pool", "other"),
     [
-        pytest.param(False, OLD, None, id="a pool that GKE does not report"),
-        pytest.param(False, OLD, NodePool("a", version=NEW), id="no upgrade"),
-        pytest.param(True, OLD, AT_WORK, id="an old node"),
-        pytest.param(False, NEW, AT_WORK, id="a node that has the new version, among older ones"),
-        pytest.param(True, OLD, NodePool("a", upgrading=True, version=OLD), id="work that brings no new version"),
-        pytest.param(True, "", NodePool("a", upgrading=True), id="nothing is known"),
+        pytest.param(False, OLD, None, {}, id="a pool that GKE does not report"),
+        pytest.param(False, OLD, NodePool("a", version=NEW), {}, id="no upgrade"),
+        pytest.param(True, OLD, AT_WORK, {}, id="an old node"),
+        pytest.param(True, OLD, AT_WORK, {"version": NEW}, id="the old version among newer ones"),
+        pytest.param(False, NEW, AT_WORK, {}, id="a node that has the new version, among older ones"),
+        pytest.param(True, NEW, AT_WORK, {"version": NEW}, id="all are alike: it may change something else"),
+        pytest.param(True, NEW, AT_WORK, {"pool": "b"}, id="only another pool has older ones"),
+        pytest.param(True, OLD, NodePool("a", upgrading=True, version=OLD), {}, id="work that brings no new version"),
+        pytest.param(True, "", NodePool("a", upgrading=True), {}, id="nothing is known"),
     ],
 )
-def test_an_upgrade_may_take_what_is_not_known_to_be_done(expected: bool, version: str, pool: NodePool | None) -> None:
-    nodes = [node("n1", version=version), node("n2", version=OLD)]
-    assert may_be_taken(nodes[0], pool, nodes) is expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "version", "others"),
-    [
-        pytest.param(True, NEW, [OLD], id="others wait for it"),
-        pytest.param(False, NEW, [NEW], id="where all are alike the upgrade may change something else"),
-        pytest.param(False, OLD, [OLD, NEW], id="the old version"),
-    ],
-)
-def test_an_upgrade_is_over_for_a_node_of_the_new_version_among_older_ones(
-    expected: bool, version: str, others: list[str]
+def test_an_upgrade_may_take_what_is_not_known_to_be_done(
+    expected: bool, version: str, pool: NodePool | None, other: dict[str, Any]
 ) -> None:
-    nodes = [node(f"n{number}", version=other) for number, other in enumerate([version, *others])]
-    assert is_upgraded(nodes[0], AT_WORK, nodes) is expected
-    assert not is_upgraded(nodes[0], AT_WORK, [nodes[0], node("elsewhere", pool="b", version=OLD)])
+    nodes = [node("n1", version=version), node("n2", **{"version": OLD, **other})]
+    assert may_be_taken(nodes[0], pool, nodes) is expected
 
 
 LATER = NOW + timedelta(minutes=1)

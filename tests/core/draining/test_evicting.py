@@ -55,10 +55,6 @@ def test_as_many_go_at_once_as_the_policy_lets_be_away(
     assert due(*pods(3), workload=workload, limit=limit) == expected
 
 
-def test_the_only_replica_goes() -> None:
-    assert due(*pods(1), workload=Workload(NAME, 1, 1)) == ["p0"]
-
-
 @pytest.mark.parametrize(
     ("expected", "first", "workload"),
     [
@@ -104,19 +100,6 @@ def test_a_pod_that_was_let_go_is_seen_away_by_all_after_a_controllers_lag_and_t
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=progress)
     assert counted_at(drain) == NOW - timedelta(seconds=4) + timedelta(seconds=5 + 3)
     assert counted_at(DrainRecord(order=order(), phase=DrainPhase.CORDONED)) is None
-
-
-@pytest.mark.parametrize(
-    ("expected", "ago"),
-    [
-        pytest.param(["p0"], 5, id="an eviction that was refused: after five seconds"),
-        pytest.param([], 4.9, id="not before"),
-    ],
-)
-def test_a_pod_rests_before_it_is_asked_for_again(expected: list[str], ago: float) -> None:
-    row = let_go("p0", ago=ago, answer="budget")
-
-    assert due(*pods(1), workload=Workload(NAME, 4, 4), pods=row) == expected
 
 
 PODS = tuple(pod(f"p{number}", on="n1") for number in range(5))

@@ -13,7 +13,7 @@ from shared.core.draining.next_step import next_step
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, PodProgress
-from tests.builders import NOW, claim, pdb, pod, pod_class, policy
+from tests.builders import claim, pdb, pod, pod_class, policy
 from tests.core.draining.test_next_step import LATER, STAYS, asked, observed, record
 
 NO_ROOM = Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/p", "no node has room")
@@ -99,12 +99,6 @@ def test_daemon_set_mirror_and_finished_pods_are_left() -> None:
     )
 
     assert next_step(record("cordoned"), observed(*left), LATER) == WritePhase(DrainPhase.DRAINED)
-
-
-def test_the_cordon_settles_before_pods_are_counted() -> None:
-    early = NOW + timedelta(seconds=2)
-
-    assert next_step(record("cordoned"), observed(pod("p", on="n1")), early) == Await(timedelta(seconds=3))
 
 
 @pytest.mark.parametrize(
@@ -202,10 +196,3 @@ def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
     assert next_step(record("cordoned"), observed(ordinary, critical), LATER) == Evict((ordinary,))
     assert next_step(record("cordoned"), observed(on_its_way, critical), LATER) == Await()
     assert next_step(record("cordoned"), observed(critical), LATER) == Evict((critical,))
-
-
-def test_a_workload_without_a_pdb_never_loses_two_pods_at_once() -> None:
-    web = pod_class(owner="ReplicaSet/web")
-    pods = (pod("a", on="n1", kind=web), pod("b", on="n1", kind=web))
-
-    assert next_step(record("cordoned"), observed(*pods), LATER) == Evict(pods[:1])

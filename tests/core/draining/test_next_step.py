@@ -8,16 +8,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.completion import deadline
 from shared.core.draining.cordon import uncordoned_by_autoscaler
-from shared.core.draining.drain import Await, Cordon, Observation, Proof, ReturnNode, Settle, WritePhase
+from shared.core.draining.drain import Await, Cordon, Observation, Proof, ReturnNode, WritePhase
 from shared.core.draining.next_step import next_step
-from shared.core.reasons import Outcome, ReturnReason
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_template, policy, taint
 
@@ -93,16 +92,9 @@ def test_past_the_deadline_a_node_that_others_empty_is_not_uncordoned_at_once(
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        scene(Settle(Outcome.REMOVED), "claimed", "the node vanished before the cordon", node=None),
-        scene(Settle(Outcome.REMOVED), "cordoned", "the node vanished while draining", node=None),
-        scene(WritePhase(DrainPhase.CORDONED), "claimed", "a crash between the patch and its record"),
-        scene(ReturnNode(ReturnReason.OVERRULED), "claimed", "a person took the node back after such a crash",
-              node=node("n1", annotations=noted_by(order().order_id))),
         scene(Cordon(node("n1", annotations=noted_by("earlier"))), "claimed",
               "an earlier order's annotation shows nothing about this one",
               node=node("n1", annotations=noted_by("earlier"))),
-        scene(ReturnNode(ReturnReason.CORDONED_BY_OTHER), "claimed", "a person cordoned the node first",
-              node=node("n1", unschedulable=True)),
         scene(RELEASED, "cordoned", "released meanwhile", claim=None),
         scene(RELEASED, "cordoned", "another order holds the node", claim=claim("n1", order_id="another")),
         scene(ReturnNode(ReturnReason.OVERRULED), "cordoned", "a person took our taint and cordon off", taken=False),
@@ -202,14 +194,6 @@ def test_a_drain_has_more_time_for_disks_that_move_in_turn() -> None:
     assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(seconds=30 + 2 * 90)
 
 
-@pytest.mark.parametrize("phase", ["claimed", "cordoned"])
-def test_the_same_scene_gives_the_same_step_again(phase: str) -> None:
-    seen = observed(pod("p", on="n1"), taken=phase == "cordoned")
-    drain = replace(record(phase), generation=3)
-
-    assert next_step(drain, seen, LATER) == next_step(drain, seen, LATER)
-
-
 @pytest.mark.parametrize(
     ("expected", "begun", "cordoned", "changes"),
     [
@@ -225,23 +209,3 @@ def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
     expected: bool, begun: Any, cordoned: Any, changes: dict[str, Any]
 ) -> None:
     assert uncordoned_by_autoscaler(node("n1", **changes), begun, cordoned) is expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "drain", "seen"),
-    [
-        scene(ReturnReason.PAUSED, "cordoned", "a pause is no failure of the drain, whatever was refused", STAYS,
-              drain={"pods": asked("p", "forbidden")}, paused=True),
-        scene(ReturnReason.EVICTION_FORBIDDEN, "cordoned", "what was refused for good shows more than the deadline",
-              STAYS, drain={"pods": asked("p", "forbidden"), "deadline": NOW}),
-        scene(ReturnReason.OVERRULED, "cordoned", "a person who wants the node comes before a pause", STAYS,
-              node=node("n1"), paused=True),
-    ],
-)  # fmt: skip
-def test_of_two_reasons_to_give_a_node_back_the_first_rule_decides(
-    expected: ReturnReason, drain: DrainRecord, seen: Observation
-) -> None:
-    step = next_step(drain, seen, LATER)
-
-    assert isinstance(step, ReturnNode)
-    assert step.why is expected

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Phase
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import lost_place, may_move
 from shared.core.placement import Simulation
@@ -59,23 +59,25 @@ def test_as_many_drains_are_stale_as_the_room_that_is_gone_asks_for(expected: li
     assert stale(snapshot) == expected
 
 
+def pending(cpu: float, **spec: Any) -> Pod:
+    return pod("w", cpu=cpu, phase=Phase.PENDING, **spec)
+
+
 @pytest.mark.parametrize(
     ("expected", "waiting"),
     [
-        pytest.param(["n3"], pod("w", cpu=1, phase=Phase.PENDING), id="it takes room that one of three needs"),
-        pytest.param(["n2", "n3"], pod("w", cpu=2, phase=Phase.PENDING), id="that two of three need"),
-        pytest.param([], pod("w", cpu=9, phase=Phase.PENDING), id="it fits nowhere"),
-        pytest.param(
-            [], pod("w", cpu=1, phase=Phase.PENDING, node_selector={"gpu": "a"}), id="no node has what it asks for"
-        ),
+        pytest.param(["n3"], pending(1), id="it takes room that one of three needs"),
+        pytest.param(["n2", "n3"], pending(2), id="that two of three need"),
+        pytest.param([], pending(9), id="it fits nowhere"),
+        pytest.param([], pending(1, node_selector={"gpu": "a"}), id="no node has what it asks for"),
     ],
 )
-def test_a_pending_pod_makes_stale_whose_room_it_takes(expected: list[str], waiting: Any) -> None:
+def test_a_pending_pod_makes_stale_whose_room_it_takes(expected: list[str], waiting: Pod) -> None:
     assert stale(picture(1, 1, 1, free=3, others=[waiting])) == expected
 
 
 def test_a_pending_pod_that_fits_elsewhere_makes_nobody_stale() -> None:
-    beside = picture(1, 1, 1, free=3, others=[pod("w", cpu=1, phase=Phase.PENDING, node_selector={"gpu": "a"})])
+    beside = picture(1, 1, 1, free=3, others=[pending(1, node_selector={"gpu": "a"})])
     elsewhere = cluster([*beside.nodes, node("gpu", cpu=1, labels={"gpu": "a"})], beside.pods)
 
     assert stale(elsewhere) == []
@@ -123,17 +125,21 @@ def test_what_the_autoscaler_moves_keeps_its_room(expected: bool, others: dict[s
 
 
 @pytest.mark.parametrize(
-    ("expected", "free"),
-    [pytest.param([], 2, id="there is room for both"), pytest.param(["n1", "n2"], 1, id="two never rest on one room")],
+    ("expected", "free", "lost"),
+    [
+        pytest.param([], 2, 0, id="there is room for both"),
+        pytest.param(["n1", "n2"], 1, 0, id="two never rest on one room"),
+        pytest.param(["n1", "n2"], 1, 1, id="it comes before an older claim"),
+    ],
 )
-def test_what_is_on_an_older_claims_node_that_is_not_ready_takes_its_room_once(
-    expected: list[str], free: float
+def test_what_is_on_a_claimed_node_that_is_not_ready_takes_its_room_once(
+    expected: list[str], free: float, lost: int
 ) -> None:
     """It is ended in any case, and is to have a place whatever becomes of the drain."""
     seen = picture(1, 1, free=free)
-    lost = cluster([replace(seen.nodes[0], ready=False), *seen.nodes[1:]], seen.pods)
+    nodes = [replace(row, ready=place != lost) for place, row in enumerate(seen.nodes)]
 
-    assert stale(lost) == expected
+    assert stale(cluster(nodes, seen.pods)) == expected
 
 
 def test_a_place_that_only_packing_finds_is_enough() -> None:
@@ -188,22 +194,3 @@ def record(phase: str, *answers: str) -> DrainRecord:
 )
 def test_a_drain_moves_pods_once_one_may_have_been_let_go(expected: bool, known: DrainRecord | None) -> None:
     assert may_move(known) is expected
-
-
-def test_pods_of_a_claimed_node_that_is_not_ready_take_their_room_before_an_older_claim() -> None:
-    """They come back without any drain, whenever their node is declared dead."""
-    snapshot = picture(1, 1, free=1)
-    (first, second, rest) = snapshot.nodes
-    broken = replace(snapshot, nodes=(first, replace(second, ready=False), rest))
-
-    assert (stale(snapshot), stale(broken)) == (["n2"], ["n1", "n2"])
-
-
-def test_a_drain_whose_pods_fit_in_one_way_of_packing_is_not_stale() -> None:
-    """Spread over both nodes, the two small pods would leave the large one no place."""
-    nodes = [node("n1", **DRAINED), node("r2", cpu=3), node("r3", cpu=2)]
-    pods = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
-    snapshot = cluster(nodes, [*pods, pod("d", on="r2", cpu=1)])
-
-    assert Simulation.of(snapshot).try_remove("n1") is not None
-    assert lost_place(snapshot.nodes[0], snapshot, claims(1), ()) == ()

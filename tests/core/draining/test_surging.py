@@ -119,15 +119,8 @@ def test_a_surge_without_room_is_not_begun() -> None:
         ),
         pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, progressing=False), {}, id="no progress"),
         pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, stamp=""), {}, id="undone by somebody"),
-        pytest.param(
-            ReturnReason.SURGE_FAILED,
-            replace(ROLLING, uid="another"),
-            {},
-            id="deleted, and applied again with our stamp",
-        ),
-        pytest.param(
-            ReturnReason.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end the pod first"
-        ),
+        pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, uid="another"), {}, id="applied anew with our stamp"),
+        pytest.param(ReturnReason.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end it first"),
     ],
 )
 def test_a_surge_that_fails_ends_the_drain(
@@ -152,21 +145,21 @@ def test_what_was_read_before_the_restart_shows_nothing_of_it() -> None:
     assert step(AT_REST, structs.replace(WRITTEN, at=NOW + SECOND)) == Await()
 
 
-def test_a_pod_whose_deployment_was_restarted_is_never_evicted_though_it_is_no_single_one_any_more() -> None:
-    scaled = replace(ROLLING, wanted=2)
-
-    assert step(scaled, WRITTEN, pods=(ONE,)) == Await()
-
-
-def test_no_progress_before_the_controller_has_seen_the_restart_is_that_of_an_earlier_rollout() -> None:
-    unseen = replace(AT_REST, stamp="order", progressing=False, observed=False)
-
-    assert step(unseen, WRITTEN) == Await()
-
-
 @pytest.mark.parametrize("setting", SingleReplicas)
-def test_a_pod_that_was_restarted_is_never_evicted_whatever_the_policy_has_since(setting: SingleReplicas) -> None:
-    assert not isinstance(step(ROLLING, WRITTEN, setting, pods=(ONE,)), Evict)
+@pytest.mark.parametrize(
+    "deployment",
+    [
+        pytest.param(ROLLING, id="in its rollout"),
+        pytest.param(replace(ROLLING, wanted=2), id="no single one any more"),
+        pytest.param(replace(AT_REST, stamp="order", progressing=False, observed=False), id="of an earlier one"),
+    ],
+)
+def test_a_restarted_pod_is_awaited_whatever_the_policy_has_since(
+    deployment: Deployment, setting: SingleReplicas
+) -> None:
+    found = step(deployment, WRITTEN, setting, pods=(ONE,))
+
+    assert found == Await() or (setting is SingleReplicas.NEVER and isinstance(found, ReturnNode))
 
 
 def test_what_was_restarted_for_a_drained_node_is_not_undone() -> None:
@@ -189,13 +182,3 @@ def test_what_has_no_such_workload_is_not_waited_for() -> None:
     work = pod("work", on="n1", owner="Job/work")
 
     assert step(AT_REST, pods=(work,), workloads_at=NOW - 96 * SECOND) == Evict((work,))
-
-
-def test_the_progress_of_a_change_that_its_controller_has_not_seen_is_an_earlier_rollouts() -> None:
-    unseen = replace(ROLLING, observed=False, progressing=False)
-
-    assert step(unseen, WRITTEN) == Await()
-
-
-def test_a_restarted_pod_is_not_evicted_though_the_policy_asks_for_no_surge_any_more() -> None:
-    assert step(ROLLING, WRITTEN, setting=SingleReplicas.MOVE, pods=(ONE,)) == Await()

@@ -251,10 +251,6 @@ def test_a_budget_takes_numbers_and_percentages(expected: Limit, nodes: object) 
     assert disruption(budgets=[{"nodes": nodes}]).budgets == (Budget(expected),)
 
 
-def test_no_schedule_is_invented() -> None:
-    assert disruption(budgets=[{"nodes": "10%"}]).budgets[0].schedule is None
-
-
 @pytest.mark.acceptance(11)
 @pytest.mark.parametrize(
     ("expected", "limit"),

@@ -6,48 +6,39 @@ from shared.core.policy.warnings import warnings
 from tests.core.policy.test_document import policy_of
 
 ALWAYS = {"nodes": 10}
+CPU, MEMORY = "scaleDownCPURequestRatioLimit", "scaleDownMemoryRequestRatioLimit"
+COUNT = "scaleDownRequiredUnderutilizedNodeCount"
 OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
+
+
+def after(mark: str, **block: str) -> dict[str, Any]:
+    return {"disruption": {"consolidateAfter": mark, **block}}
 
 
 @pytest.mark.acceptance(75, 11)
 @pytest.mark.parametrize(
     ("expected", "pool"),
     [
-        pytest.param([], {"disruption": {"budgets": [ALWAYS, OFFICE], "consolidateAfter": "5m"}}, id="nothing to show"),
-        pytest.param(["no budget is always active"], {"disruption": {"budgets": [OFFICE], "consolidateAfter": "5m"}},
-                     id="only a budget with a window"),
-        pytest.param(["the list is empty"], {"disruption": {"budgets": [], "consolidateAfter": "5m"}}, id="no budget"),
-        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 10},
-                     id="0.9 and 10"),
+        pytest.param([], {"disruption": {"budgets": [ALWAYS, OFFICE]}}, id="nothing to show"),
+        pytest.param(["no budget is always active"], {"disruption": {"budgets": [OFFICE]}}, id="only with a window"),
+        pytest.param(["empty, so no budget limits the pool"], {"disruption": {"budgets": []}}, id="no budget"),
+        pytest.param([], {CPU: 0.9, COUNT: 10}, id="0.9 and 10"),
         pytest.param(["9 nodes just under the limit cannot absorb one of them; write at least 10."],
-                     {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 9},
-                     id="0.9 and 9"),
-        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 1},
-                     id="1: the proof of placement alone"),
-        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.75, "scaleDownRequiredUnderutilizedNodeCount": 5},
-                     id="0.75 and 5"),
-        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.6, "scaleDownRequiredUnderutilizedNodeCount": 3},
-                     id="0.6 and 3"),
-        pytest.param(["at 1 no number"], {"scaleDownCPURequestRatioLimit": 1}, id="a limit of 1"),
-        pytest.param(["no window ever opens"], {"disruption": {"windows": [], "consolidateAfter": "5m"}},
-                     id="an empty list of windows"),
-        pytest.param(["shorter than the time between two passes"], {"disruption": {"consolidateAfter": "15s"}},
-                     id="Karpenter's 15 s"),
-        pytest.param(["both Never"], {"disruption": {"consolidateAfter": "Never", "expireAfter": "Never"}},
-                     id="neither timer"),
-        pytest.param(["one of 0 is always active"],
-                     {"disruption": {"budgets": [{"nodes": 0}], "consolidateAfter": "5m"}},
-                     id="a budget of nothing"),
+                     {CPU: 0.9, COUNT: 9}, id="0.9 and 9"),
+        pytest.param([], {CPU: 0.9, COUNT: 1}, id="1: the proof of placement alone"),
+        pytest.param([], {CPU: 0.75, COUNT: 5}, id="0.75 and 5"),
+        pytest.param([], {CPU: 0.6, COUNT: 3}, id="0.6 and 3"),
+        pytest.param(["at 1 no number"], {CPU: 1}, id="a limit of 1"),
+        pytest.param(["no window ever opens"], {"disruption": {"windows": []}}, id="an empty list of windows"),
+        pytest.param(["shorter than the time between two passes"], after("15s"), id="Karpenter's 15 s"),
+        pytest.param(["both Never"], after("Never", expireAfter="Never"), id="neither timer"),
+        pytest.param(["one of 0 is always active"], {"disruption": {"budgets": [{"nodes": 0}]}}, id="none at all"),
         pytest.param(["no drain of the pool ever starts"], {"rate": {"nodes": 0, "per": "1h"}}, id="a rate of nothing"),
-        pytest.param(["0.4 leaves little to do"], {"scaleDownCPURequestRatioLimit": 0.4},
-                     id="a CPU limit below the autoscaler's own"),
-        pytest.param(["scaleDownMemoryRequestRatioLimit: 0.5"], {"scaleDownMemoryRequestRatioLimit": 0.5},
-                     id="a memory limit at the autoscaler's own"),
-        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.51}, id="a limit above the autoscaler's own"),
-        pytest.param(["usually 5m"], {"disruption": {"consolidateAfter": "4m59s"}}, id="a mark shorter than a pass"),
-        pytest.param([], {"disruption": {"consolidateAfter": "5m"}}, id="a mark as long as a pass"),
-        pytest.param(["the list is empty, so no budget limits the pool"],
-                     {"disruption": {"budgets": [], "consolidateAfter": "5m"}}, id="an empty list of budgets"),
+        pytest.param(["0.4 leaves little to do"], {CPU: 0.4}, id="a CPU limit below the autoscaler's own"),
+        pytest.param(["scaleDownMemoryRequestRatioLimit: 0.5"], {MEMORY: 0.5}, id="a memory limit at its own"),
+        pytest.param([], {CPU: 0.51}, id="a limit above the autoscaler's own"),
+        pytest.param(["usually 5m"], after("4m59s"), id="a mark shorter than a pass"),
+        pytest.param([], after("5m"), id="a mark as long as a pass"),
     ],
 )  # fmt: skip
 def test_what_is_hardly_meant_is_shown(expected: list[str], pool: dict[str, Any]) -> None:

@@ -5,8 +5,7 @@ import msgspec
 import pytest
 
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
-from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL
-from shared.core.cluster.node import NodePool
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
 from shared.core.reasons import ReturnReason
 from shared.core.records.claims import (
@@ -29,6 +28,11 @@ HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(secon
 
 def held(**backoffs: Backoff) -> ClusterState:
     return ClusterState(claims={"uid-n1": claim("n1")}, backoffs=backoffs)
+
+
+def rested(delay: timedelta, *, ago: timedelta = timedelta(0)) -> dict[str, Backoff]:
+    """A back-off of the node that has ended."""
+    return {"uid-n1": Backoff("n1", NOW - ago, delay, "deadline")}
 
 
 def test_a_grant_counts_in_budgets_gap_and_rate_at_once() -> None:
@@ -82,13 +86,19 @@ def test_a_start_of_before_pods_were_counted_is_read_and_one_without_pods_is_wri
     assert msgspec.json.encode(Start(NOW, "a")) == old
 
 
-def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
-    here = node("n1")
-    made = claim_for(
-        order(), here, Policy(hash="h"), cluster([here], profile="OPTIMIZE_UTILIZATION").scale_down(here), NOW
-    )
+@pytest.mark.parametrize(
+    ("minutes", "profile", "said"),
+    [
+        pytest.param(8, "OPTIMIZE_UTILIZATION", {}, id="by the profile"),
+        pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, id="by the class of a reaper that waits"),
+    ],
+)
+def test_a_claim_carries_the_settings_its_drain_will_end_with(minutes: int, profile: str, said: dict[str, Any]) -> None:
+    here, classes = node("n1", labels={COMPUTE_CLASS_LABEL: "web"}), ComputeClasses({"web": AutoscalingPolicy(**said)})
+    rule = cluster([here], profile=profile, compute_classes=classes).scale_down(here)
+    made = claim_for(order(), here, Policy(hash="h"), rule, NOW)
 
-    assert (made.policy_hash, made.settings.watchdog) == ("h", timedelta(minutes=8))
+    assert (made.policy_hash, made.settings.watchdog) == ("h", minutes * MINUTE)
     assert (made.pool, made.zone, made.since) == ("a", "z", NOW)
 
 
@@ -97,41 +107,19 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
     [
         pytest.param(None, None, {}, id="a removed node needs no back-off"),
         pytest.param(None, ReturnReason.PAUSED, {}, id="a pause shows nothing about the node"),
-        pytest.param(timedelta(minutes=30), ReturnReason.DEADLINE, {}, id="a first failure rests half an hour"),
-        pytest.param(
-            timedelta(minutes=30), ReturnReason.DEMAND, {}, id="room that was needed is not taken again at once"
-        ),
-        pytest.param(
-            HOUR,
-            ReturnReason.DEMAND,
-            {"uid-n1": Backoff("n1", NOW, HOUR / 2, "demand")},
-            id="nor soon when that repeats",
-        ),
-        pytest.param(
-            HOUR, ReturnReason.DEADLINE, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "deadline")}, id="a second one doubles"
-        ),
-        pytest.param(
-            24 * HOUR,
-            ReturnReason.WATCHDOG,
-            {"uid-n1": Backoff("n1", NOW, 20 * HOUR, "watchdog")},
-            id="never above a day",
-        ),
-        pytest.param(
-            timedelta(minutes=30),
-            ReturnReason.DEADLINE,
-            {"uid-n1": Backoff("n1", NOW - 25 * HOUR, 20 * HOUR, "deadline")},
-            id="a failure long ago is forgotten",
-        ),
-        pytest.param(
-            24 * HOUR,
-            ReturnReason.DEADLINE,
-            {"uid-n1": Backoff("n1", NOW - 5 * HOUR, 20 * HOUR, "deadline")},
-            id="one before a long rest is not: it is the rest's end that counts",
-        ),
+        pytest.param(HOUR / 2, ReturnReason.DEADLINE, {}, id="a first failure rests half an hour"),
+        pytest.param(HOUR / 2, ReturnReason.DEMAND, {}, id="room that was needed is not taken again at once"),
+        pytest.param(HOUR, ReturnReason.DEMAND, rested(HOUR / 2), id="nor soon when that repeats"),
+        pytest.param(HOUR, ReturnReason.DEADLINE, rested(HOUR / 2), id="a second one doubles"),
+        pytest.param(24 * HOUR, ReturnReason.WATCHDOG, rested(20 * HOUR), id="never above a day"),
+        pytest.param(HOUR / 2, ReturnReason.DEADLINE, rested(20 * HOUR, ago=25 * HOUR), id="long ago is forgotten"),
+        pytest.param(24 * HOUR, ReturnReason.DEADLINE, rested(20 * HOUR, ago=5 * HOUR),
+                     id="one before a long rest is not: it is the rest's end that counts"),
         pytest.param(24 * HOUR, ReturnReason.OVERRULED, {}, id="a person who takes the node back has it for a day"),
+        pytest.param(24 * HOUR, ReturnReason.OVERRULED, rested(HOUR / 2), id="whatever failed before"),
         pytest.param(24 * HOUR, ReturnReason.RELEASED, {}, id="a person's release likewise"),
     ],
-)
+)  # fmt: skip
 def test_settling_ends_the_claim_and_backs_off_by_what_happened(
     expected: timedelta | None, why: ReturnReason | None, before: dict[str, Backoff]
 ) -> None:
@@ -169,6 +157,10 @@ def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
     assert sum(reclaimed.nodes for reclaimed in after.reclaimed) == 2 - len(expected)
 
 
+def left_alone(why: str) -> ClusterState:
+    return ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, why)})
+
+
 @pytest.mark.parametrize(
     ("expected", "why", "before"),
     [
@@ -176,18 +168,8 @@ def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
         pytest.param(24 * HOUR, ReturnReason.RELEASED, ClusterState(), id="a person released it"),
         pytest.param(None, ReturnReason.ORPHAN, ClusterState(), id="nobody asked for it"),
         pytest.param(None, ReturnReason.OVERRULED, held(), id="its claim stands and is settled when the node is free"),
-        pytest.param(
-            None,
-            ReturnReason.OVERRULED,
-            ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "overruled")}),
-            id="it is left alone already, for the same reason",
-        ),
-        pytest.param(
-            24 * HOUR,
-            ReturnReason.OVERRULED,
-            ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "watchdog")}),
-            id="it is left alone already, for another one",
-        ),
+        pytest.param(None, ReturnReason.OVERRULED, left_alone("overruled"), id="it is left alone, for that reason"),
+        pytest.param(24 * HOUR, ReturnReason.OVERRULED, left_alone("watchdog"), id="it is left alone, for another one"),
     ],
 )
 def test_a_node_without_a_claim_is_left_to_the_person_who_wants_it(
@@ -232,52 +214,28 @@ def test_a_breaker_opens_over_every_one_but_an_open_one(expected: str, standing:
     assert after.breakers["a"].why == expected
 
 
-@pytest.mark.parametrize(
-    ("minutes", "label", "pool", "rules"),
-    [
-        pytest.param(25, "", None, Policy(), id="the profile's"),
-        pytest.param(75, "", timedelta(hours=1), Policy(), id="a pool that waits an hour"),
-        pytest.param(75, "3600", None, Policy(), id="the same by its nodes' label"),
-        pytest.param(75, "3600", timedelta(minutes=1), Policy(), id="the longer of the two"),
-        pytest.param(25, "60", timedelta(minutes=1), Policy(), id="a pool that waits less: it may go sooner"),
-        pytest.param(25, "soon", None, Policy(), id="a label that is no number"),
-        pytest.param(75, "3600", None, Policy(drain=DrainSettings(watchdog=HOUR / 2), watchdog_by_profile=False),
-                     id="a policy that shows less"),
-        pytest.param(120, "3600", None, Policy(drain=DrainSettings(watchdog=2 * HOUR), watchdog_by_profile=False),
-                     id="a policy that shows more"),
-    ],
-)  # fmt: skip
-def test_the_watchdog_waits_longer_than_the_autoscaler_does_in_the_pool(
-    minutes: int, label: str, pool: timedelta | None, rules: Policy
-) -> None:
-    here = node("n1", labels={CONSOLIDATION_DELAY_LABEL: label} if label else {})
-
-    picture = cluster([here], pools={"a": NodePool("a", consolidation_delay=pool)})
-
-    assert claim_for(order(), here, rules, picture.scale_down(here), NOW).settings.watchdog == minutes * MINUTE
-
-
 WRITTEN = Policy(drain=DrainSettings(watchdog=40 * MINUTE), watchdog_by_profile=False)
+UTILIZED = "OPTIMIZE_UTILIZATION"
 
 
 @pytest.mark.parametrize(
-    ("minutes", "profile", "said", "rules"),
+    ("minutes", "profile", "delay", "only_empty", "rules"),
     [
-        pytest.param(11, "BALANCED", {"threshold": 0, "delay": MINUTE}, Policy(), id="a reaper is late earlier"),
-        pytest.param(8, "OPTIMIZE_UTILIZATION", {"threshold": 0, "delay": MINUTE}, Policy(), id="in both profiles"),
-        pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, Policy(), id="one that waits long is not late"),
-        pytest.param(75, "BALANCED", {"delay": HOUR}, Policy(), id="nor one that takes nodes with pods, too"),
-        pytest.param(25, "BALANCED", {"delay": MINUTE}, Policy(), id="which may pass over a node for five minutes"),
-        pytest.param(25, "BALANCED", {"threshold": 0}, Policy(), id="a reaper that waits as its profile does"),
-        pytest.param(8, "OPTIMIZE_UTILIZATION", {"threshold": 0}, Policy(), id="in either"),
-        pytest.param(40, "BALANCED", {"threshold": 0, "delay": MINUTE}, WRITTEN, id="what the policy writes holds"),
-        pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, WRITTEN, id="but not against a longer delay"),
+        pytest.param(25, "BALANCED", None, False, Policy(), id="the profile's"),
+        pytest.param(75, "BALANCED", HOUR, False, Policy(), id="an autoscaler that waits an hour"),
+        pytest.param(25, "BALANCED", MINUTE, False, Policy(), id="one that may go sooner, or skip a node"),
+        pytest.param(75, "BALANCED", HOUR, False, WRITTEN, id="a policy that shows less"),
+        pytest.param(40, "BALANCED", MINUTE, False, WRITTEN, id="a policy that shows more"),
+        pytest.param(11, "BALANCED", MINUTE, True, Policy(), id="a reaper is late earlier"),
+        pytest.param(8, UTILIZED, MINUTE, True, Policy(), id="in both profiles"),
+        pytest.param(70, "BALANCED", HOUR, True, Policy(), id="one that waits long is not late"),
+        pytest.param(25, "BALANCED", None, True, Policy(), id="a reaper that waits as its profile does"),
+        pytest.param(8, UTILIZED, None, True, Policy(), id="in either"),
+        pytest.param(40, "BALANCED", MINUTE, True, WRITTEN, id="what the policy writes holds"),
+        pytest.param(70, "BALANCED", HOUR, True, WRITTEN, id="but not against a longer delay"),
     ],
-)  # fmt: skip
-def test_the_watchdog_follows_what_the_nodes_compute_class_shows(
-    minutes: int, profile: str, said: dict[str, Any], rules: Policy
+)
+def test_the_watchdog_waits_longer_than_the_autoscaler_does(
+    minutes: int, profile: str, delay: timedelta | None, only_empty: bool, rules: Policy
 ) -> None:
-    here = node("n1", labels={COMPUTE_CLASS_LABEL: "web"})
-    picture = cluster([here], profile=profile, compute_classes=ComputeClasses({"web": AutoscalingPolicy(**said)}))
-
-    assert claim_for(order(), here, rules, picture.scale_down(here), NOW).settings.watchdog == minutes * MINUTE
+    assert rules.drain_for(profile, delay, only_empty=only_empty).watchdog == minutes * MINUTE

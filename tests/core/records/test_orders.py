@@ -139,11 +139,7 @@ def test_what_is_no_order_shows_what_to_send(sentence: str, data: bytes) -> None
         pytest.param(r"\$\.dry_run", {"dry_run": "perhaps"}, id="dry run neither yes nor no"),
         pytest.param(r"\$\.generation", {"generation": "later"}, id="a generation in words"),
         pytest.param(r"\$\.issued_at", {"issued_at": "yesterday"}, id="a time in words"),
-        pytest.param(
-            "not_before: .* lies after expires_at",
-            {"kind": "release", "not_before": "2026-03-05T22:00:00Z"},
-            id="too late",
-        ),
+        pytest.param("not_before: .* after", {"kind": "release", "not_before": "2026-03-05T22:00:00Z"}, id="too late"),
         pytest.param("not_before: only a release", {"not_before": "2026-03-04T22:00:00Z"}, id="a drain that waits"),
         pytest.param("order_id: 'unnamed' stands for", {"order_id": "unnamed"}, id="the id of a taint without one"),
         pytest.param("issued_at: the time has no zone", {"issued_at": "2026-03-04T22:00:00"}, id="no zone"),

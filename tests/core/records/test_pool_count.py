@@ -50,9 +50,7 @@ def after(*passes: PoolFigures) -> PoolCount:
         pytest.param(0, 0, [seen(20), seen(80), seen(20), seen(15, 5), seen(20, 5)], id="a night below an old peak"),
         pytest.param(0, 0, [seen(5), seen(9), seen(5, 4)], id="drains removed all that a peak had added"),
         pytest.param(0, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4), seen(5, 4)], id="back by day"),
-        pytest.param(
-            2, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4)], id="a night, long after others removed four"
-        ),
+        pytest.param(2, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4)], id="a night after four went"),
         pytest.param(1, 0, [seen(4, 7, saved=1), seen(4, 7)], id="what counts as saved as the policy begins"),
         pytest.param(0, 0, [seen(4, 7), seen(4, 0)], id="the state was lost"),
     ],
