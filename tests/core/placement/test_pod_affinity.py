@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.constraint import ConstraintInput
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL
