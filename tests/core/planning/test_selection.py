@@ -37,22 +37,6 @@ def test_an_empty_node_goes_before_one_that_is_less_used() -> None:
     assert (order.node, order.reason) == ("n1", DrainReason.EMPTY)
 
 
-def test_an_expired_node_goes_before_one_that_is_less_used() -> None:
-    pods = pod("api", on="n1", cpu=2.5, owner="ReplicaSet/api"), pod("web", on="n2", cpu=0.1)
-
-    order = first(*pods, expire_after=timedelta(days=1))
-
-    assert (order.node, order.reason) == ("n1", DrainReason.EXPIRED)
-
-
-def test_an_empty_node_goes_before_an_expired_one() -> None:
-    pods = pod("api", on="n1", cpu=0.1), pod("agent", on="n2", cpu=2.5, owner="DaemonSet/agent")
-
-    order = first(*pods, expire_after=timedelta(days=1))
-
-    assert (order.node, order.reason) == ("n2", DrainReason.EMPTY)
-
-
 @cases(
     "expected, taints",
     ("the autoscaler deletes it: its pod comes too", [], (taint(names.AUTOSCALER_DELETING_TAINT),)),
