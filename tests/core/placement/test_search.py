@@ -111,14 +111,11 @@ LARGE = 16
 @cases(
     "expected, rows",
     ("the load that moves for each dollar", {"n1", "n2"}, [(2, LARGE, 9, 1), (2, LARGE, 9, 1), (3, 3, 10, 0)]),
-    (
-        "the capacity that is lost for each dollar",
-        {"n1", "n2"},
-        [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)],
-    ),
+    ("the capacity that is lost for each dollar", {"n1", "n2"},
+     [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)]),
     ("the disruption for each dollar", {"n2"}, [(3, 3, 10, 9), (4, 4, 10, 1)]),
     ("money", {"n1"}, [(4, 4, 10, 1), (2, 2, 6, 0)]),
-)
+)  # fmt: skip
 def test_each_order_finds_what_no_other_finds(expected: set[str], rows: list[tuple[int, int, int, int]]) -> None:
     """There is room for 4. A row is what a node's pod takes, its size (daemons fill it), its cost, its disruption."""
     names = [f"n{number}" for number in range(1, len(rows) + 1)]

@@ -26,12 +26,9 @@ def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTe
     ("affinity by hostname", "n1", {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"),)}),
     ("one of two hosts", None, {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1", "n2"),)}),
     ("any other host", None, {"node_terms": (term(names.HOSTNAME_LABEL, "NotIn", "n1"),)}),
-    (
-        "that host or any with the label",
-        None,
-        {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"), term("disk", "Exists"))},
-    ),
-)
+    ("that host or any with the label", None,
+     {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"), term("disk", "Exists"))}),
+)  # fmt: skip
 def test_a_pod_that_names_one_node_is_known(expected: str | None, spec: dict[str, Any]) -> None:
     assert pinned_to_one_node(pod_class(**spec)) == expected
 

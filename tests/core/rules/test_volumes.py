@@ -120,21 +120,11 @@ def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
     ("no class named, and no default", "its storage class is missing", None, [], {}),
     ("the default class", None, None, [storage_class("usual", default_since=NOW)], {}),
     ("none at all", "its storage class is missing", "", [storage_class("usual", default_since=NOW)], {}),
-    (
-        "made anywhere",
-        "class now makes a volume before its pod has a node",
-        "now",
-        [storage_class("now", waits_for_consumer=False)],
-        {},
-    ),
-    (
-        "made where there is room",
-        "pd.csi.storage.gke.io has room in some places only",
-        "standard-rwo",
-        [],
-        {"capacity_drivers": frozenset({"pd.csi.storage.gke.io"})},
-    ),
-)
+    ("made anywhere", "class now makes a volume before its pod has a node", "now",
+     [storage_class("now", waits_for_consumer=False)], {}),
+    ("made where there is room", "pd.csi.storage.gke.io has room in some places only", "standard-rwo", [],
+     {"capacity_drivers": frozenset({"pd.csi.storage.gke.io"})}),
+)  # fmt: skip
 def test_an_ephemeral_volume_is_made_again_for_the_new_pod(
     expected: str | None, given: str | None, rows: list[Row], known: dict[str, Any]
 ) -> None:
