@@ -72,39 +72,22 @@ def test_a_volume_whose_place_the_pod_does_not_show_keeps_it(kind: str) -> None:
     ("its volume is gone", "unbound_claim: volume pv-data is missing", [volume_claim("data")]),
     ("binding not complete", "unbound_claim: claim data has no volume", [volume_claim("data", bound=False), DISK]),
     ("waits for its pod", None, [volume_claim("data", volume="")]),
-    (
-        "should have a volume without a pod",
-        "unbound_claim: claim data has no volume",
-        [volume_claim("data", volume="", storage_class="now"), storage_class("now", waits_for_consumer=False)],
-    ),
+    ("should have a volume without a pod", "unbound_claim: claim data has no volume",
+     [volume_claim("data", volume="", storage_class="now"), storage_class("now", waits_for_consumer=False)]),
     ("no class", "unbound_claim: claim data has no volume", [volume_claim("data", volume="", storage_class="")]),
-    (
-        "waits for somebody",
-        "volumes: volumes of class hand are made by hand",
-        [
-            volume_claim("data", volume="", storage_class="hand"),
-            storage_class("hand", provisioner="kubernetes.io/no-provisioner"),
-        ],
-    ),
-    *(
-        (
-            f"a {kind} disk",
-            f"local_volume: volume pv-data is of kind {kind}",
-            [volume_claim("data"), replace(DISK, kind=kind, driver="")],
-        )
-        for kind in ("local", "hostPath")
-    ),
-    (
-        "a disk that is read in a way of its own",
-        "volumes: volume pv-data is of kind azureDisk",
-        [volume_claim("data"), replace(DISK, kind="azureDisk", driver="")],
-    ),
+    ("waits for somebody", "volumes: volumes of class hand are made by hand",
+     [volume_claim("data", volume="", storage_class="hand"),
+      storage_class("hand", provisioner="kubernetes.io/no-provisioner")]),
+    *((f"a {kind} disk", f"local_volume: volume pv-data is of kind {kind}",
+       [volume_claim("data"), replace(DISK, kind=kind, driver="")]) for kind in ("local", "hostPath")),
+    ("a disk that is read in a way of its own", "volumes: volume pv-data is of kind azureDisk",
+     [volume_claim("data"), replace(DISK, kind="azureDisk", driver="")]),
     ("a kind not known", "volumes: volume pv-data is of kind ", [volume_claim("data"), replace(DISK, kind="")]),
     *(
         (f"a {kind} volume", None, [volume_claim("data"), replace(DISK, kind=kind, driver="")])
         for kind in ("nfs", "iscsi", "gcePersistentDisk")
     ),
-)
+)  # fmt: skip
 def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
     expected: str | None, rows: list[Row]
 ) -> None:
