@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.pod import Phase, Volume
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import (
     LISTS,
     PersistentVolume,
@@ -146,10 +145,6 @@ def test_a_step_of_a_drain_asks_nothing_of_claims_for_it_was_admitted_on_them() 
     assert (blocker.reason, blocker.detail) == (PodBlock.VOLUMES, "flexVolume v")
 
 
-def users(snapshot: Snapshot) -> dict[str, int]:
-    return {claim: count for claim, count in snapshot.claim_users.items() if count}
-
-
 def test_a_claim_is_used_by_every_pod_that_names_it_until_the_pod_has_ended() -> None:
     kind = pod_class(volumes=(*mounts("data", "logs"), Volume("twice", "persistentVolumeClaim", "data")))
     pods = [
@@ -161,7 +156,12 @@ def test_a_claim_is_used_by_every_pod_that_names_it_until_the_pod_has_ended() ->
         pod("scratch", on="n1", volumes=(Volume("data", "ephemeral"),)),
     ]
 
-    assert users(cluster([node("n1")], pods)) == {"default/data": 3, "default/logs": 3, "other/data": 1}
+    counted = cluster([node("n1")], pods).claim_users
+    assert {claim: users for claim, users in counted.items() if users} == {
+        "default/data": 3,
+        "default/logs": 3,
+        "other/data": 1,
+    }
 
 
 def test_a_storage_that_was_not_read_is_not_known() -> None:
