@@ -7,8 +7,9 @@ import pytest
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import cluster_arrays
-from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
+from shared.core.placement.constraints import CONSTRAINTS
 from shared.core.placement.constraints.attach_limits import AttachLimits
+from shared.core.placement.constraints.constraint import NewConstraint
 from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts, OnePodClaims
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread

@@ -16,7 +16,8 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, S
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
+from shared.core.placement.constraints import CONSTRAINTS
+from shared.core.placement.constraints.constraint import ConstraintInput, ConstraintState, NewConstraint
 from tests.builders import announced_taint, cluster, node, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults

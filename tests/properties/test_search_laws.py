@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, SearchResult, Simulation, Supply, Use, search
+from shared.core.placement import Candidate, SearchResult, Simulation, Use, search
 from shared.core.placement.rearrangement import Rearrangement
 from tests.depth import examples
 from tests.placement_checker import faults
@@ -22,7 +22,9 @@ def _simulation(snapshot: Snapshot) -> Simulation:
 
 def _candidates(snapshot: Snapshot) -> list[Candidate]:
     names = [node.name for node in snapshot.nodes if node.drain_taint is None]
-    return [Candidate(name, 100 + place % 2, place, (Use("all", 1, 2),)) for place, name in enumerate(names)]
+    return [
+        Candidate(name, 100 + place % 2, place, (Use("all", 1, 2, len(names)),)) for place, name in enumerate(names)
+    ]
 
 
 def _state(packing: Rearrangement) -> tuple[object, ...]:
@@ -30,12 +32,8 @@ def _state(packing: Rearrangement) -> tuple[object, ...]:
     return packing.taken, packing.lying(), [packing.taking(kind).tolist() for kind in kinds]
 
 
-def _supplies(rows: Sequence[Candidate]) -> dict[str, Supply]:
-    return {"all": Supply(len(rows))}
-
-
 def _found(snapshot: Snapshot, rows: Sequence[Candidate], steps: int) -> SearchResult:
-    return search(_simulation(snapshot), rows, steps, supplies=_supplies(rows))
+    return search(_simulation(snapshot), rows, steps)
 
 
 @examples(100)
@@ -103,7 +101,7 @@ def test_more_steps_never_give_a_worse_choice(snapshot: Snapshot, limits: list[i
 def test_a_brake_ends_the_search_with_something_that_holds(snapshot: Snapshot) -> None:
     rows = _candidates(snapshot)
     asked = iter(range(100_000))
-    braked = search(_simulation(snapshot), rows, 4000, supplies=_supplies(rows), brake=lambda: next(asked) > 1)
+    braked = search(_simulation(snapshot), rows, 4000, brake=lambda: next(asked) > 1)
     free = _found(snapshot, rows, 4000)
     assert (braked.merit, free.braked) <= (free.merit, False)
     assert braked.steps <= free.steps

@@ -15,8 +15,8 @@ import numpy as np
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.placement.constraints import NewConstraint
 from shared.core.placement.constraints.attach_limits import AttachLimits
+from shared.core.placement.constraints.constraint import NewConstraint
 from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts, OnePodClaims
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread

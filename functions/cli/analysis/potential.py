@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, Simulation, Supply, search
+from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.assignments import NOTHING_REACHED, Move, Reached
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes
@@ -31,8 +31,8 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     reached = Reached(tuple(name for name in reached.nodes if name not in departing | announced), reached.places)
     nodes = [row.node for row in rows if row.is_candidate or row.node.name in reached.nodes]
     savings = savings_of(situation, prices)
-    candidates, supplies = _that_could_go_at_all(nodes, situation, savings.bill)
-    found = search(simulation, candidates, supplies=supplies, reached=reached, lost=savings.lost)
+    candidates = _that_could_go_at_all(nodes, situation, savings.bill)
+    found = search(simulation, candidates, reached=reached, lost=savings.lost)
     if _worth(reached.nodes, snapshot, savings) > found.saving:
         names, moves = reached.nodes, _as_reached(situation, reached)
     else:
@@ -59,17 +59,13 @@ def _as_reached(situation: Situation, reached: Reached) -> tuple[Move, ...]:
     return tuple(Move(key, places[key]) for key in pods if key in places)
 
 
-def _that_could_go_at_all(
-    nodes: Iterable[Node], situation: Situation, bill: Bill
-) -> tuple[list[Candidate], dict[str, Supply]]:
-    """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums do not count."""
+def _that_could_go_at_all(nodes: Iterable[Node], situation: Situation, bill: Bill) -> list[Candidate]:
+    """Return the candidates, with what the autoscaler keeps of all that they take; the policy's minimums are none."""
     counts = situation.counts()
-    supplies: dict[str, Supply] = {}
     candidates: list[Candidate] = []
     for node in nodes:
-        kept = dict(kept_by_the_autoscaler(node, counts))
-        supplies.update((use.supply, supply) for use, supply in kept.items())
+        kept = tuple(kept_by_the_autoscaler(node, counts))
         moved = situation.about_moving(node, disruption)
         cost, amounts = _weight(node, bill.prices), bill.amounts(node)
-        candidates.append(Candidate(node.name, cost, moved, uses=tuple(kept), amounts=amounts))
-    return candidates, supplies
+        candidates.append(Candidate(node.name, cost, moved, uses=kept, amounts=amounts))
+    return candidates

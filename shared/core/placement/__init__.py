@@ -2,6 +2,6 @@
 
 from shared.core.placement.search import SearchResult, never, search
 from shared.core.placement.simulation import NoPlace, Simulation
-from shared.core.placement.tally import Candidate, Supply, Use
+from shared.core.placement.tally import Candidate, Use
 
-__all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Supply", "Use", "never", "search")
+__all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Use", "never", "search")

@@ -15,7 +15,8 @@ from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_replaced
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
-from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
+from shared.core.placement.constraints import CONSTRAINTS
+from shared.core.placement.constraints.constraint import ConstraintInput, Constraints, NewConstraint
 from shared.core.placement.node_filters import Codes, LabelColumn, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable

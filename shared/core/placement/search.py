@@ -17,7 +17,7 @@ from shared.core.placement.buffer_room import BufferRoom, Chunks
 from shared.core.placement.packing import Packing
 from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.simulation import Simulation
-from shared.core.placement.tally import Candidate, Lost, Merit, Supply, Tally
+from shared.core.placement.tally import Candidate, Lost, Merit, Tally
 
 TRIES: Final = 6  # Nodes tried in the place of those reopened; three times as many are looked at.
 SIZES: Final = (1, 1, 2) * 5 + (8,)  # How many nodes are reopened, trial by trial.
@@ -116,7 +116,6 @@ STEPS_FOR_EACH: Final = 6  # So many more for each node and pod of the cluster.
 ROUND: Final = 500  # Steps of a round of exchanges; as many as the choice took to find, where that is more.
 SMALL: Final = 2_000
 """Nodes and pods of a cluster in which what a search by prices alone finds is a beginning, too: no bill is higher."""
-NO_SUPPLIES: Final[Mapping[str, Supply]] = {}
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,6 @@ def search(
     candidates: Sequence[Candidate],
     steps: int | None = None,
     *,
-    supplies: Mapping[str, Supply] = NO_SUPPLIES,
     brake: Callable[[], bool] = never,
     reached: Reached = NOTHING_REACHED,
     lost: Lost | None = None,
@@ -153,12 +151,12 @@ def search(
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
     ranked = sorted(candidates, key=lambda candidate: (candidate.rank, candidate.name))
-    work, size = _Search(simulation, ranked, supplies, lost), simulation.arrays.size_of_cluster
+    work, size = _Search(simulation, ranked, lost), simulation.arrays.size_of_cluster
     most = STEPS + STEPS_FOR_EACH * size if steps is None else steps
-    nothing = SearchResult(simulation, merit=Tally(supplies).merit)
+    nothing = SearchResult(simulation, merit=work.tally().merit)
     begun = [nothing, *work.extend_known_set(reached)]
     if lost and size <= SMALL:
-        begun += work.by_price(search(simulation, candidates, steps, supplies=supplies, brake=brake, reached=reached))
+        begun += work.by_price(search(simulation, candidates, steps, brake=brake, reached=reached))
     best, used = max(begun, key=lambda result: result.merit), 0
     for choice, spent in work.rounds(brake):
         used += spent
@@ -174,29 +172,23 @@ def search(
 class _Search:
     """The candidates of one search, by node index, and what its rounds share."""
 
-    def __init__(
-        self,
-        simulation: Simulation,
-        ranked: Sequence[Candidate],
-        supplies: Mapping[str, Supply],
-        lost: Lost | None,
-    ) -> None:
+    def __init__(self, simulation: Simulation, ranked: Sequence[Candidate], lost: Lost | None) -> None:
         arrays = simulation.arrays
-        self._simulation = simulation
-        self._supplies, self._lost = supplies, lost
+        self._simulation, self._lost = simulation, lost
+        self._balanced = {use.supply: use.left for row in ranked for use in row.uses if use.balanced}
         self._candidates = {arrays.index[candidate.name]: candidate for candidate in ranked}
-        self._dollars = {node: max(self._tally().saved_by(row), 1) for node, row in self._candidates.items()}
+        self._dollars = {node: max(self.tally().saved_by(row), 1) for node, row in self._candidates.items()}
         self._load = {node: arrays.load(node) / dollar for node, dollar in self._dollars.items()}
 
-    def _tally(self) -> Tally:
-        return Tally(self._supplies, self._lost)
+    def tally(self) -> Tally:
+        return Tally(self._lost, self._balanced)
 
     def rounds(self, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         """Yield a choice and the steps it took, without end: one pass for each order, then exchanges on the best."""
         best: Choice | None = None
         start = self._simulation
         for order in self._orders():
-            choice = Choice(start.first_packing, self._candidates, self._tally(), start.buffers, start.first_chunks)
+            choice = Choice(start.first_packing, self._candidates, self.tally(), start.buffers, start.first_chunks)
             for node in order:
                 choice.take(node)
             choice.let_stand()
@@ -209,7 +201,7 @@ class _Search:
         """Place the whole set once more from the start; a node whose pods then find no place returns to it."""
         # So does one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of
         # chunks.
-        trial, tally = self._simulation.with_guide(choice.lying()), self._tally()
+        trial, tally = self._simulation.with_guide(choice.lying()), self.tally()
         unguided = self._simulation.copy() if self._simulation.keeps_buffers_robustly else None
         for node in choice.taken:
             chosen = self._candidates[node]
@@ -226,7 +218,7 @@ class _Search:
         if not reached.nodes:
             return
         arrays = self._simulation.arrays
-        trial, tally = self._simulation.with_guide(reached.places_in(arrays)), self._tally()
+        trial, tally = self._simulation.with_guide(reached.places_in(arrays)), self.tally()
         begun = [arrays.index[name] for name in reached.nodes]
         for node in dict.fromkeys((*begun, *sorted(self._candidates, key=self._load.__getitem__))):
             asked = self._candidates.get(node)
@@ -238,7 +230,7 @@ class _Search:
 
     def by_price(self, found: SearchResult) -> Iterator[SearchResult]:
         """Yield a set that was found by prices alone as it is, and without what saves nothing."""
-        arrays, tally = self._simulation.arrays, self._tally()
+        arrays, tally = self._simulation.arrays, self.tally()
         for name in found.nodes:
             node = arrays.index[name]
             tally.add(self._candidates[node], len(arrays.movable(node)))

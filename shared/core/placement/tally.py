@@ -19,14 +19,8 @@ class Use:
     supply: str
     takes: int
     needs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Supply:
-    """So much is left; what is `balanced` should stay as large as its like, in squares."""
-
-    left: int
-    balanced: bool = False
+    left: int  # How much there is before any node is taken.
+    balanced: bool = False  # Whether what is left should stay as large as its like, in squares.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +40,9 @@ class Candidate:
 class Tally:
     """What the nodes taken are worth together; `lost` is what they save less than they cost, None for nothing."""
 
-    supplies: Mapping[str, Supply]
     lost: Lost | None = None
+    balanced: Mapping[str, int] = field(default_factory=dict)
+    """How much there is of each supply that should stay as large as its like."""
     cost: int = 0
     disruption: int = 0
     evictions: int = 0
@@ -88,11 +83,10 @@ class Tally:
         return self.saved_by(candidate, taken=taken) <= LITTLE < candidate.cost
 
     def has_room_for(self, candidate: Candidate) -> bool:
-        return all(self.supplies[use.supply].left - self.used[use.supply] >= use.needs for use in candidate.uses)
+        return all(use.left - self.used[use.supply] >= use.needs for use in candidate.uses)
 
     @property
     def merit(self) -> Merit:
         """Money; what evictions cost; how many they are; how evenly the supplies are left; the ranks."""
-        balanced = ((name, supply.left) for name, supply in self.supplies.items() if supply.balanced)
-        uneven = sum((left - self.used[name]) ** 2 for name, left in balanced)
+        uneven = sum((left - self.used[name]) ** 2 for name, left in self.balanced.items())
         return self.saving, -self.disruption, -self.evictions, -uneven, -self.ranks

@@ -6,7 +6,7 @@ with
 Source: GKE's flag that local storage does not matter.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -110,31 +110,6 @@ def packs_by_itself(node: Node, situation: Situation) -> bool:
 
 SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)
 
-_Rule = Callable[[Pod, DrainContext], bool | None]
-"""True: it may go whatever later rules decide; False: it may not; None: this rule does not decide."""
-
-
-def _may_move_system_pod(pod: Pod, context: DrainContext) -> bool | None:
-    if pod.spec.namespace != names.KUBE_SYSTEM or context.budgets_of(pod.spec):
-        return None
-    return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
-
-
-def _by_annotation(pod: Pod, _: DrainContext) -> bool | None:
-    return {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, ""))
-
-
-def _not_replicated(pod: Pod, _: DrainContext) -> bool | None:
-    owner = pod.spec.owner
-    return None if owner is not None and owner.kind in REPLICATED else False
-
-
-def _not_safe(pod: Pod, _: DrainContext) -> bool | None:
-    return False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None
-
-
-_RULES: Final[tuple[_Rule, ...]] = (_by_annotation, _not_replicated, _may_move_system_pod, _not_safe)
-
 
 def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:
     """Whether the autoscaler would evict all of these pods, if PodDisruptionBudgets let them go."""
@@ -142,4 +117,12 @@ def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:
 
 
 def _may_be_moved(pod: Pod, context: DrainContext) -> bool:
-    return next((answer for rule in _RULES if (answer := rule(pod, context)) is not None), True)
+    # In the autoscaler's order: the age of a system pod without a budget counts before `false`.
+    wish, owner = pod.spec.annotations.get(names.SAFE_TO_EVICT), pod.spec.owner
+    if wish in {"true", "on-completion"}:
+        return wish == "true"
+    if owner is None or owner.kind not in REPLICATED:
+        return False
+    if pod.spec.namespace == names.KUBE_SYSTEM and not context.budgets_of(pod.spec):
+        return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
+    return wish != "false"

@@ -10,7 +10,7 @@ from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
-from shared.core.placement import Candidate, Simulation, Supply, Use, search
+from shared.core.placement import Candidate, Simulation, Use, search
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import AssessedNode
@@ -52,14 +52,12 @@ class Searcher:
         # after all others are not chosen before them.
         able = (row for row in rows if row.is_candidate and not row.avoided)
         chosen = [row for row in able if waits(counts, row.node, row.reason)]
-        supplies: dict[str, Supply] = {}
         candidates = []
         for rank, row in enumerate(chosen):
-            found = [*_minimums(row, counts), *_measures(row, counts)]
-            supplies.update((use.supply, supply) for use, supply in found)
-            candidates.append(self._candidate(row, situation, rank, tuple(use for use, _ in found)))
+            uses = (*_minimums(row, counts), *_measures(row, counts))
+            candidates.append(self._candidate(row, situation, rank, uses))
         steps = min(MOST_STEPS, STEPS_FOR_EACH * len(candidates)) + simulation.arrays.size_of_cluster // ONE_STEP_FOR
-        best = search(simulation, candidates, steps, supplies=supplies, brake=self.brake, lost=savings.lost)
+        best = search(simulation, candidates, steps, brake=self.brake, lost=savings.lost)
         return AtRest(best.nodes, best.saving, best.steps, braked=best.braked)
 
     def _candidate(self, assessed: AssessedNode, situation: Situation, rank: int, uses: tuple[Use, ...]) -> Candidate:
@@ -75,41 +73,36 @@ class Searcher:
         )
 
 
-def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:
+def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[Use]:
     """The gates' minimums: the policy's, and what the autoscaler keeps (`gates`)."""
     node, policy = assessed.node, counts.policy
     if node.ready:
-        yield Use("nodes", 1, policy.minimum_nodes + 1), Supply(counts.left)
+        yield Use("nodes", 1, policy.minimum_nodes + 1, counts.left)
     if counts_as_non_tainted(node, policy):
-        yield Use("non-tainted", 1, policy.minimum_non_tainted_nodes + 1), Supply(counts.left_non_tainted)
+        yield Use("non-tainted", 1, policy.minimum_non_tainted_nodes + 1, counts.left_non_tainted)
     yield from kept_by_the_autoscaler(node, counts)
 
 
-def kept_by_the_autoscaler(node: Node, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:
+def kept_by_the_autoscaler(node: Node, counts: NodeCounts) -> Iterable[Use]:
     """Return what it takes of the cluster's CPU and memory, of its pool and its zone, of which some must remain."""
     pool = counts.pool(node.pool)
     for name in (CPU, MEMORY):
         if counts.minimum.get(name):
             size = node.allocatable.get(name)
-            yield Use(name, size, size + counts.minimum.get(name)), Supply(counts.left_resources.get(name))
+            yield Use(name, size, size + counts.minimum.get(name), counts.left_resources.get(name))
     if pool.limits is not None:
         least, in_zone = pool.limits.min_per_zone, pool.left_by_zone.get(node.zone, 0)
-        yield Use(f"pool {pool.name}", 1, pool.limits.min_total + 1), Supply(pool.left)
-        yield Use(f"zone {pool.name} {node.zone}", 1, least + 1), Supply(in_zone, balanced=least > 0)
+        yield Use(f"pool {pool.name}", 1, pool.limits.min_total + 1, pool.left)
+        yield Use(f"zone {pool.name} {node.zone}", 1, least + 1, in_zone, balanced=least > 0)
 
 
-def _measures(assessed: AssessedNode, counts: NodeCounts) -> Sequence[tuple[Use, Supply]]:
+def _measures(assessed: AssessedNode, counts: NodeCounts) -> Iterable[Use]:
     """The required count and the excess, which bind only nodes that are neither empty nor expired."""
     pool, size = counts.pool(assessed.node.pool), assessed.node.allocatable
     if pool.measure is None or assessed.reason is not DrainReason.UNDERUTILIZED:
-        return ()
+        return
     rules = counts.policy.pool(pool.name)
-    count = Use(f"count {pool.name}", 1, rules.required_count), Supply(pool.measure.underutilized)
-    excess = (
-        (
-            Use(f"{axis} {pool.name}", size.get(axis), -int(-rules.excess_threshold * size.get(axis) // 1)),
-            Supply(pool.measure.spare.get(axis)),
-        )
-        for axis in (CPU, MEMORY)
-    )
-    return count, *excess
+    yield Use(f"count {pool.name}", 1, rules.required_count, pool.measure.underutilized)
+    for axis in (CPU, MEMORY):
+        needs = -int(-rules.excess_threshold * size.get(axis) // 1)
+        yield Use(f"{axis} {pool.name}", size.get(axis), needs, pool.measure.spare.get(axis))

@@ -7,7 +7,7 @@ so that few pods are written again.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -124,23 +124,13 @@ def _ranked_by_nobody(snapshot: Snapshot, workloads: set[str]) -> frozenset[str]
     """Return those ReplicaSets of which no pod has a cost of its people's, and which have a choice between nodes."""
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     theirs: set[str] = set()
-    for pod in _of(snapshot.pods, workloads):
-        if pod.node:
-            nodes[pod.spec.workload].add(pod.node)
-        if has_written_cost(pod.spec):
-            theirs.add(pod.spec.workload)
+    for pod in snapshot.pods:
+        if pod.spec.workload in workloads and pod.deleting is None and not pod.phase.finished:
+            if pod.node:
+                nodes[pod.spec.workload].add(pod.node)
+            if has_written_cost(pod.spec):
+                theirs.add(pod.spec.workload)
     return frozenset(name for name, on in nodes.items() if len(on) > 1) - theirs
-
-
-def _of(pods: Iterable[Pod], workloads: set[str]) -> Iterator[Pod]:
-    """Return the pods of the workloads that have not ended; each class is asked once."""
-    known: dict[int, bool] = {}
-    for pod in pods:
-        spec = pod.spec
-        if id(spec) not in known:
-            known[id(spec)] = spec.workload in workloads
-        if known[id(spec)] and pod.deleting is None and not pod.phase.finished:
-            yield pod
 
 
 def next_nodes(

@@ -7,10 +7,10 @@ the six minutes before Kubernetes forces a detach concern failed nodes, and thos
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter
 from typing import Final
 
 from shared.core.cluster.pod import Pod, PodClass
@@ -65,8 +65,8 @@ class DrainEstimate:
 
     def _time(self, others: Mapping[str, int]) -> DrainTime:
         times = [_time(turn, others.get(turn.limit, 0)) for turn in self.turns]
-        (least, _, rounds), limit = max(times, key=itemgetter(0), default=((NO_TIME, NO_TIME, 0), NO_LIMIT))
-        return DrainTime(least, max((most for (_, most, _), _ in times), default=NO_TIME), rounds, limit, self.deadline)
+        longest = max(times, key=attrgetter("least", "most", "rounds"), default=DrainTime())
+        return replace(longest, most=max((time.most for time in times), default=NO_TIME), deadline=self.deadline)
 
     @property
     def may_be_late(self) -> bool:
@@ -139,13 +139,10 @@ def _turns(limit: str, at_once: int, paces: list[_Pace]) -> Turns:
     return Turns(limit, len(paces), at_once or len(paces), least, most)
 
 
-def _time(turns: Turns, others: int) -> tuple[tuple[timedelta, timedelta, int], str]:
-    """Return least, most and rounds, and the limit that is waited for."""
+def _time(turns: Turns, others: int) -> DrainTime:
     rounds = -(-(turns.pods + others) // turns.at_once)
-    if rounds == 1:
-        return (turns.least, turns.most, 1), turns.limit
     most = rounds * (turns.most + RETRY_AFTER) - RETRY_AFTER
-    return (rounds * turns.least, most, rounds), turns.limit
+    return DrainTime(rounds * turns.least, most, rounds, turns.limit)
 
 
 ONE_DISK_MOVES_WITHIN: Final = timedelta(seconds=90)

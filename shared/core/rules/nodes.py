@@ -82,9 +82,9 @@ def _going_away(node: Node, _: Situation) -> Iterable[Blocker]:
 
 
 def _taint_blockers(node: Node, situation: Situation) -> Iterable[Blocker]:
-    ignored = situation.settings(node).ignore_taints
+    ignored, permanent = situation.settings(node).ignore_taints, situation.permanent_taints.get(node.pool, ())
     for taint in node.taints:
-        known = taint.key in OTHER_RULES or taint.key in ignored or taint in situation.permanent_taints(node.pool)
+        known = taint.key in OTHER_RULES or taint.key in ignored or taint in permanent
         if taint.repels and not known:
             yield Blocker(Unremovable.TAINTED, taint.key, taint.effect)
 

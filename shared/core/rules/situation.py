@@ -1,6 +1,6 @@
 """What every decision of a pass rests on: the snapshot, what Ebb remembers and the policy, as of one moment."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -40,7 +40,6 @@ class Situation:
     _found: dict[tuple[object, int, int], tuple[object, Any]] = field(default_factory=dict, repr=False, compare=False)
     """By a rule and the identities of pods and context, the pods and what the rule returns."""
     _by_pool: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
-    _permanent: dict[str, frozenset[Taint]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def now(self) -> datetime:
@@ -110,9 +109,7 @@ class Situation:
         counts = count_nodes(seen.nodes, seen.pools, self.state, self.policy, at or self.now, seen.minimum)
         return counts.with_moved_pods(count_moved_pods(seen, moving, self.policy))
 
-    def permanent_taints(self, pool: str) -> frozenset[Taint]:
-        """Return the taints that all nodes of the pool carry."""
-        # Those the pool was made with (docs/acceptance.md row 42).
-        if pool not in self._permanent:
-            self._permanent[pool] = own_taints(self.snapshot.nodes_by_pool.get(pool, ()))
-        return self._permanent[pool]
+    @cached_property
+    def permanent_taints(self) -> Mapping[str, frozenset[Taint]]:
+        """By pool, the taints that all its nodes carry: those it was made with (docs/acceptance.md row 42)."""
+        return {pool: own_taints(nodes) for pool, nodes in self.snapshot.nodes_by_pool.items()}

@@ -12,8 +12,14 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, S
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints import CONSTRAINTS, Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.constraint import Constraints, ConstraintStates
+from shared.core.placement.constraints import CONSTRAINTS
+from shared.core.placement.constraints.constraint import (
+    Constraint,
+    ConstraintInput,
+    Constraints,
+    ConstraintState,
+    ConstraintStates,
+)
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST

@@ -81,14 +81,10 @@ def apart(key: str = HOSTNAME_LABEL) -> dict[str, Any]:
     ("who is there rejects it", {"h2": "p"}, [pod("x", on="open", cpu=3.5)], [pending("p", labels={"app": "web"})]),
     ("an open node that has room and allows it", {}, [], [pending("p", **apart())]),
     ("open, but forbidden", {"h2": "p"}, [pod("x", on="open", **apart())], [pending("p", **apart())]),
-    (
-        "two that reject each other do not both fit on one node",
-        {"h2": "p1"},
-        [pod("x", on="open", **apart())],
-        [pending("p1", **apart()), pending("p2", **apart())],
-    ),
+    ("two that reject each other do not both fit on one node", {"h2": "p1"}, [pod("x", on="open", **apart())],
+     [pending("p1", **apart()), pending("p2", **apart())]),
     ("their whole zone is forbidden", {}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart(ZONE_LABEL))]),
-)
+)  # fmt: skip
 def test_a_held_node_is_not_returned_for_a_pod_whose_anti_affinity_forbids_it(
     expected: dict[str, str], open_pods: list[Pod], waits: list[Pod]
 ) -> None:

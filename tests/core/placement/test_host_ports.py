@@ -51,15 +51,11 @@ def test_a_port_bars_a_node_from_either_side(free: bool, one: HostPort, other: H
     ("one of several is enough", False, {"host_ports": (HostPort("TCP", 81), WEB)}, {"host_ports": (WEB,)}),
     ("a pod does not bar itself", True, {"host_ports": (WEB, WEB)}, {}),
     ("a daemon's port stays", False, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "owner": "DaemonSet/x"}),
-    (
-        "a static pod's port stays",
-        False,
-        {"host_ports": (WEB,)},
-        {"host_ports": (WEB,), "owner": None, "annotations": {names.MIRROR: "x"}},
-    ),
+    ("a static pod's port stays", False, {"host_ports": (WEB,)},
+     {"host_ports": (WEB,), "owner": None, "annotations": {names.MIRROR: "x"}}),
     ("a terminating pod holds its port", False, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "deleting": NOW}),
     ("a finished one has let it go", True, {"host_ports": (WEB,)}, {"host_ports": (WEB,), "phase": Phase.SUCCEEDED}),
-)
+)  # fmt: skip
 def test_whose_ports_count(free: bool, mover: dict[str, Any], stayer: dict[str, Any]) -> None:
     pods = [pod("mover", on="n1", **mover), pod("stayer", on="n2", **stayer)]
     assert bool(taken(cluster([node("n1"), node("n2")], pods), "n1")) is free

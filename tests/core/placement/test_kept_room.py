@@ -64,17 +64,6 @@ def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> No
 
 
 @cases(
-    "expected, waiting",
-    ("a pending pod keeps its place", [], pod("waits", cpu=3, phase=Phase.PENDING)),
-    ("one that fits nowhere asks for none", ["n1"], pod("waits", cpu=9, phase=Phase.PENDING)),
-    ("one that is deleted neither", ["n1"], pod("waits", cpu=3, phase=Phase.PENDING, deleting=NOW)),
-)
-def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) -> None:
-    snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), waiting])
-    assert taken(snapshot, "n1") == expected
-
-
-@cases(
     "expected, leaving",
     ("it still has to go", [], pod("old", on="d1", cpu=2)),
     ("its replacement has come already", ["n1"], pod("old", on="d1", cpu=2, deleting=NOW)),
@@ -89,30 +78,27 @@ def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[
     assert list(subject.taken) == expected
 
 
-@cases(
-    "expected, stranded",
-    ("its controller makes it again, and it needs a place then", [], pod("left", on="gone", cpu=3)),
-    ("one that ends has been replaced already", ["n1"], pod("left", on="gone", cpu=3, deleting=NOW)),
-    ("one without a controller does not return", ["n1"], pod("left", on="gone", cpu=3, owner=None)),
-    ("a daemon went with its node", ["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x")),
-)
-def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod) -> None:
-    snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), stranded])
-    assert taken(snapshot, "n1") == expected
-
-
 THERE = pod_class(owner="DaemonSet/x", cpu=3, node_selector={"kubernetes.io/hostname": "n3"})
 
 
 @cases(
-    "expected, stricken",
+    "expected, homeless",
+    ("a pending pod keeps its place", [], pod("waits", cpu=3, phase=Phase.PENDING)),
+    ("one that fits nowhere asks for none", ["n1"], pod("waits", cpu=9, phase=Phase.PENDING)),
+    ("one that is deleted neither", ["n1"], pod("waits", cpu=3, phase=Phase.PENDING, deleting=NOW)),
+    # its node is gone
+    ("its controller makes it again, and it needs a place then", [], pod("left", on="gone", cpu=3)),
+    ("one that ends has been replaced already", ["n1"], pod("left", on="gone", cpu=3, deleting=NOW)),
+    ("one without a controller does not return", ["n1"], pod("left", on="gone", cpu=3, owner=None)),
+    ("a daemon went with its node", ["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x")),
+    # its node is not Ready
     ("it comes back elsewhere when its node stays so", [], pod("sick", on="n3", cpu=3)),
     ("one that fits nowhere holds nobody up", ["n1"], pod("sick", on="n3", cpu=9)),
     ("a daemon stays with its node", ["n1"], pod("sick", on="n3", kind=THERE)),
 )
-def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stricken: Pod) -> None:
+def test_pods_without_a_node_to_run_on_keep_a_place(expected: list[str], homeless: Pod) -> None:
     nodes = [node("n1"), node("n2"), node("n3", cpu=12, ready=False)]
-    assert taken(cluster(nodes, [pod("a", on="n1", cpu=2), stricken]), "n1") == expected
+    assert taken(cluster(nodes, [pod("a", on="n1", cpu=2), homeless]), "n1") == expected
 
 
 def test_pods_of_a_departing_node_that_is_not_ready_are_given_one_place_not_two() -> None:

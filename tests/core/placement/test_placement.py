@@ -5,7 +5,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Phase
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, NoPlace, Simulation, search
@@ -100,23 +100,24 @@ def test_anti_affinity_holds_in_both_directions(
     assert taken(cluster([node("n1"), node("n2")], pods), "n1") == expected
 
 
-def test_what_stays_on_a_cordoned_node_still_holds_its_domain() -> None:
-    daemon = pod("daemon", on="n1", owner="DaemonSet/web")
-    mover = pod("mover", on="n1", owner="ReplicaSet/x", anti_affinity=apart(names.ZONE_LABEL))
-    assert taken(cluster([node("n1"), node("n2")], [daemon, mover]), "n1") == []
+IN_ZONE, AT_HOME = apart(names.ZONE_LABEL), {names.ZONE_LABEL: "z"}
+OTHER = pod("mover", on="n1", owner="ReplicaSet/x", anti_affinity=IN_ZONE, node_selector=AT_HOME)
+WEB = pod("web", on="n1", cpu=1, node_selector=AT_HOME)
+DB = pod("db", on="n1", node_selector={names.ZONE_LABEL: "b"}, labels={"app": "db"}, anti_affinity=IN_ZONE)
 
 
-def test_what_leaves_its_node_later_holds_its_domain_until_then() -> None:
-    """The web may not come back to its zone while the db is still there; who is evicted first is not known."""
-    web = pod("web", on="n1", cpu=1, node_selector={names.ZONE_LABEL: "z"})
-    rejects: dict[str, Any] = {"labels": {"app": "db"}, "anti_affinity": apart(names.ZONE_LABEL)}
-    db = pod("db", on="n1", node_selector={names.ZONE_LABEL: "b"}, **rejects)
-    assert taken(cluster([node("n1"), node("n2"), node("n3", zone="b")], [web, db]), "n1") == []
-
-
-def test_a_pod_leaves_the_domain_it_moves_out_of() -> None:
-    mover = pod("mover", on="n1", anti_affinity=apart(names.ZONE_LABEL))
-    assert taken(cluster([node("n1"), node("n2")], [mover]), "n1") == ["n1"]
+@cases(
+    "expected, pods",
+    (
+        "it leaves the domain it moves out of",
+        ["n1"],
+        [pod("mover", on="n1", anti_affinity=IN_ZONE, node_selector=AT_HOME)],
+    ),
+    ("what stays on a cordoned node still holds its own", [], [pod("daemon", on="n1", owner="DaemonSet/web"), OTHER]),
+    ("what leaves later holds it until then: who is evicted first is not known", [], [WEB, DB]),
+)
+def test_a_pod_may_come_back_to_the_zone_of_its_node(expected: list[str], pods: list[Pod]) -> None:
+    assert taken(cluster([node("n1"), node("n2"), node("n3", zone="b")], pods), "n1") == expected
 
 
 def test_nodes_taken_are_no_destinations_and_their_pods_count_together() -> None:

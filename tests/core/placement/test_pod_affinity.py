@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.constraint import ConstraintInput
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL
@@ -90,12 +90,9 @@ def test_a_node_must_lie_in_a_domain_with_a_pod_that_the_term_means(
     "expected, there",
     ("one pod that both terms mean", "n3", [db("d", "n3", labels={"app": "db", "tier": "x"})]),
     ("two that one term each means", "", [db("d", "n3"), db("e", "n3", labels={"tier": "x"})]),
-    (
-        "one that a single term means opens nothing next to",
-        "n3",
-        [db("d", "n3", labels={"app": "db", "tier": "x"}), db("e", "n4")],
-    ),
-)
+    ("one that a single term means opens nothing next to", "n3",
+     [db("d", "n3", labels={"app": "db", "tier": "x"}), db("e", "n4")]),
+)  # fmt: skip
 def test_only_a_pod_that_all_terms_mean_counts_for_any(expected: str, there: list[Pod]) -> None:
     """podMatchesAllAffinityTerms, updateWithAffinityTerms."""
     assert takers(ZONES, there, term("db", HOST), term("", selector=labelled(tier="x"))) == expected
@@ -138,14 +135,9 @@ FIRST = mover(on="n3", name="first")
     ("the second follows", "n3", ZONES, [FIRST], (term("mover", HOST),)),
     ("and waits where there is no room", "", [*ZONES[:2], node("n3", pods=1)], [FIRST], (ITSELF,)),
     ("one on a node without a key is none", "n1 n2", [*ZONES[:2], node("n3", zone="")], [FIRST], (ITSELF,)),
-    (
-        "one on a node with some of the keys is there, and opens nothing",
-        "",
-        [node("n1", labels={RACK: "1"}), node("n3")],
-        [FIRST],
-        (ITSELF, term("mover", RACK)),
-    ),
-)
+    ("one on a node with some of the keys is there, and opens nothing", "",
+     [node("n1", labels={RACK: "1"}), node("n3")], [FIRST], (ITSELF, term("mover", RACK))),
+)  # fmt: skip
 def test_the_first_pod_of_a_group(
     expected: str, nodes: list[Node], there: list[Pod], terms: tuple[PodTerm, ...]
 ) -> None:
@@ -181,27 +173,15 @@ def test_a_pod_relies_on_companions_that_stay(moves: bool, there: Pod) -> None:
 @cases(
     "moves, nodes, there",
     ("all of a group leave one node of their zone", True, ZONES, [mover(ITSELF, on="n1", name="b")]),
-    (
-        "not while the last of them holds the others in a zone without room",
-        False,
-        [node("n1", zone="a"), *ZONES[2:]],
-        [mover(ITSELF, on="n1", name="b")],
-    ),
+    ("not while the last of them holds the others in a zone without room", False, [node("n1", zone="a"), *ZONES[2:]],
+     [mover(ITSELF, on="n1", name="b")]),
     ("the last one alone goes anywhere", True, [node("n1", zone="a"), *ZONES[2:]], []),
-    (
-        "not next to a daemon that it asks for, too",
-        False,
-        [node("n1", zone="a"), *ZONES[2:]],
-        [pod("d", on="n1", owner="DaemonSet/mover")],
-    ),
+    ("not next to a daemon that it asks for, too", False, [node("n1", zone="a"), *ZONES[2:]],
+     [pod("d", on="n1", owner="DaemonSet/mover")]),
     ("unless the daemon's zone has room elsewhere", True, ZONES, [pod("d", on="n1", owner="DaemonSet/mover")]),
-    (
-        "one domain must do for all that may be left or gone",
-        False,
-        [*ZONES, node("n5", zone="c", unschedulable=True)],
-        [pod("d", on="n1", owner="DaemonSet/mover"), pod("e", on="n5", owner="DaemonSet/mover")],
-    ),
-)
+    ("one domain must do for all that may be left or gone", False, [*ZONES, node("n5", zone="c", unschedulable=True)],
+     [pod("d", on="n1", owner="DaemonSet/mover"), pod("e", on="n5", owner="DaemonSet/mover")]),
+)  # fmt: skip
 def test_each_pod_of_a_group_is_placed_while_the_rest_still_stands(
     moves: bool, nodes: list[Node], there: list[Pod]
 ) -> None:

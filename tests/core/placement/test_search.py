@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, Simulation, Supply, Use, search
+from shared.core.placement import Candidate, Simulation, Use, search
 from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.search import ROUND, Choice
 from shared.core.placement.tally import Tally
@@ -111,14 +111,11 @@ LARGE = 16
 @cases(
     "expected, rows",
     ("the load that moves for each dollar", {"n1", "n2"}, [(2, LARGE, 9, 1), (2, LARGE, 9, 1), (3, 3, 10, 0)]),
-    (
-        "the capacity that is lost for each dollar",
-        {"n1", "n2"},
-        [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)],
-    ),
+    ("the capacity that is lost for each dollar", {"n1", "n2"},
+     [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)]),
     ("the disruption for each dollar", {"n2"}, [(3, 3, 10, 9), (4, 4, 10, 1)]),
     ("money", {"n1"}, [(4, 4, 10, 1), (2, 2, 6, 0)]),
-)
+)  # fmt: skip
 def test_each_order_finds_what_no_other_finds(expected: set[str], rows: list[tuple[int, int, int, int]]) -> None:
     """There is room for 4. A row is what a node's pod takes, its size (daemons fill it), its cost, its disruption."""
     names = [f"n{number}" for number in range(1, len(rows) + 1)]
@@ -144,22 +141,24 @@ def test_a_single_candidate_without_place_is_exchanged_for_no_other() -> None:
 
 def test_no_more_is_taken_of_a_supply_than_it_has() -> None:
     names = [f"n{number}" for number in range(5)]
-    rows = [Candidate(name, 10, uses=(Use("pool", 1, 3),)) for name in names]
-    found = search(board(cluster([*map(node, names), node("rest")])), rows, supplies={"pool": Supply(5)})
+    rows = [Candidate(name, 10, uses=(Use("pool", 1, 3, 5),)) for name in names]
+    found = search(board(cluster([*map(node, names), node("rest")])), rows)
     assert len(found.nodes) == 3
 
 
 def test_of_sets_that_are_worth_the_same_the_zones_stay_balanced() -> None:
     """Two of the four may go; by name and load both would be of zone x."""
     zones = {"n1": "x", "n2": "x", "n3": "y", "n4": "y"}
-    rows = [Candidate(name, 10, uses=(Use("all", 1, 3), Use(zone, 1, 1))) for name, zone in zones.items()]
-    supplies = {"all": Supply(4), "x": Supply(2, balanced=True), "y": Supply(2, balanced=True)}
-    found = search(board(cluster([*map(node, zones), node("rest")])), rows, supplies=supplies)
+    rows = [
+        Candidate(name, 10, uses=(Use("all", 1, 3, 4), Use(zone, 1, 1, 2, balanced=True)))
+        for name, zone in zones.items()
+    ]
+    found = search(board(cluster([*map(node, zones), node("rest")])), rows)
     assert {zones[name] for name in found.nodes} == {"x", "y"}
 
 
 def test_money_comes_before_disruption_and_that_before_the_number_of_evictions() -> None:
-    tallies = [Tally({}) for _ in range(4)]
+    tallies = [Tally() for _ in range(4)]
     for tally, cost, disruption, evictions in zip(tallies, (9, 8, 8, 8), (9, 1, 2, 2), (9, 9, 1, 2), strict=True):
         tally.add(Candidate("n", cost, disruption), evictions)
     assert sorted((row.merit for row in tallies), reverse=True) == [row.merit for row in tallies]
@@ -209,7 +208,7 @@ def test_an_empty_node_goes_whatever_it_saves_and_its_saving_is_gone_for_others(
 def test_a_node_that_saves_nothing_takes_nothing_of_what_must_not_run_out() -> None:
     """Two of three may go; once the first is gone the second saves nothing."""
     begun = board(cluster(map(node, "abcd"), [pod(f"p-{name}", on=name, cpu=0.5) for name in "abc"]))
-    rows = [Candidate(name, 8_000, uses=(Use("nodes", 1, 1),), amounts=(8_000 * (name != "c"),)) for name in "abc"]
-    tally = Tally({"nodes": Supply(2)}, exceeding(8_000))
+    rows = [Candidate(name, 8_000, uses=(Use("nodes", 1, 1, 2),), amounts=(8_000 * (name != "c"),)) for name in "abc"]
+    tally = Tally(exceeding(8_000))
     choice = Choice(begun.first_packing, dict(enumerate(rows)), tally, begun.buffers, begun.first_chunks)
     assert [choice.take(place) for place in range(3)] == [True, False, True]

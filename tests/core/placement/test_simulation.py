@@ -172,17 +172,12 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
 @cases(
     "expected, changes",
     ("as it is", "1 other node accepts it; none has room", {}),
-    (
-        "as it comes back",
-        "1 other node accepts it; none has room for it as it comes back (by the template of web)",
-        {"raised_by": ("the template of web",)},
-    ),
-    (
-        "by the rules of its template, too",
-        "none has room for it as it comes back (by x and nodeSelector of its template and ports of its template)",
-        {"raised_by": ("x",), "template_adds": ("nodeSelector", "ports")},
-    ),
-)
+    ("as it comes back", "1 other node accepts it; none has room for it as it comes back (by the template of web)",
+     {"raised_by": ("the template of web",)}),
+    ("by the rules of its template, too",
+     "none has room for it as it comes back (by x and nodeSelector of its template and ports of its template)",
+     {"raised_by": ("x",), "template_adds": ("nodeSelector", "ports")}),
+)  # fmt: skip
 def test_a_refusal_shows_what_a_pod_comes_back_with(expected: str, changes: dict[str, Any]) -> None:
     large = pod("p", on="n1", cpu=3, booked=resources(1), **changes)
     snapshot = cluster([node("n1"), node("n2")], [large, pod("other", on="n2", cpu=2)])

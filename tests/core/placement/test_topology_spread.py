@@ -15,7 +15,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Taint, Toleration
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.constraint import ConstraintInput
 from shared.core.placement.constraints.topology_spread import TopologySpread, TopologySpreadState
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED

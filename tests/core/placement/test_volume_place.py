@@ -14,7 +14,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import CSINode, PersistentVolume, Storage
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.constraint import ConstraintInput
 from shared.core.placement.constraints.exclusion import OnePodClaims
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED

@@ -36,22 +36,12 @@ def bill(nodes: Sequence[Node], commitments: Commitments) -> Bill:
     ("all is committed: nothing", 0, ["n2-standard-8"] * 3, 1, committed()),
     ("one of two exceeds the commitment: one", 1, ["n2-standard-8"] * 11, 2, committed()),
     ("two exceed it: no more than two", 2, ["n2-standard-8"] * 12, 3, committed(elsewhere={})),
-    (
-        "others use one machine's worth: three exceed what is left",
-        3,
-        ["n2-standard-8"] * 12,
-        3,
-        committed(elsewhere={"n2": Capacity(Fraction(8), Fraction(32))}),
-    ),
+    ("others use one machine's worth: three exceed what is left", 3, ["n2-standard-8"] * 12, 3,
+     committed(elsewhere={"n2": Capacity(Fraction(8), Fraction(32))})),
     ("another family is committed: its price", 1, ["e2-standard-4"] * 3, 1, committed()),
-    (
-        "a flexible commitment covers any family: nothing",
-        0,
-        ["n2-standard-8"],
-        1,
-        Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), COMMITTED_UNTIL)),
-    ),
-)
+    ("a flexible commitment covers any family: nothing", 0, ["n2-standard-8"], 1,
+     Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), COMMITTED_UNTIL))),
+)  # fmt: skip
 def test_the_bill_falls_by_what_exceeds_the_commitments(
     saved: int, kinds: list[str], gone: int, commitments: Commitments
 ) -> None:

@@ -53,16 +53,16 @@ def test_nodes_go_as_long_as_the_bill_falls(expected: list[int], machines: float
     assert set(verdicts(made).values()) <= {("order", "underutilized"), COVERED}
 
 
-def test_of_the_nodes_that_are_kept_all_have_the_day_from_which_they_save() -> None:
-    made = passed(SIX, worth(3, NOW + DAY), worth(3, NOW + 9 * DAY))
-    assert {decision.blockers[0].detail for decision in made.decisions} == {f"saves nothing before {NOW + DAY:%F}"}
-    made = passed(SIX, worth(6, None))
-    assert {decision.blockers[0].detail for decision in made.decisions} == {"saves nothing"}
-
-
-def test_an_end_from_which_on_a_node_still_saves_nothing_is_not_its_day() -> None:
-    made = passed(SIX, worth(1, NOW + DAY), worth(6, NOW + 9 * DAY))
-    assert {decision.blockers[0].detail for decision in made.decisions} == {f"saves nothing before {NOW + 9 * DAY:%F}"}
+@cases(
+    "expected, rows",
+    ("the day from which they save", f"saves nothing before {NOW + DAY:%F}",
+     [worth(3, NOW + DAY), worth(3, NOW + 9 * DAY)]),
+    ("not one from which they still save nothing", f"saves nothing before {NOW + 9 * DAY:%F}",
+     [worth(1, NOW + DAY), worth(6, NOW + 9 * DAY)]),
+    ("no day is known", "saves nothing", [worth(6, None)]),
+)  # fmt: skip
+def test_all_nodes_that_are_kept_show(expected: str, rows: list[Commitment]) -> None:
+    assert {decision.blockers[0].detail for decision in passed(SIX, *rows).decisions} == {expected}
 
 
 def test_an_empty_node_goes_whatever_it_saves() -> None:

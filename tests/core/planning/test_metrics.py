@@ -60,16 +60,11 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
     assert sum(cluster_metrics(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
 
 
-OUTSIDE: tuple[dict[str, Any], ...] = (
-    {"labels": {names.STANDBY_NODE: "true"}},
-    {"conditions": frozenset({names.SUSPENDED_CONDITION}), "unschedulable": True, "ready": False},
-    {"labels": {names.MANAGED_NODE: "true"}},
-)
-
-
-@pytest.mark.parametrize(
+@cases(
     "outside",
-    [pytest.param(row, id=word) for row, word in zip(OUTSIDE, ("waiting", "suspended", "managed"), strict=True)],
+    ("waiting", {"labels": {names.STANDBY_NODE: "true"}}),
+    ("suspended", {"conditions": frozenset({names.SUSPENDED_CONDITION}), "unschedulable": True, "ready": False}),
+    ("managed", {"labels": {names.MANAGED_NODE: "true"}}),
 )
 def test_nodes_that_others_keep_or_pay_for_are_in_no_figure_of_their_pool(outside: dict[str, Any]) -> None:
     """The first would be the emptiest by far, and twice the size of the others."""

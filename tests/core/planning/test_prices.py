@@ -63,32 +63,20 @@ def test_a_spot_machine_costs_its_share() -> None:
 T4 = {"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}
 N1 = 189_999
 """n1-standard-4."""
-EXTRAS = [
-    pytest.param(N1 + 2 * 350_000, False, {"labels": T4, "allocatable": resources(4, 15, **{GPU: 2})}, id="two GPUs"),
-    pytest.param(
-        N1 + 350_000,
-        False,
-        {"labels": {**T4, SHARED: "4"}, "allocatable": resources(4, 15, **{GPU: 4})},
-        id="one GPU that four pods share",
-    ),
-    pytest.param(40_090 + 110_000, False, {"labels": {**T4, **SPOT, COUNT: "1"}}, id="a spot GPU has its own price"),
-    pytest.param(
-        N1 + 700_000,
-        True,
-        {"labels": {"cloud.google.com/gke-accelerator": "nvidia-x", COUNT: "1"}},
-        id="a GPU that is not listed is estimated",
-    ),
-    pytest.param(
-        N1 + 82_192,
-        False,
-        {"labels": {SSD: "true"}, "allocatable": resources(4, 15, **{"ephemeral-storage": 700 * 10**9})},
-        id="two local SSDs hold 750 GB of ephemeral storage",
-    ),
-    pytest.param(N1 + 41_096, True, {"labels": {RAW: "true"}}, id="raw ones are at least one"),
-]
 
 
-@pytest.mark.parametrize(("expected", "estimated", "given"), EXTRAS)
+@cases(
+    "expected, estimated, given",
+    ("two GPUs", N1 + 2 * 350_000, False, {"labels": T4, "allocatable": resources(4, 15, **{GPU: 2})}),
+    ("one GPU that four pods share", N1 + 350_000, False,
+     {"labels": {**T4, SHARED: "4"}, "allocatable": resources(4, 15, **{GPU: 4})}),
+    ("a spot GPU has its own price", 40_090 + 110_000, False, {"labels": {**T4, **SPOT, COUNT: "1"}}),
+    ("a GPU that is not listed is estimated", N1 + 700_000, True,
+     {"labels": {"cloud.google.com/gke-accelerator": "nvidia-x", COUNT: "1"}}),
+    ("two local SSDs hold 750 GB of ephemeral storage", N1 + 82_192, False,
+     {"labels": {SSD: "true"}, "allocatable": resources(4, 15, **{"ephemeral-storage": 700 * 10**9})}),
+    ("raw ones are at least one", N1 + 41_096, True, {"labels": {RAW: "true"}}),
+)  # fmt: skip
 def test_what_is_attached_costs_next_to_the_machine(expected: int, estimated: bool, given: dict[str, Any]) -> None:
     assert load().of(node("n", machine="n1-standard-4", **given)) == Price(expected, estimated=estimated)
 

@@ -43,9 +43,14 @@ def one_or_two() -> Snapshot:
     return only_empty(cluster(nodes, pods))
 
 
+def at_rest(made: Plan) -> tuple[str, ...]:
+    assert made.at_rest is not None
+    return made.at_rest.nodes
+
+
 def test_a_node_that_is_less_used_does_not_spoil_two_that_save_more() -> None:
     made = plan(one_or_two(), rules())
-    assert (ordered(made), made.at_rest and made.at_rest.nodes) == (["left", "right"], ("left", "right"))
+    assert (ordered(made), made.at_rest and at_rest(made)) == (["left", "right"], ("left", "right"))
     assert verdicts(made)["big"][0] == "keep"
 
 
@@ -64,8 +69,7 @@ def test_what_cannot_go_after_all_keeps_no_room_from_what_could() -> None:
         only_empty(cluster(picture.nodes, [*kept, *late], disruption_budgets=(pdb("slow", app="slow"),))), rules()
     )
 
-    assert made.at_rest is not None
-    assert made.at_rest.nodes == ("left", "right")
+    assert at_rest(made) == ("left", "right")
     assert (ordered(made), verdicts(made)["left"]) == (["big"], ("keep", "drain_too_long"))
 
 
@@ -81,8 +85,7 @@ def test_the_plan_in_steady_state_holds_only_what_leaves_a_buffer_its_room_and_a
     """A search that is told of buffers by its proof alone plans `big` and `little`, of which one goes."""
     made = plan(beside_a_buffer(), rules())
 
-    assert made.at_rest is not None
-    assert set(made.at_rest.nodes) == set(ordered(made)) == {"little", "small"}
+    assert set(at_rest(made)) == set(ordered(made)) == {"little", "small"}
 
 
 def test_what_the_plan_in_steady_state_keeps_is_room_until_what_it_takes_is_gone() -> None:
@@ -117,8 +120,7 @@ def test_budgets_that_are_used_up_are_waited_for_and_the_others_are_not() -> Non
     """One may go at a time: `left` goes, `right` follows, `big` stays."""
     made = plan(one_or_two(), rules(budgets=(Budget(Limit(count=1)),)))
     assert ordered(made) == ["left"]
-    assert made.at_rest is not None
-    assert made.at_rest.nodes == ("left", "right")
+    assert at_rest(made) == ("left", "right")
 
 
 @cases(
@@ -148,8 +150,7 @@ def test_the_plan_in_steady_state_leaves_what_must_remain(
     pools = {"a": NodePool("a", **pool), "b": NodePool("b")}
     picture = cluster(one_or_two().nodes, one_or_two().pods, pools=pools)
     made = plan(only_empty(picture), rules(cluster_wide=cluster_wide, **settings))
-    assert made.at_rest is not None
-    assert len(made.at_rest.nodes) == len(made.orders) == expected
+    assert len(at_rest(made)) == len(made.orders) == expected
 
 
 def test_an_empty_node_goes_though_the_plan_in_steady_state_needs_others_more() -> None:
@@ -163,8 +164,7 @@ def test_an_empty_node_takes_nothing_of_the_required_count_from_others() -> None
     picture = one_or_two()
     given = rules(**WAITS, required_count=4)
     made = plan(cluster([*picture.nodes, node("empty")], picture.pods), given, marks=marked("big", "left", "right"))
-    assert made.at_rest is not None
-    assert (len(made.at_rest.nodes), "empty" in made.at_rest.nodes) == (2, True)
+    assert (len(at_rest(made)), "empty" in at_rest(made)) == (2, True)
     assert "empty" not in made.wave, "nor does it wait for others"
 
 
@@ -172,8 +172,7 @@ def test_an_empty_node_takes_nothing_of_the_required_count_from_others() -> None
 def test_the_plan_in_steady_state_leaves_what_the_autoscaler_keeps(cpu: float, memory: float) -> None:
     """Four nodes offer 16 CPU and 64 GiB."""
     made = plan(replace(one_or_two(), minimum=resources(cpu, memory)), rules())
-    assert made.at_rest is not None
-    assert len(made.at_rest.nodes) == 1
+    assert len(at_rest(made)) == 1
 
 
 def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:

@@ -130,14 +130,10 @@ def test_a_dry_run_shows_what_would_be_written() -> None:
     "pods",
     ("it has a cost", [pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]]),
     ("another of them does", [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))]),
-    (
-        "or a disruption cost",
-        [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],
-    ),
-    (
-        "or one that cannot be read",
-        [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))],
-    ),
+    ("or a disruption cost",
+     [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))]),
+    ("or one that cannot be read",
+     [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))]),
     ("it is the only one", [FOUR[0]]),
     ("all are on that node", [FOUR[0], web("w9", "n1")]),
     ("the others have no node", [FOUR[0], web("w9", "")]),
@@ -154,7 +150,7 @@ def test_a_dry_run_shows_what_would_be_written() -> None:
             ("one spread over zones", pod_class(hard_spread=ZONES)),
         )
     ),
-)
+)  # fmt: skip
 def test_left_alone_is_a_pod_that_a_scale_in_does_not_rank_or_that_people_do(pods: list[Pod]) -> None:
     assert written(steered(pods, made("n1"))) == {}
 
@@ -232,15 +228,10 @@ def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], s
 @cases(
     "now, later, settings, state",
     ("of a pool that does not steer", ["n1"], (), {"steer_scale_in": False}, {}),
-    (
-        "one that is left alone for a while",
-        [],
-        ("n2", "n3"),
-        {},
-        {"backoffs": {"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "x")}},
-    ),
+    ("one that is left alone for a while", [], ("n2", "n3"), {},
+     {"backoffs": {"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "x")}}),
     ("one in flight", [], ("n2",), {"required_count": 0}, {"claims": {"uid-n1": claim("n1")}}),
-)
+)  # fmt: skip
 def test_not_shown_is(now: list[str], later: tuple[str, ...], settings: dict[str, Any], state: dict[str, Any]) -> None:
     young = {} if now else {"consolidate_after": 5 * MINUTE}
     assert told(steers(**young, **settings), between_passes(**state)) == (now, later)

@@ -295,38 +295,29 @@ def test_so_many_nodes_are_held_at_most(expected: int, count: int, limits: WaveL
 
 
 @cases(
-    "hold, let_go, wave",
-    ("what it names gets the taint, what it does not loses it", ["free"], ["held", "hard"], ["free", "other"]),
-    ("one that a person made hard is written again", ["hard"], [], ["held", "hard", "other"]),
-    ("no wave lives", [], ["held", "hard"], []),
+    "hold, let_go, wave, before",
+    ("what it names gets the taint, what it does not loses it", ["free"], ["held", "hard"], ["free", "other"], []),
+    ("one that a person made hard is written again", ["hard"], [], ["held", "hard", "other"], []),
+    ("no wave lives", [], ["held", "hard"], [], []),
+    ("what leaves it is freed, though the drainer may still write its taint", [], ["free", "hard"], ["held"], ["free"]),
+    ("one that the autoscaler has announced needs no second one", [], ["held", "hard"], ["announced"], []),
 )
-def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[str], wave: list[str]) -> None:
+def test_soft_taints_follow_the_wave_that_lives(
+    hold: list[str], let_go: list[str], wave: list[str], before: list[str]
+) -> None:
     """`other` is in flight: what stands on it is left alone."""
     rows = {
+        "announced": node("announced", taints=(announced_taint("1"),)),
         "free": node("free"),
         "held": node("held", taints=(SOFT_TAINT,)),
         "hard": node("hard", taints=(replace(SOFT_TAINT, effect=NO_SCHEDULE),)),
         "other": node("other", taints=(SOFT_TAINT, our_taint("x"))),
     }
+    now, earlier = (living(*(rows[name] for name in named)) if named else None for named in (wave, before))
 
-    found = soft_taints(rows.values(), ClusterState(), living(*(rows[name] for name in wave)) if wave else None)
+    found = soft_taints(rows.values(), ClusterState(), now, before=earlier)
 
     assert ([row.name for row in found.hold], [row.name for row in found.let_go]) == (hold, let_go)
-
-
-def test_what_leaves_a_wave_is_freed_though_its_taint_is_not_seen_yet() -> None:
-    """The drainer may be writing it: nobody would come to remove it before the next pass."""
-    rows = [node("n1"), node("n2"), node("n3")]
-
-    found = soft_taints(rows, ClusterState(), living(rows[1]), before=living(*rows[:2]))
-
-    assert [[row.name for row in part] for part in (found.hold, found.let_go)] == [["n2"], ["n1"]]
-
-
-def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -> None:
-    announced = node("n1", taints=(announced_taint("1"),))
-
-    assert soft_taints([announced], ClusterState(), living(announced)).hold == ()
 
 
 @cases(

@@ -79,13 +79,13 @@ def test_no_active_budget_for_a_reason_is_no_limit(expected: int | None, budgets
     assert limit_now(budgets, UNDERUTILIZED, 100, Calendar(WEDNESDAY_NIGHT)) == expected
 
 
-@pytest.mark.parametrize("reason", ["empty", "underutilized", "expired"])
-def test_a_person_is_bound_by_every_active_budget(reason: str) -> None:
-    assert limit_now([budget(3, reason)], MANUAL, 100, Calendar(NOW)) == 3
-
-
-def test_a_person_is_not_bound_by_a_budget_for_drift_alone() -> None:
-    assert limit_now([budget(0, "drifted")], MANUAL, 100, Calendar(NOW)) is None
+@cases(
+    "expected, reason",
+    *((reason, 3, reason) for reason in ("empty", "underutilized", "expired")),
+    ("but not by one for drift alone", None, "drifted"),
+)
+def test_a_person_is_bound_by_every_active_budget(expected: int | None, reason: str) -> None:
+    assert limit_now([budget(3, reason)], MANUAL, 100, Calendar(NOW)) == expected
 
 
 @pytest.mark.acceptance(64)
@@ -135,12 +135,6 @@ def test_windows_are_an_allow_list(expected: bool, windows: tuple[Schedule, ...]
 def test_a_freeze_holds_from_its_start_until_before_its_end(expected: bool, offset: int) -> None:
     freeze = Freeze(NOW, NOW + timedelta(hours=1))
     assert (freeze_in_force([freeze], NOW + timedelta(seconds=offset)) is freeze) is expected
-
-
-def test_a_calendar_looks_each_schedule_up_once() -> None:
-    calendar = Calendar(NOW)
-    equal = Schedule("0 9 * * mon-fri", timedelta(hours=8))
-    assert calendar.active(OFFICE_HOURS) is calendar.active(equal) is False
 
 
 def test_each_schedule_is_evaluated_once_however_many_pools_share_it() -> None:

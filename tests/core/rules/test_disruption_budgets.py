@@ -140,14 +140,11 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
 
 @cases(
     "expected, budget",
-    (
-        "counts",
-        "default/web, 1 of 3 healthy, 2 must stay",
-        at_least(2, expected_pods=3, current_healthy=1, desired_healthy=2),
-    ),
+    ("counts", "default/web, 1 of 3 healthy, 2 must stay",
+     at_least(2, expected_pods=3, current_healthy=1, desired_healthy=2)),
     ("new", "default/web, changed and not yet looked at by its controller", at_least(2, observed=False)),
     ("what its controller names", "default/web: no scale", at_least(2, fault="no scale")),
-)
+)  # fmt: skip
 def test_the_plan_shows_how_a_budget_stands(expected: str, budget: PodDisruptionBudget) -> None:
     judged = judge(pod("p"), DrainContext((budget,), PoolPolicy(), NOW))
     assert [blocker.detail for blocker in judged] == [expected]

@@ -41,15 +41,6 @@ def test_the_excess_is_shown_in_units_of_a_node_that_is_still_to_go() -> None:
     assert made.excess == {"a": Fraction(1), "": Fraction(1)}
 
 
-def test_the_excess_is_shown_in_units_of_the_least_used_node() -> None:
-    """Eight cores are free; the least used node has eight, the other four."""
-    pods = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=2)]
-
-    made = plan(cluster([node("n1"), node("n2", cpu=8, memory=32)], pods))
-
-    assert made.excess == {"a": Fraction(1), "": Fraction(1)}
-
-
 @cases(
     "expected, ignored",
     ("a taint that the policy ignores", ["n1"], frozenset({"team"})),

@@ -208,14 +208,11 @@ SUSPENDED = {
     ("waiting, by its label", [Unremovable.STANDBY_NODE], {"labels": {names.STANDBY_NODE: "true"}}),
     ("by its taint", [Unremovable.STANDBY_NODE], {"taints": (taint(names.STANDBY_NODE, "PreferNoSchedule"),)}),
     ("used up: the label is gone", [], {"labels": {f"{names.STANDBY_NODE}-buffer": "shop/b"}}),
-    (
-        "managed by Google",
-        [Unremovable.MANAGED_NODE],
-        {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
-    ),
+    ("managed by Google", [Unremovable.MANAGED_NODE],
+     {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)}),
     ("a virtual kubelet", [Unremovable.MANAGED_NODE], {"labels": {"type": "virtual-kubelet"}}),
     *((name, [Unremovable.BEING_MAINTAINED], {"conditions": frozenset({name})}) for name in names.LIFECYCLE_CONDITIONS),
-)
+)  # fmt: skip
 def test_nodes_that_are_not_there_to_be_consolidated_show_it_alone(
     expected: list[str], changes: dict[str, Any]
 ) -> None:

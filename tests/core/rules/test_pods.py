@@ -210,15 +210,3 @@ def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
 
     assert [blocker.reason for blocker in found] == expected
     assert all(block.row.passes for block in expected)
-
-
-@cases(
-    "expected, ready, always",
-    ("a Ready pod", [PodBlock.PDB_EXHAUSTED], True, True),
-    ("one that is not Ready, as long as nothing else is shown", [PodBlock.PDB_EXHAUSTED], False, False),
-    ("one that is not Ready and may always go (unhealthyPodEvictionPolicy)", [], False, True),
-)
-def test_an_exhausted_budget_blocks_what_it_counts(expected: list[PodBlock], ready: bool, always: bool) -> None:
-    budget = pdb("all", allowed=0)
-    given = replace(budget, always_evict_unhealthy=True) if always else budget
-    assert blocks(pod("p", ready=ready), given) == expected

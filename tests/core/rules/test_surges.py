@@ -91,11 +91,19 @@ def test_what_cannot_surge_stays_with_its_reason(expected: list[str], workload: 
     assert kept(given) == expected
 
 
-def test_nothing_of_the_clusters_own_is_restarted() -> None:
-    system = pod("p", namespace="kube-system")
-    given = context(None, workloads={system.spec.workload: web()})
+@cases(
+    "expected, workload, pods",
+    ("all replicas on one node surge together", [], web(2), [pod("p"), pod("q")]),
+    ("nobody cuts the grace of a pod that its controller ends", ["surge_impossible"], web(),
+     [pod("p", grace_seconds=3600)]),
+    ("nothing of the cluster's own is restarted", ["surge_impossible"], web(), [pod("p", namespace="kube-system")]),
+    ("the settings of pods hold, too", ["not_safe_to_evict"], web(),
+     [pod("p", annotations={names.SAFE_TO_EVICT: "false"})]),
+)  # fmt: skip
+def test_what_surges_is_kept_by(expected: list[str], workload: Workload, pods: list[Pod]) -> None:
+    known = {any_pod.spec.workload: workload for any_pod in pods}
 
-    assert "surge_impossible" in kept(given, system)
+    assert kept(context(None, workloads=known, disruption_budgets=(SHUT,)), *pods) == expected
 
 
 def test_each_deployment_is_counted_by_its_own_replicas() -> None:
@@ -104,10 +112,6 @@ def test_each_deployment_is_counted_by_its_own_replicas() -> None:
     given = context(None, workloads=known, disruption_budgets=(SHUT,))
 
     assert kept(given, pod("p"), pod("q", owner="ReplicaSet/api")) == ["surge_scattered"]
-
-
-def test_all_replicas_on_one_node_surge_together() -> None:
-    assert kept(context(web(2), disruption_budgets=(SHUT,)), pod("p"), pod("q")) == []
 
 
 @cases(
@@ -147,18 +151,8 @@ def test_a_namespace_without_room_for_one_more_keeps_its_pod(expected: list[str]
     assert kept(context(workload), pod("p", replaced_at_end=True)) == expected
 
 
-def test_nobody_cuts_the_grace_of_a_pod_that_its_controller_ends() -> None:
-    assert kept(context(web()), pod("p", grace_seconds=3600)) == ["surge_impossible"]
-
-
 @cases("expected, short", ("a drain has time for it", [], 1), ("it has not", ["surge_impossible"], 0))
 def test_a_deployment_that_waits_as_long_as_a_drain_lasts_is_not_restarted(expected: list[str], short: int) -> None:
     waits = DrainSettings().timeout - START - timedelta(seconds=short)
 
     assert kept(context(web(min_ready=waits)), pod("p")) == expected
-
-
-def test_the_settings_of_pods_hold_for_what_surges_too() -> None:
-    annotated = pod("p", annotations={names.SAFE_TO_EVICT: "false"})
-
-    assert kept(context(web()), annotated) == ["not_safe_to_evict"]

@@ -26,12 +26,9 @@ def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTe
     ("affinity by hostname", "n1", {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"),)}),
     ("one of two hosts", None, {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1", "n2"),)}),
     ("any other host", None, {"node_terms": (term(names.HOSTNAME_LABEL, "NotIn", "n1"),)}),
-    (
-        "that host or any with the label",
-        None,
-        {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"), term("disk", "Exists"))},
-    ),
-)
+    ("that host or any with the label", None,
+     {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"), term("disk", "Exists"))}),
+)  # fmt: skip
 def test_a_pod_that_names_one_node_is_known(expected: str | None, spec: dict[str, Any]) -> None:
     assert pinned_to_one_node(pod_class(**spec)) == expected
 
@@ -82,20 +79,18 @@ def test_only_nodes_that_stay_receive(expected: bool, subject: Node) -> None:
     assert is_destination(subject) is expected
 
 
-@cases("expected, pods", ("one place is enough", True, 1), ("no place", False, 0))
-def test_a_pod_takes_one_place(expected: bool, pods: int) -> None:
-    assert could_take(node("n", pods=pods), pod("p")) is expected
+LINUX, WINDOWS = ({names.OS_LABEL: system} for system in ("linux", "windows"))
 
 
 @cases(
-    "expected, asked, labels",
-    ("the same", True, "linux", {names.OS_LABEL: "linux"}),
-    ("Windows, without a taint", False, "linux", {names.OS_LABEL: "windows"}),
-    ("the reverse", False, "windows", {names.OS_LABEL: "linux"}),
-    ("the node does not show its own", True, "linux", {}),
-    ("the pod names none: its image may run on both", True, "", {names.OS_LABEL: "windows"}),
+    "expected, asked, subject",
+    ("one place for a pod is enough", True, "", node("n", pods=1)),
+    ("no place", False, "", node("n", pods=0)),
+    ("the same operating system", True, "linux", node("n", labels=LINUX)),
+    ("Windows, without a taint", False, "linux", node("n", labels=WINDOWS)),
+    ("the reverse", False, "windows", node("n", labels=LINUX)),
+    ("the node does not show its own", True, "linux", node("n")),
+    ("the pod names none: its image may run on both", True, "", node("n", labels=WINDOWS)),
 )
-def test_a_pod_goes_to_no_node_whose_kubelet_would_reject_its_operating_system(
-    expected: bool, asked: str, labels: dict[str, str]
-) -> None:
-    assert could_take(node("n", labels=labels), pod("p", os=asked)) is expected
+def test_a_pod_goes_to_no_node_whose_kubelet_would_reject_it(expected: bool, asked: str, subject: Node) -> None:
+    assert could_take(subject, pod("p", os=asked)) is expected

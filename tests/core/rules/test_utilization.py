@@ -187,13 +187,6 @@ def test_a_node_is_as_full_as_its_accelerators(accelerator: Fraction, score: Fra
     assert (used.accelerator, used.score) == (accelerator, score)
 
 
-def test_a_node_without_accelerators_is_measured_as_ever() -> None:
-    used = usage(node("n1"), [pod("p", cpu=1, memory=4)])
-
-    assert used is not None
-    assert (used.accelerator, used.score) == (None, Fraction(25))
-
-
 @cases(
     "expected, busy",
     ("8 of 8", "accelerator_above_limit", 8),

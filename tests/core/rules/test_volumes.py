@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.pod import Phase, Volume
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import (
     LISTS,
     PersistentVolume,
@@ -72,39 +71,22 @@ def test_a_volume_whose_place_the_pod_does_not_show_keeps_it(kind: str) -> None:
     ("its volume is gone", "unbound_claim: volume pv-data is missing", [volume_claim("data")]),
     ("binding not complete", "unbound_claim: claim data has no volume", [volume_claim("data", bound=False), DISK]),
     ("waits for its pod", None, [volume_claim("data", volume="")]),
-    (
-        "should have a volume without a pod",
-        "unbound_claim: claim data has no volume",
-        [volume_claim("data", volume="", storage_class="now"), storage_class("now", waits_for_consumer=False)],
-    ),
+    ("should have a volume without a pod", "unbound_claim: claim data has no volume",
+     [volume_claim("data", volume="", storage_class="now"), storage_class("now", waits_for_consumer=False)]),
     ("no class", "unbound_claim: claim data has no volume", [volume_claim("data", volume="", storage_class="")]),
-    (
-        "waits for somebody",
-        "volumes: volumes of class hand are made by hand",
-        [
-            volume_claim("data", volume="", storage_class="hand"),
-            storage_class("hand", provisioner="kubernetes.io/no-provisioner"),
-        ],
-    ),
-    *(
-        (
-            f"a {kind} disk",
-            f"local_volume: volume pv-data is of kind {kind}",
-            [volume_claim("data"), replace(DISK, kind=kind, driver="")],
-        )
-        for kind in ("local", "hostPath")
-    ),
-    (
-        "a disk that is read in a way of its own",
-        "volumes: volume pv-data is of kind azureDisk",
-        [volume_claim("data"), replace(DISK, kind="azureDisk", driver="")],
-    ),
+    ("waits for somebody", "volumes: volumes of class hand are made by hand",
+     [volume_claim("data", volume="", storage_class="hand"),
+      storage_class("hand", provisioner="kubernetes.io/no-provisioner")]),
+    *((f"a {kind} disk", f"local_volume: volume pv-data is of kind {kind}",
+       [volume_claim("data"), replace(DISK, kind=kind, driver="")]) for kind in ("local", "hostPath")),
+    ("a disk that is read in a way of its own", "volumes: volume pv-data is of kind azureDisk",
+     [volume_claim("data"), replace(DISK, kind="azureDisk", driver="")]),
     ("a kind not known", "volumes: volume pv-data is of kind ", [volume_claim("data"), replace(DISK, kind="")]),
     *(
         (f"a {kind} volume", None, [volume_claim("data"), replace(DISK, kind=kind, driver="")])
         for kind in ("nfs", "iscsi", "gcePersistentDisk")
     ),
-)
+)  # fmt: skip
 def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
     expected: str | None, rows: list[Row]
 ) -> None:
@@ -120,21 +102,11 @@ def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
     ("no class named, and no default", "its storage class is missing", None, [], {}),
     ("the default class", None, None, [storage_class("usual", default_since=NOW)], {}),
     ("none at all", "its storage class is missing", "", [storage_class("usual", default_since=NOW)], {}),
-    (
-        "made anywhere",
-        "class now makes a volume before its pod has a node",
-        "now",
-        [storage_class("now", waits_for_consumer=False)],
-        {},
-    ),
-    (
-        "made where there is room",
-        "pd.csi.storage.gke.io has room in some places only",
-        "standard-rwo",
-        [],
-        {"capacity_drivers": frozenset({"pd.csi.storage.gke.io"})},
-    ),
-)
+    ("made anywhere", "class now makes a volume before its pod has a node", "now",
+     [storage_class("now", waits_for_consumer=False)], {}),
+    ("made where there is room", "pd.csi.storage.gke.io has room in some places only", "standard-rwo", [],
+     {"capacity_drivers": frozenset({"pd.csi.storage.gke.io"})}),
+)  # fmt: skip
 def test_an_ephemeral_volume_is_made_again_for_the_new_pod(
     expected: str | None, given: str | None, rows: list[Row], known: dict[str, Any]
 ) -> None:
@@ -173,10 +145,6 @@ def test_a_step_of_a_drain_asks_nothing_of_claims_for_it_was_admitted_on_them() 
     assert (blocker.reason, blocker.detail) == (PodBlock.VOLUMES, "flexVolume v")
 
 
-def users(snapshot: Snapshot) -> dict[str, int]:
-    return {claim: count for claim, count in snapshot.claim_users.items() if count}
-
-
 def test_a_claim_is_used_by_every_pod_that_names_it_until_the_pod_has_ended() -> None:
     kind = pod_class(volumes=(*mounts("data", "logs"), Volume("twice", "persistentVolumeClaim", "data")))
     pods = [
@@ -188,7 +156,12 @@ def test_a_claim_is_used_by_every_pod_that_names_it_until_the_pod_has_ended() ->
         pod("scratch", on="n1", volumes=(Volume("data", "ephemeral"),)),
     ]
 
-    assert users(cluster([node("n1")], pods)) == {"default/data": 3, "default/logs": 3, "other/data": 1}
+    counted = cluster([node("n1")], pods).claim_users
+    assert {claim: users for claim, users in counted.items() if users} == {
+        "default/data": 3,
+        "default/logs": 3,
+        "other/data": 1,
+    }
 
 
 def test_a_storage_that_was_not_read_is_not_known() -> None:

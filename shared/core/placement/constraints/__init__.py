@@ -8,14 +8,7 @@ example), its line in `CONSTRAINTS`, its line out of `rules.unmodelled.UNMODELLE
 from typing import Final
 
 from shared.core.placement.constraints.attach_limits import AttachLimits
-from shared.core.placement.constraints.constraint import (
-    Constraint,
-    ConstraintInput,
-    Constraints,
-    ConstraintState,
-    ConstraintStates,
-    NewConstraint,
-)
+from shared.core.placement.constraints.constraint import NewConstraint
 from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts, OnePodClaims
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
@@ -25,13 +18,3 @@ CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (
     AntiAffinity, RequiredAffinity, HostPorts, TopologySpread, VolumePlace, OnePodClaims, AttachLimits,
 )  # fmt: skip
 """In this order they are asked; a node must be allowed by all of them."""
-
-__all__ = (
-    "CONSTRAINTS",
-    "Constraint",
-    "ConstraintInput",
-    "ConstraintState",
-    "ConstraintStates",
-    "Constraints",
-    "NewConstraint",
-)

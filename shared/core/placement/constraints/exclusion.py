@@ -4,7 +4,7 @@ A term is held by some classes and rejects some: where a pod of the one kind is,
 InterPodAffinity in both directions, NodePorts, VolumeRestrictions). Nodes without the topology key belong to no domain.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -130,17 +130,17 @@ class ExclusionState(ConstraintState):
         self.add(kind, node, -pods)
 
     def allowed_nodes(self, kind: int) -> NodeMask | None:
-        occupied = [(domains, found) for domains, found in self._barring(kind) if found]
+        occupied = [(term, found) for terms, counts in self._barring(kind) for term in terms if (found := counts[term])]
         if not occupied:
             return None
-        barred: NodeMask = np.logical_or.reduce([domains.nodes_in(found) for domains, found in occupied])
+        barred: NodeMask = np.logical_or.reduce([self._of.domains[term].nodes_in(found) for term, found in occupied])
         return ~barred
 
     def allows(self, kind: int, node: int) -> bool:
-        return not any(domains.of[node] in found for domains, found in self._barring(kind))
+        return not any(
+            self._of.domains[term].of[node] in counts[term] for terms, counts in self._barring(kind) for term in terms
+        )
 
-    def _barring(self, kind: int) -> Iterator[tuple[TopologyDomains, Counts]]:
-        """Yield what bars the class, by term: where pods are that it rejects, and where those that reject it."""
-        for terms, counts in ((self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)):
-            for term in terms:
-                yield self._of.domains[term], counts[term]
+    def _barring(self, kind: int) -> tuple[tuple[Sequence[int], TwinRows[Counts]], ...]:
+        """Return terms, and where is what bars the class by them: pods that it rejects, and those that reject it."""
+        return (self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)
