@@ -12,14 +12,14 @@ import pytest
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
+from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run, Wave, WaveNode
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
 from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.ports import State
-from tests.builders import claim, order
+from tests.builders import claim, listed_commitment, order
 from tests.fakes import FakeState
 
 Open = Callable[[str], State]
@@ -256,13 +256,7 @@ RECORD = DrainRecord(
     pods={"ns/web-1.a": PodProgress(uid="u", answer="budget", detail="ns/web", at=WHEN)},
     expire_at=LATER,
 )
-ROW = ListedCommitment(
-    name="n",
-    status="ACTIVE",
-    plan="TWELVE_MONTH",
-    end_timestamp=LATER,
-    resources=(ListedResource("VCPU", 160), ListedResource("MEMORY", 655_360)),
-)
+ROW = listed_commitment(end_timestamp=LATER)
 READING = CommitmentReading(rows=(ROW, ROW), read_at=WHEN, tried_at=LATER, fault="Compute API: 503")
 WAVE = Wave(id="w", nodes=(WaveNode("u2", "n2"), WaveNode("u1", "n1")), policy_hash="h", began=WHEN, deadline=LATER)
 
