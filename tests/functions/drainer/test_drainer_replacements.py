@@ -53,18 +53,15 @@ def waited(ebb: FakeEbb) -> float:
 
 def failing(ebb: FakeEbb, waits: Sequence[float], fault: type[Retryable | Terminal] = Retryable) -> None:
     """Reads of pods fail so many seconds after the replacement has begun to wait."""
-    read, left = ebb.cluster.pods_on, list(waits)
+    left = list(waits)
 
-    def pods_on(name: str) -> tuple[Pod, ...]:
+    def fail() -> None:
         new = ebb.cluster.pods.get("default/new")
-        if new and new.unschedulable_since and left:
-            waited = (ebb.clock.now() - new.unschedulable_since).total_seconds()
-            if waited >= left[0]:
-                left.pop(0)
-                raise fault("Kubernetes API, list pods", "429")
-        return read(name)
+        if new and new.unschedulable_since and left and waited(ebb) >= left[0]:
+            left.pop(0)
+            raise fault("Kubernetes API, list pods", "429")
 
-    ebb.cluster.pods_on = pods_on  # type: ignore[method-assign,assignment]  # what fails depends on the time
+    ebb.cluster.meanwhile["pods_on",] = fail
 
 
 def counted(ebb: FakeEbb, *, available: int, created: int = 1) -> None:
