@@ -44,12 +44,16 @@ class BadDump(BadInput):
     """A dump that `kubectl get -o json` did not print, or that lacks what a plan needs."""
 
 
-class Retryable(EbbError):
-    """An outage. `what` names the thing that did not answer as it should."""
+class FailureOf(EbbError):
+    """A failure of one thing outside, which `what` names."""
 
     def __init__(self, what: str, detail: str = "") -> None:
         super().__init__(f"{what}: {detail}" if detail else what)
         self.what = what
+
+
+class Retryable(FailureOf):
+    """An outage: it did not answer as it should."""
 
 
 class Stale(EbbError):
@@ -60,12 +64,8 @@ class Gone(Stale):
     """The object is no longer there, or another one has its name."""
 
 
-class Terminal(EbbError):
+class Terminal(FailureOf):
     """Repeating the call cannot help, e.g. permission denied."""
-
-    def __init__(self, what: str, detail: str = "") -> None:
-        super().__init__(f"{what}: {detail}" if detail else what)
-        self.what = what
 
 
 class Forbidden(Terminal):

@@ -84,12 +84,8 @@ def _entry(fields: Mapping[str, object], project: str) -> dict[str, object]:
     if "order_id" in labels:
         entry[f"{_PREFIX}/operation"] = {"id": labels["order_id"], "producer": "ebb"}
     payload = {name: value for name, value in fields.items() if name not in {*LABELS, "trace"}}
-    return {**entry, **{_free(name): value for name, value in payload.items()}}
-
-
-def _free(name: str) -> str:
-    """Keep a field from meaning something else to Cloud Logging."""
-    return f"{name}_" if name in _SPECIAL else name
+    # a field of ours must not mean something else to Cloud Logging
+    return {**entry, **{f"{name}_" if name in _SPECIAL else name: value for name, value in payload.items()}}
 
 
 def _is_given(value: object) -> bool:

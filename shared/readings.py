@@ -67,15 +67,16 @@ class SharedReadings:
         A reading that the caller makes itself is good by that alone. The one before is dropped first: two of a whole
         cluster would need twice the memory.
         """
-        last = self._last.get(what)
-        if last is not None and is_good(last):
-            return last, True
-        del last
-        with self.turn(what, sleep):
+
+        def last_good() -> T | None:
             last = self._last.get(what)
-            if last is not None and is_good(last):
-                return last, True
-            del last
+            return last if last is not None and is_good(last) else None
+
+        if (found := last_good()) is not None:
+            return found, True
+        with self.turn(what, sleep):
+            if (found := last_good()) is not None:
+                return found, True
             self._last.pop(what, None)
             fresh = self._last[what] = read()
             return fresh, False

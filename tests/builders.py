@@ -28,6 +28,7 @@ from shared.core.cluster.storage import (
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.values import Capacity, Commitment, Commitments
+from shared.core.records.commitments import ListedCommitment, ListedResource
 from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim
 
@@ -220,6 +221,15 @@ def policy(pool: str = "a", *, cluster_wide: Mapping[str, Any] | None = None, **
 
 
 COMMITTED_UNTIL = NOW + timedelta(days=100)
+
+
+def listed_commitment(
+    name: str = "e2-base", *, family: str = "E2", cores: int = 12, gib: int = 48, **changes: Any
+) -> ListedCommitment:
+    """Return a commitment to machines as the Compute API lists it: memory in MiB."""
+    amounts = (ListedResource("VCPU", cores), ListedResource("MEMORY", gib * 1024))
+    given = {"status": "ACTIVE", "plan": "TWELVE_MONTH", "type": f"GENERAL_PURPOSE_{family}", "resources": amounts}
+    return ListedCommitment(name=name, **{**given, **changes})
 
 
 def committed(family: str = "n2", vcpu: float = 80, gib: float = 320, **more: Any) -> Commitments:

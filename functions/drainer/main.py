@@ -104,8 +104,7 @@ def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> No
     try:
         leased = LeasedRecord.open(ports.state, ports.clock, order, owner, settings.step_seconds)
     except Overtaken as late:
-        refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
-        _log(ports, refusal.sentence, "INFO", refusal.value)
+        _log(ports, str(late), "INFO", late.refusal.value)
         return
     except Unreadable as fault:
         _forget(ports, order, fault)

@@ -6,6 +6,7 @@ Source: google.cloud.container_v1 Cluster and NodePool; GKE's network isolation 
 import base64
 import binascii
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from shared.adapters.google_failures import Service, shared_credentials
@@ -21,7 +22,6 @@ _GKE: Final = Service(
 _UNITS: Final = {CPU: 1000, MEMORY: 2**30}  # What a unit of the autoscaler's limits is in ours: millicores and bytes.
 _AT_WORK: Final = frozenset({"RECONCILING", "STOPPING"})
 """States of a pool whose nodes GKE changes or deletes (google.container.v1 NodePool.Status)."""
-_LOCAL: Final = "http://"  # A GKE API that stands in for Google's is plain http, on loopback.
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,6 @@ class GkeCluster:
         """Take the cluster's full name; `api` is an http:// address in the API's place."""
         self._name = name
         self._api = api
-        self._client: Any = None
 
     def read(self) -> PoolsReading:
         return reading_of(self._read())
@@ -86,7 +85,7 @@ class GkeCluster:
 
         try:
             with _GKE.naming_failures():
-                cluster = self._manager().get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
+                cluster = self._manager.get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
         except json_format.ParseError as fault:
             raise Retryable(_GKE.what, f"the answer cannot be read ({fault})") from fault
         if cluster.autopilot.enabled:
@@ -94,20 +93,16 @@ class GkeCluster:
             raise Terminal(f"{self._name} is an Autopilot cluster", why)
         return cluster
 
+    @cached_property
     def _manager(self) -> Any:
-        if self._client is None:
-            self._client = _client(self._api)
-        return self._client
+        from google.cloud.container_v1 import ClusterManagerClient
+        from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
 
-
-def _client(api: str) -> Any:
-    from google.cloud.container_v1 import ClusterManagerClient
-    from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
-
-    if not api.startswith(_LOCAL):
-        return ClusterManagerClient(credentials=shared_credentials())
-    credentials = shared_credentials(anonymous=True)
-    return ClusterManagerClient(transport=ClusterManagerRestTransport(host=api.rstrip("/"), credentials=credentials))
+        credentials = shared_credentials(anonymous=bool(self._api))
+        if not self._api:
+            return ClusterManagerClient(credentials=credentials)
+        transport = ClusterManagerRestTransport(host=self._api.rstrip("/"), credentials=credentials)
+        return ClusterManagerClient(transport=transport)
 
 
 def reading_of(cluster: Any) -> PoolsReading:

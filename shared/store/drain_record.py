@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 from msgspec.structs import replace
 
 from shared import VERSION
-from shared.core.reasons import Outcome, Reason
+from shared.core.reasons import Outcome, Reason, Refusal
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import Lease
@@ -27,16 +27,12 @@ class Overtaken(Exception):
     """The order is settled, or a later generation has begun: nothing is left to do for this message."""
 
     def __init__(self, record: DrainRecord) -> None:
-        super().__init__(record.phase.value)
-        self.record = record
+        self.refusal = Refusal.ALREADY_SETTLED if record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
+        super().__init__(self.refusal.sentence)
 
 
 class OtherNode(Exception):
-    """The message names the id of a drain of another node: a forged or a mistyped order."""
-
-    def __init__(self, record: DrainRecord) -> None:
-        super().__init__(record.order.node)
-        self.record = record
+    """The message names the id of a drain of another node: a forged or a mistyped order. It has that node's name."""
 
 
 class StepTime:
@@ -142,7 +138,7 @@ def check_node(record: DrainRecord, order: Order) -> None:
     """Raise OtherNode where the order's node is not that of the record."""
     uids = {record.node_uid, order.node_uid} - {""}
     if record.order.node != order.node or len(uids) > 1:
-        raise OtherNode(record)
+        raise OtherNode(record.order.node)
 
 
 def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any) -> None:

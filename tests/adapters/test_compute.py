@@ -23,38 +23,29 @@ def test_the_region_of_the_cluster_is_read_page_by_page(location: str) -> None:
     assert [asked.query.get("pageToken") for asked in script.asked] == [None, "more"]
 
 
-def test_pages_without_end_end_with_a_failure() -> None:
-    with scripted() as script:
-        script.says(*[Say(body={"items": [], "nextPageToken": "more"})] * 30)
-        with pytest.raises(Terminal, match="pages"):
-            RegionCommitments("projects/p/locations/europe-west4/clusters/c", api=script.address).read()
+CLUSTER = "projects/p/locations/europe-west4/clusters/c"
+
+
+def refused(reason: str) -> Say:
+    return Say(403, {"error": {"code": 403, "message": "no", "errors": [{"message": "no", "reason": reason}]}})
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [pytest.param({"items": [{"name": "a"}]}, id="no commitments"), pytest.param([], id="no object")],
-)
-def test_an_answer_of_another_shape_is_an_outage(answer: object) -> None:
-    with scripted() as script:
-        script.says(Say(body=answer))
-        with pytest.raises(Retryable, match="cannot be read"):
-            RegionCommitments("projects/p/locations/europe-west4/clusters/c", api=script.address).read()
-
-
-@pytest.mark.parametrize(
-    ("failure", "reason"),
+    ("failure", "sentence", "answers"),
     [
-        pytest.param(Retryable, "rateLimitExceeded", id="too many calls: it passes"),
-        pytest.param(Terminal, "forbidden", id="no right: it stays"),
-        pytest.param(Terminal, "accessNotConfigured", id="an API that is not enabled: it stays"),
+        pytest.param(Terminal, "pages", [Say(body={"nextPageToken": "more"})] * 30, id="pages without end"),
+        pytest.param(Retryable, "cannot be read", [Say(body={"items": [{"name": "a"}]})], id="no commitments"),
+        pytest.param(Retryable, "cannot be read", [Say(body=[])], id="no object"),
+        pytest.param(Retryable, "403", [refused("rateLimitExceeded")], id="too many calls: it passes"),
+        pytest.param(Terminal, "403", [refused("forbidden")], id="no right: it stays"),
+        pytest.param(Terminal, "403", [refused("accessNotConfigured")], id="an API that is not enabled: it stays"),
     ],
 )
-def test_a_403_is_what_its_reason_names(failure: type[Exception], reason: str) -> None:
-    refused = {"error": {"code": 403, "message": "no", "errors": [{"message": "no", "reason": reason}]}}
+def test_an_answer_that_is_no_list_has_its_name(failure: type[Exception], sentence: str, answers: list[Say]) -> None:
     with scripted() as script:
-        script.says(Say(403, refused))
-        with pytest.raises(failure):
-            RegionCommitments("projects/p/locations/europe-west4/clusters/c", api=script.address).read()
+        script.says(*answers)
+        with pytest.raises(failure, match=sentence):
+            RegionCommitments(CLUSTER, api=script.address).read()
 
 
 def test_a_deaf_service_is_left_in_time() -> None:
@@ -62,4 +53,4 @@ def test_a_deaf_service_is_left_in_time() -> None:
         deaf.bind(("127.0.0.1", 0))
         api = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         with pytest.raises(Retryable):
-            RegionCommitments("projects/p/locations/europe-west4/clusters/c", api=api, call_seconds=0.3).read()
+            RegionCommitments(CLUSTER, api=api, call_seconds=0.3).read()

@@ -181,27 +181,16 @@ def test_a_write_whose_answer_was_lost_still_wins(
 
 @pytest.mark.emulator
 @pytest.mark.xdist_group("emulator")
-def test_a_document_of_another_shape_is_named(
+def test_a_document_that_is_none_of_ours_is_named_and_no_win_of_ours(
     firestore_emulator: FirestoreEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
     database = f"ebb-{uuid4().hex[:8]}"
-    firestore.Client(project="p", database=database).document("clusters/p_l_c").set(
-        {"value": {"claims": 5}}, timeout=10
-    )
+    foreign = {"value": {"claims": 5}}
+    firestore.Client(project="p", database=database).document("clusters/p_l_c").set(foreign, timeout=10)
+    state = FirestoreState("p", database, NAME)
 
     with pytest.raises(Terminal, match="document clusters/p_l_c"):
-        FirestoreState("p", database, NAME).get(CLUSTER_KEY)
-
-
-@pytest.mark.emulator
-@pytest.mark.xdist_group("emulator")
-def test_a_document_that_somebody_else_made_is_no_win_of_ours(
-    firestore_emulator: FirestoreEmulator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-    database = f"ebb-{uuid4().hex[:8]}"
-    firestore.Client(project="p", database=database).document("clusters/p_l_c").set({"foreign": 1}, timeout=10)
-
+        state.get(CLUSTER_KEY)
     with pytest.raises(Stale):
-        FirestoreState("p", database, NAME).put(CLUSTER_KEY, ClusterState(), None)
+        state.put(CLUSTER_KEY, ClusterState(), None)

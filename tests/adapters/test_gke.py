@@ -12,6 +12,7 @@ from shared.port_types import PoolsReading
 from tests.adapters.scripted import Say, Script, scripted
 from tests.builders import resources
 
+HOUR = timedelta(hours=1)
 NAME = "projects/p/locations/europe-west4/clusters/c"
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
@@ -36,53 +37,36 @@ def autoscaling(**changes: Any) -> dict[str, Any]:
     return {"autoscaling": {"enabled": True, **changes}}
 
 
+BLUE_GREEN = {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}
+
+
 @pytest.mark.parametrize(
     ("expected", "pool"),
     [
-        pytest.param(NodePool("a", autoscaled=False), {}, id="not autoscaled"),
-        pytest.param(NodePool("a"), autoscaling(maxNodeCount=9), id="from zero"),
-        pytest.param(NodePool("a", min_per_zone=2), autoscaling(minNodeCount=2), id="a minimum per zone"),
-        pytest.param(NodePool("a", min_total=3), autoscaling(totalMinNodeCount=3), id="a minimum in total"),
-        pytest.param(NodePool("a", upgrading=True), {**autoscaling(), "status": "RECONCILING"}, id="work under way"),
-        pytest.param(NodePool("a", upgrading=True), {**autoscaling(), "status": "STOPPING"}, id="being deleted"),
+        pytest.param({"autoscaled": False}, {"autoscaling": {}}, id="not autoscaled"),
+        pytest.param({}, autoscaling(maxNodeCount=9), id="from zero"),
+        pytest.param({"min_per_zone": 2}, autoscaling(minNodeCount=2), id="a minimum per zone"),
+        pytest.param({"min_total": 3}, autoscaling(totalMinNodeCount=3), id="a minimum in total"),
+        pytest.param({"upgrading": True}, {"status": "RECONCILING"}, id="work under way"),
+        pytest.param({"upgrading": True}, {"status": "STOPPING"}, id="being deleted"),
+        pytest.param({"upgrading": True}, {"updateInfo": BLUE_GREEN}, id="a blue-green upgrade"),
+        pytest.param({"tpu_topology": "4x8"}, {"placementPolicy": {"tpuTopology": "4x8"}}, id="a slice of TPUs"),
         pytest.param(
-            NodePool("a", upgrading=True),
-            {**autoscaling(), "updateInfo": {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}},
-            id="a blue-green upgrade",
-        ),
-        pytest.param(
-            NodePool("a", tpu_topology="4x8"),
-            {**autoscaling(), "placementPolicy": {"tpuTopology": "4x8"}},
-            id="a slice of TPUs",
-        ),
-        pytest.param(
-            NodePool("a", tpu_topology="2x2x2"),
-            {**autoscaling(), "placementPolicy": {"policyName": "mine", "tpuTopology": "2x2x2"}},
+            {"tpu_topology": "2x2x2"},
+            {"placementPolicy": {"policyName": "mine", "tpuTopology": "2x2x2"}},
             id="a slice of TPUs by a policy of the user's",
         ),
-        pytest.param(
-            NodePool("a", queued=True), {**autoscaling(), "queuedProvisioning": {"enabled": True}}, id="queued"
-        ),
-        pytest.param(
-            NodePool("a", compact=True), {**autoscaling(), "placementPolicy": {"type": "COMPACT"}}, id="placed close"
-        ),
-        pytest.param(
-            NodePool("a", compact=True),
-            {**autoscaling(), "placementPolicy": {"policyName": "mine"}},
-            id="placed by a policy of the user's",
-        ),
-        pytest.param(
-            NodePool("a", consolidation_delay=timedelta(hours=1)),
-            {**autoscaling(), "config": {"consolidationDelay": "3600s"}},
-            id="a delay of its own",
-        ),
-        pytest.param(NodePool("a"), {**autoscaling(), "status": "RUNNING", "updateInfo": {}}, id="in steady state"),
+        pytest.param({"queued": True}, {"queuedProvisioning": {"enabled": True}}, id="queued"),
+        pytest.param({"compact": True}, {"placementPolicy": {"type": "COMPACT"}}, id="placed close"),
+        pytest.param({"compact": True}, {"placementPolicy": {"policyName": "mine"}}, id="placed by the user's policy"),
+        pytest.param({"consolidation_delay": HOUR}, {"config": {"consolidationDelay": "3600s"}}, id="its own delay"),
+        pytest.param({}, {"status": "RUNNING", "updateInfo": {}}, id="in steady state"),
     ],
 )
-def test_a_pools_limits_are_read(api: Script, expected: NodePool, pool: dict[str, Any]) -> None:
-    api.says(Say(body=body({"name": "a", **pool})))
+def test_a_pools_limits_are_read(api: Script, expected: dict[str, Any], pool: dict[str, Any]) -> None:
+    api.says(Say(body=body({"name": "a", **autoscaling(), **pool})))
 
-    assert gke(api).read() == PoolsReading({"a": expected}, known=True)
+    assert gke(api).read() == PoolsReading({"a": NodePool("a", **expected)}, known=True)
     assert api.calls == [("GET", f"/v1/{NAME}")]
 
 
@@ -125,22 +109,24 @@ def test_what_the_autoscaler_keeps_at_least_is_read(api: Script, expected: Resou
     assert gke(api).read().minimum == expected
 
 
+def refusal(code: int) -> Say:
+    return Say(code, {"error": {"message": "denied"}})
+
+
+def cluster(**changes: Any) -> Say:
+    return Say(body=body(**changes))
+
+
 @pytest.mark.parametrize(
     ("expected", "sentence", "say"),
     [
-        pytest.param(Terminal, "GKE API", Say(404, {"error": {"message": "no such cluster"}}), id="not found"),
-        pytest.param(
-            Terminal, r"denied.*container\.clusters\.get", Say(403, {"error": {"message": "denied"}}), id="not allowed"
-        ),
-        pytest.param(Retryable, "GKE API", Say(503, {"error": {"message": "unavailable"}}), id="unavailable"),
-        pytest.param(Retryable, "GKE API", Say(429, {"error": {"message": "quota"}}), id="over quota"),
+        pytest.param(Terminal, "GKE API", refusal(404), id="not found"),
+        pytest.param(Terminal, r"denied.*container\.clusters\.get", refusal(403), id="not allowed"),
+        pytest.param(Retryable, "GKE API", refusal(503), id="unavailable"),
+        pytest.param(Retryable, "GKE API", refusal(429), id="over quota"),
         pytest.param(Retryable, "GKE API", Say(body=b"<html>"), id="an answer that is none of GKE's"),
-        pytest.param(
-            Terminal, "is an Autopilot cluster: its", Say(body=body(autopilot={"enabled": True})), id="Google's nodes"
-        ),
-        pytest.param(
-            Terminal, "CA certificate", Say(body=body(masterAuth={"clusterCaCertificate": "%%%"})), id="an odd CA"
-        ),
+        pytest.param(Terminal, "is an Autopilot cluster: its", cluster(autopilot={"enabled": True}), id="Autopilot"),
+        pytest.param(Terminal, "CA cert", cluster(masterAuth={"clusterCaCertificate": "%%%"}), id="an odd CA"),
     ],
 )
 def test_every_failure_has_its_name(api: Script, expected: type[EbbError], sentence: str, say: Say) -> None:
@@ -152,10 +138,10 @@ def test_every_failure_has_its_name(api: Script, expected: type[EbbError], sente
 
 def test_an_api_that_is_not_there_is_an_outage() -> None:
     with scripted() as gone:
-        cluster = gke(gone)
+        absent = gke(gone)
 
     with pytest.raises(Retryable, match="GKE API"):
-        cluster.read()
+        absent.read()
 
 
 DNS = Endpoint("uid.europe-west4.gke.goog", None)

@@ -26,28 +26,34 @@ SERVICE = Service("Firestore database ebb", "Check the role.")
 
 
 @pytest.mark.parametrize(
-    ("expected", "error"),
+    ("expected", "guarded", "error"),
     [
-        pytest.param(Retryable, api.ServiceUnavailable, id="not there"),
-        pytest.param(Retryable, api.DeadlineExceeded, id="too slow"),
-        pytest.param(Retryable, api.InternalServerError, id="a fault of the service"),
-        pytest.param(Retryable, api.ResourceExhausted, id="out of quota"),
-        pytest.param(Retryable, api.Aborted, id="aborted without a precondition"),
-        pytest.param(Retryable, partial(api.RetryError, cause=None), id="retried until the time was over"),
-        pytest.param(Retryable, auth.TransportError, id="metadata server out of reach"),
-        pytest.param(Retryable, auth.RefreshError, id="token not refreshed"),
-        pytest.param(Retryable, requests.ConnectionError, id="connection refused"),
-        pytest.param(Retryable, TimeoutError, id="socket timeout"),
-        pytest.param(Terminal, api.PermissionDenied, id="no permission"),
-        pytest.param(Terminal, api.Unauthenticated, id="no valid identity"),
-        pytest.param(Terminal, api.NotFound, id="no such database"),
-        pytest.param(Terminal, api.InvalidArgument, id="a request that will never be taken"),
+        pytest.param(Retryable, Retryable, api.ServiceUnavailable, id="not there"),
+        pytest.param(Retryable, Retryable, api.DeadlineExceeded, id="too slow"),
+        pytest.param(Retryable, Retryable, api.InternalServerError, id="a fault of the service"),
+        pytest.param(Retryable, Retryable, api.ResourceExhausted, id="out of quota"),
+        pytest.param(Retryable, Stale, api.Aborted, id="too much contention"),
+        pytest.param(Retryable, Stale, api.AlreadyExists, id="somebody created it first"),
+        pytest.param(Retryable, Retryable, partial(api.RetryError, cause=None), id="retried until the time was over"),
+        pytest.param(Retryable, Retryable, auth.TransportError, id="metadata server out of reach"),
+        pytest.param(Retryable, Retryable, auth.RefreshError, id="token not refreshed"),
+        pytest.param(Retryable, Retryable, requests.ConnectionError, id="connection refused"),
+        pytest.param(Retryable, Retryable, TimeoutError, id="socket timeout"),
+        pytest.param(Terminal, Terminal, api.PermissionDenied, id="no permission"),
+        pytest.param(Terminal, Terminal, api.Unauthenticated, id="no valid identity"),
+        pytest.param(Terminal, Stale, api.NotFound, id="no such database, or somebody deleted the document"),
+        pytest.param(Terminal, Stale, api.FailedPrecondition, id="somebody wrote first"),
+        pytest.param(Terminal, Terminal, api.InvalidArgument, id="a request that will never be taken"),
     ],
 )
-def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], error: Any) -> None:
+def test_a_failure_has_one_name_and_keeps_its_cause_and_a_lost_precondition_is_the_world_having_changed(
+    expected: type[EbbError], guarded: type[EbbError], error: Any
+) -> None:
     raised = error("x")
 
     with pytest.raises(expected, match="Firestore database ebb") as caught, SERVICE.naming_failures():
+        raise raised
+    with pytest.raises(guarded, match="Firestore database ebb"), SERVICE.naming_failures(guarded=True):
         raise raised
 
     assert caught.value.__cause__ is raised
@@ -106,23 +112,6 @@ def test_a_lost_login_is_one_sentence_and_the_command_to_run_stands_next_to_it(
         raise error()
     assert str(caught.value).endswith(why)
     assert caught.value.at_a_shell.startswith(remedy)
-
-
-@pytest.mark.parametrize(
-    ("expected", "error"),
-    [
-        pytest.param(Stale, api.AlreadyExists, id="somebody created it first"),
-        pytest.param(Stale, api.FailedPrecondition, id="somebody wrote first"),
-        pytest.param(Stale, api.Aborted, id="too much contention"),
-        pytest.param(Stale, api.NotFound, id="somebody deleted it"),
-        pytest.param(Terminal, api.InvalidArgument, id="too large"),
-        pytest.param(Terminal, api.PermissionDenied, id="no permission"),
-        pytest.param(Retryable, api.ServiceUnavailable, id="not there"),
-    ],
-)
-def test_a_lost_precondition_is_the_world_having_changed(expected: type[EbbError], error: Any) -> None:
-    with pytest.raises(expected), SERVICE.naming_failures(guarded=True):
-        raise error("x")
 
 
 def test_a_fault_of_our_own_is_not_renamed() -> None:

@@ -30,6 +30,8 @@ Please run:
 
   $ gcloud auth login
 """
+GKE, HINT = "gke-gcloud-auth-plugin", {"installHint": "Get it\n from https://x.y."}
+LOG_IN, INSTALL_GKE = "run `gcloud auth login`", "run `gcloud components install gke-gcloud-auth-plugin`"
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 ANSWER = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"}
 EMPTY = {**ANSWER, "status": {}}
@@ -55,34 +57,12 @@ def says(text: str) -> str:
 @pytest.mark.parametrize(
     ("expected", "name", "script", "more"),
     [
-        pytest.param(
-            "it gave no credentials (No active account); run `gcloud auth login`",
-            "gke-gcloud-auth-plugin",
-            says(GCLOUD_SAYS),
-            {},
-            id="an expired login",
-        ),
-        pytest.param(
-            "it is not installed; run `gcloud components install gke-gcloud-auth-plugin`",
-            "gke-gcloud-auth-plugin",
-            "",
-            {},
-            id="GKE's plugin is missing",
-        ),
-        pytest.param(
-            "it is not installed; Get it from https://x.y",
-            "other",
-            "",
-            {"installHint": "Get it\n from https://x.y."},
-            id="a plugin that shows where to get it",
-        ),
+        pytest.param("it gave no credentials (No active account); " + LOG_IN, GKE, says(GCLOUD_SAYS), {}, id="expired"),
+        pytest.param("it is not installed; " + INSTALL_GKE, GKE, "", {}, id="GKE's plugin is missing"),
+        pytest.param("it is not installed; Get it from https://x.y", "other", "", HINT, id="one that shows where"),
         pytest.param("it is not installed; install it, or put its folder", "other", "", {}, id="one that does not"),
         pytest.param(
-            "it gave no credentials (Token expired); run `",
-            "other",
-            says("Token expired.\n"),
-            {},
-            id="another's failure",
+            "credentials (Token expired); run `", "other", says("Token expired.\n"), {}, id="another's failure"
         ),
         pytest.param("other -x y` to see why", "other", "exit 3", {"args": ["-x", "y"]}, id="how to see it again"),
         pytest.param("it gave no credentials (its answer", "other", "echo", {}, id="an answer that is none"),

@@ -22,6 +22,14 @@ def read_budget(spec: dict[str, Any], **status: Any) -> PodDisruptionBudget:
     return node_objects.disruption_budget(msgspec.convert(raw, wire.PodDisruptionBudget))
 
 
+NEVER = {
+    "type": "Ready",
+    "status": "Unknown",
+    "reason": "NodeStatusNeverUpdated",
+    "lastTransitionTime": "2026-03-04T11:00:00Z",
+}
+
+
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [
@@ -32,22 +40,7 @@ def read_budget(spec: dict[str, Any], **status: Any) -> PodDisruptionBudget:
         pytest.param((False, True), {"ready": "Unknown", "since": "2026-03-04T21:00:00Z"}, id="silent since later"),
         pytest.param((False, False), {"ready": "False", "since": None}, id="no transition time"),
         pytest.param((False, False), {"status": {}}, id="no conditions, no allocatable"),
-        pytest.param(
-            (False, False),
-            {
-                "status": {
-                    "conditions": [
-                        {
-                            "type": "Ready",
-                            "status": "Unknown",
-                            "reason": "NodeStatusNeverUpdated",
-                            "lastTransitionTime": "2026-03-04T11:00:00Z",
-                        }
-                    ]
-                }
-            },
-            id="the kubelet never reported",
-        ),
+        pytest.param((False, False), {"status": {"conditions": [NEVER]}}, id="the kubelet never reported"),
     ],
 )
 def test_readiness_is_the_ready_conditions(expected: tuple[bool, bool], changes: dict[str, Any]) -> None:

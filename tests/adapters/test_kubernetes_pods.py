@@ -41,6 +41,15 @@ def term(**changes: Any) -> dict[str, Any]:
 
 
 IN_A = {"key": "pool", "operator": "In", "values": ["a"]}
+ALL_OF_ONE = spread(
+    maxSkew=2,
+    minDomains=3,
+    labelSelector={"matchLabels": {"app": "web"}},
+    matchLabelKeys=["v"],
+    nodeAffinityPolicy="Ignore",
+    nodeTaintsPolicy="Honor",
+)
+ALL_READ = SpreadConstraint("zone", WEB, 2, 3, ("v",), honours_affinity=False, honours_taints=True)
 GATES = [{"name": "quota"}]
 
 
@@ -72,26 +81,7 @@ GATES = [{"name": "quota"}]
             {"topologySpreadConstraints": [spread(), spread(topologyKey="host", whenUnsatisfiable="ScheduleAnyway")]},
             id="only spread that the scheduler enforces",
         ),
-        pytest.param(
-            {
-                "hard_spread": (
-                    SpreadConstraint("zone", WEB, 2, 3, ("v",), honours_affinity=False, honours_taints=True),
-                )
-            },
-            {
-                "topologySpreadConstraints": [
-                    spread(
-                        maxSkew=2,
-                        minDomains=3,
-                        labelSelector={"matchLabels": {"app": "web"}},
-                        matchLabelKeys=["v"],
-                        nodeAffinityPolicy="Ignore",
-                        nodeTaintsPolicy="Honor",
-                    )
-                ]
-            },
-            id="all of a spread",
-        ),
+        pytest.param({"hard_spread": (ALL_READ,)}, {"topologySpreadConstraints": [ALL_OF_ONE]}, id="all of a spread"),
         pytest.param({"scheduling_gates": ("quota",)}, {"schedulingGates": GATES}, id="scheduling gates"),
         pytest.param({"resource_claims": ("gpu",)}, {"resourceClaims": [{"name": "gpu"}]}, id="resource claims"),
         pytest.param({"unmodelled": ("workloadRef",)}, {"workloadRef": {"name": "gang"}}, id="gang scheduling"),

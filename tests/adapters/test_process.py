@@ -10,7 +10,7 @@ from shared.adapters.process import TIMED, SystemClock, timed_calls
 from shared.errors import Gone, Retryable
 from shared.ports import Clock, Ports
 from tests.builders import node
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, failing
 from tests.functions.fake_ebb import FakeEbb
 
 LOOK = "import sys, {0}; print(*sorted({{'grpc', 'google.auth', 'google.api_core', 'requests'}} & set(sys.modules)))"
@@ -40,13 +40,7 @@ def test_sleeping_passes_time_and_a_negative_sleep_none() -> None:
 def timed(seconds: float = 2) -> tuple[FakeEbb, Ports]:
     """Ports whose read of one node takes so long."""
     ebb = FakeEbb(node("n1"))
-    own = ebb.cluster.node
-
-    def slow(name: str) -> object:
-        ebb.clock.advance(seconds)
-        return own(name)
-
-    ebb.cluster.node = slow  # type: ignore[method-assign,assignment]  # a call that takes time
+    ebb.cluster.meanwhile["node",] = lambda: ebb.clock.advance(seconds)
     return ebb, timed_calls(ebb.ports)
 
 
@@ -66,7 +60,7 @@ def test_a_call_writes_how_long_it_took_and_answers_as_before() -> None:
 @pytest.mark.parametrize("fault", [Retryable("kubernetes", "timeout"), Gone("no such node")])
 def test_a_call_that_fails_is_timed_too_and_fails_as_before(fault: Exception) -> None:
     ebb, ports = timed()
-    ebb.cluster.failures["node"] = [fault]  # type: ignore[list-item]  # both are faults of Ebb's
+    ebb.cluster.meanwhile["node", "n1"] = failing(fault)
 
     with pytest.raises(type(fault)):
         ports.cluster.node("n1")

@@ -74,16 +74,12 @@ def test_a_file_held_by_another_process_is_an_outage(tmp_path: Path) -> None:
             state.put(CLUSTER_KEY, ClusterState(), None)
 
 
-def test_a_path_that_cannot_be_opened_shows_what_to_check(tmp_path: Path) -> None:
-    with pytest.raises(Terminal, match="EBB_STATE"):
-        SqliteState(str(tmp_path / "no" / "folder"), NAME)
-
-
-def test_a_file_that_is_no_database_shows_what_to_check(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", [pytest.param("no/folder", id="not there"), pytest.param("state", id="no database")])
+def test_a_file_that_cannot_be_opened_shows_what_to_check(path: str, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("something else " * 100)
 
     with pytest.raises(Terminal, match="EBB_STATE"):
-        SqliteState(str(tmp_path / "state"), NAME)
+        SqliteState(str(tmp_path / path), NAME)
 
 
 def test_a_document_of_another_shape_is_named(tmp_path: Path) -> None:

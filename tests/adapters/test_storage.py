@@ -1,6 +1,7 @@
 """What the bucket's adapter does beyond the laws of `PolicySource`: naming refusals, and no credentials on loopback."""
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ def parse(data: bytes) -> Policy:
     return Policy(hash=data.decode())
 
 
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackBucket]:
+    with LoopbackBucket() as served:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", served.address)
+        yield served
+
+
 @pytest.mark.parametrize(
     ("expected", "status", "sentence"),
     [
@@ -27,15 +35,11 @@ def parse(data: bytes) -> Policy:
         pytest.param(Retryable, 429, "gs://policies/policy.yaml", id="out of quota"),
     ],
 )
-def test_a_refusal_is_named(
-    expected: type[EbbError], status: int, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with LoopbackBucket() as bucket:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
-        bucket.status = status
+def test_a_refusal_is_named(bucket: LoopbackBucket, expected: type[EbbError], status: int, sentence: str) -> None:
+    bucket.status = status
 
-        with pytest.raises(expected, match=sentence):
-            BucketPolicy("policies", "policy.yaml", parse, call_seconds=patience(expected)).read()
+    with pytest.raises(expected, match=sentence):
+        BucketPolicy("policies", "policy.yaml", parse, call_seconds=patience(expected)).read()
 
 
 def test_an_outage_is_named_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,28 +51,24 @@ def test_an_outage_is_named_when_the_time_is_over(monkeypatch: pytest.MonkeyPatc
             BucketPolicy("policies", "policy.yaml", parse, call_seconds=0.5).read()
 
 
-def test_a_stand_in_is_asked_once_and_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackBucket() as bucket:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
-        bucket.data = b"one"
+def test_a_stand_in_is_asked_once_and_without_credentials(bucket: LoopbackBucket) -> None:
+    bucket.data = b"one"
 
-        BucketPolicy("policies", "a folder/policy.yaml", parse).read()
+    BucketPolicy("policies", "a folder/policy.yaml", parse).read()
 
-        [(path, authorization)] = bucket.requests
-        assert path == "/storage/v1/b/policies/o/a%20folder%2Fpolicy.yaml?alt=media"
-        assert authorization is None
+    [(path, authorization)] = bucket.requests
+    assert path == "/storage/v1/b/policies/o/a%20folder%2Fpolicy.yaml?alt=media"
+    assert authorization is None
 
 
-def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackBucket() as bucket:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
-        source = BucketPolicy("policies", "policy.yaml", parse)
-        bucket.data = b"x" * MOST_POLICY_BYTES
-        assert source.read().hash == bucket.data.decode()
+def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(bucket: LoopbackBucket) -> None:
+    source = BucketPolicy("policies", "policy.yaml", parse)
+    bucket.data = b"x" * MOST_POLICY_BYTES
+    assert source.read().hash == bucket.data.decode()
 
-        bucket.data += b"x"
-        with pytest.raises(BadPolicy, match="larger"):
-            source.read()
+    bucket.data += b"x"
+    with pytest.raises(BadPolicy, match="larger"):
+        source.read()
 
 
 @pytest.mark.parametrize("path", [pytest.param("", id="a folder"), pytest.param("file/policy.yaml", id="below a file")])
@@ -79,13 +79,11 @@ def test_a_path_that_is_no_file_is_a_persons_mistake(path: str, tmp_path: Path) 
         FilePolicy(str(tmp_path / path), parse).read()
 
 
-def test_a_passing_fault_of_the_service_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackBucket() as bucket:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
-        bucket.data = b"one"
-        bucket.status, bucket.faults = 503, 1
+def test_a_passing_fault_of_the_service_is_not_shown(bucket: LoopbackBucket) -> None:
+    bucket.data = b"one"
+    bucket.status, bucket.faults = 503, 1
 
-        assert BucketPolicy("policies", "policy.yaml", parse).read().hash == "one"
+    assert BucketPolicy("policies", "policy.yaml", parse).read().hash == "one"
 
 
 def test_without_an_identity_the_start_shows_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

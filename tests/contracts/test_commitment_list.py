@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from shared.adapters.compute import RegionCommitments
-from shared.core.records.commitments import ListedCommitment, ListedResource
+from shared.core.records.commitments import ListedCommitment
 from shared.errors import Retryable, Terminal
 from shared.ports import CommitmentList
 from tests.adapters.scripted import Say, scripted
+from tests.builders import listed_commitment
 from tests.fakes import FakeCommitments
 
 CLUSTER = "projects/p/locations/europe-west4/clusters/c"
@@ -51,15 +52,8 @@ def office(request: pytest.FixtureRequest) -> Iterator[Office]:
         )
 
 
-WHOLE = ListedCommitment(
-    name="n2-base",
-    status="ACTIVE",
-    plan="THIRTY_SIX_MONTH",
-    type="GENERAL_PURPOSE_N2",
-    region="europe-west4",
-    end_timestamp=datetime(2027, 5, 1, 7, tzinfo=UTC),
-    auto_renew=True,
-    resources=(ListedResource("VCPU", 160), ListedResource("MEMORY", 655_360)),
+WHOLE = listed_commitment(
+    "n2-base", family="N2", region="europe-west4", end_timestamp=datetime(2027, 5, 1, 7, tzinfo=UTC), auto_renew=True
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -11,14 +12,14 @@ import pytest
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
+from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run, Wave, WaveNode
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
 from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.ports import State
-from tests.builders import claim, order
+from tests.builders import claim, listed_commitment, order
 from tests.fakes import FakeState
 
 Open = Callable[[str], State]
@@ -138,18 +139,14 @@ def test_any_id_is_a_document_of_its_own(state: State) -> None:
 
 
 def test_times_keep_their_microseconds_and_are_in_utc(state: State) -> None:
-    state.put(run_key("2026-03-04T22:00:00Z"), Run(run_id="r", lease=Lease("me", WHEN), expire_at=later()), None)
+    state.put(run_key("2026-03-04T22:00:00Z"), Run(run_id="r", lease=Lease("me", WHEN), expire_at=LATER), None)
 
     run = state.get(run_key("2026-03-04T22:00:00Z")).value
 
     assert run is not None
-    assert (run.lease.until, run.expire_at) == (WHEN, later())
+    assert (run.lease.until, run.expire_at) == (WHEN, LATER)
     assert run.lease.until.utcoffset() == timedelta(0)
     assert type(run.lease.until) is datetime
-
-
-def later() -> datetime:
-    return datetime(2999, 1, 1, 0, 0, 0, 1, tzinfo=UTC)
 
 
 def test_a_whole_collection_is_read_with_versions_that_hold(state: State) -> None:
@@ -252,33 +249,28 @@ def full_claim(number: int) -> Claim:
     )
 
 
-def test_a_drain_record_survives_with_all_its_parts(state: State) -> None:
-    record = DrainRecord(
-        order=order("gke-a", ignore=("windows",)),
-        phase=DrainPhase.CORDONED,
-        pods={"ns/web-1.a": PodProgress(uid="u", answer="budget", detail="ns/web", at=WHEN)},
-        expire_at=later(),
-    )
-    state.put(drain_key("0a"), record, None)
-
-    assert state.get(drain_key("0a")).value == record
-    assert state.get(DocumentKey("drains", "0b", DrainRecord)).value is None
-
-
-def test_a_list_of_commitments_survives_as_google_wrote_it(state: State) -> None:
-    resources = (ListedResource("VCPU", 160), ListedResource("MEMORY", 655_360))
-    row = ListedCommitment(name="n", status="ACTIVE", plan="TWELVE_MONTH", end_timestamp=later(), resources=resources)
-    reading = CommitmentReading(rows=(row, row), read_at=WHEN, tried_at=later(), fault="Compute API: 503")
-    state.put(COMMITMENTS_KEY, reading, None)
-
-    assert state.get(COMMITMENTS_KEY).value == reading
+LATER = datetime(2999, 1, 1, 0, 0, 0, 1, tzinfo=UTC)
+RECORD = DrainRecord(
+    order=order("gke-a", ignore=("windows",)),
+    phase=DrainPhase.CORDONED,
+    pods={"ns/web-1.a": PodProgress(uid="u", answer="budget", detail="ns/web", at=WHEN)},
+    expire_at=LATER,
+)
+ROW = listed_commitment(end_timestamp=LATER)
+READING = CommitmentReading(rows=(ROW, ROW), read_at=WHEN, tried_at=LATER, fault="Compute API: 503")
+WAVE = Wave(id="w", nodes=(WaveNode("u2", "n2"), WaveNode("u1", "n1")), policy_hash="h", began=WHEN, deadline=LATER)
 
 
-def test_a_wave_survives_with_its_nodes_in_order(state: State) -> None:
-    """Firestore refuses an array within an array."""
-    wave = Wave(
-        id="w", nodes=(WaveNode("u2", "n2"), WaveNode("u1", "n1")), policy_hash="h", began=WHEN, deadline=later()
-    )
-    state.put(WAVE_KEY, wave, None)
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        pytest.param(drain_key("0a"), RECORD, id="a drain's record"),
+        pytest.param(COMMITMENTS_KEY, READING, id="a list of commitments as Google wrote it"),
+        pytest.param(WAVE_KEY, WAVE, id="a wave with its nodes in order: Firestore refuses an array within an array"),
+    ],
+)
+def test_a_document_survives_with_all_its_parts(state: State, key: DocumentKey[Any], value: object) -> None:
+    state.put(key, value, None)
 
-    assert state.get(WAVE_KEY).value == wave
+    assert state.get(key).value == value
+    assert state.get(DocumentKey(key.collection, "another", key.type)).value is None

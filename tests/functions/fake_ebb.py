@@ -154,6 +154,15 @@ class FakeEbb:
         while (found := self.find_record(order.order_id)) and found.phase not in (ends or (DrainPhase.SETTLED,)):
             assert self.deliver(self.bus.published[-1]) is PushReply.DONE
 
+    def carry_on(self, after: float = 0) -> int:
+        """Deliver what is published, each so many seconds after the last, until nothing is; return how many."""
+        count = 0
+        while self.bus.published:
+            self.pass_time(seconds=after)
+            assert self.deliver(self.bus.published.pop(0)) is PushReply.DONE
+            count += 1
+        return count
+
     def releases(self) -> list[Order]:
         """Return the releases that are published."""
         return [order for order in self.bus.published if order.kind is OrderKind.RELEASE]

@@ -84,7 +84,7 @@ def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others
     assert releases(ebb) == {("n1", "watchdog"), ("n4", "orphan")}
 
 
-def test_a_node_whose_failed_deletion_can_never_be_read_is_returned() -> None:
+def test_a_node_whose_failed_deletion_can_never_be_read_is_returned_and_both_functions_show_what_is_missing() -> None:
     ebb = overdue()
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
     ebb.cluster.failures["deletion_attempts"] = [DENIED] * 9
@@ -92,18 +92,7 @@ def test_a_node_whose_failed_deletion_can_never_be_read_is_returned() -> None:
     ebb.tick()
     assert carried_out(ebb) == [PushReply.DONE]
 
-    assert ebb.cluster.nodes["n1"].drain_taint is None
-    assert ebb.remembered().claims == {}
-
-
-def test_planner_and_drainer_show_of_the_same_missing_advice_the_same() -> None:
-    ebb = overdue()
-    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
-    ebb.cluster.failures["deletion_attempts"] = [DENIED] * 9
-
-    ebb.tick()
-    carried_out(ebb)
-
+    assert (ebb.cluster.nodes["n1"].drain_taint, ebb.remembered().claims) == (None, {})
     said = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
     expected = f"Going on without the autoscaler's events about n1: {DENIED}"
     assert {(line["event"], line["severity"], line["message"]) for line in said} == {

@@ -1,6 +1,5 @@
 """The snapshot that all judge alike, and lists that only advise."""
 
-from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -39,13 +38,6 @@ def test_what_was_read_of_a_workload_counts_more_than_its_pods() -> None:
 def test_what_the_autoscaler_keeps_at_least_is_part_of_the_snapshot() -> None:
     reading = PoolsReading({}, known=True, minimum=resources(20, 64))
     assert snapshot_of("c", ClusterReading((), (), (), {}), reading, NOW, NOW).minimum == resources(20, 64)
-
-
-def test_what_namespaces_limit_is_part_of_the_snapshot() -> None:
-    limits = NamespaceLimits(unread=("resourcequotas",))
-    reading = ClusterReading((), (), (), {}, limits=limits)
-
-    assert snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW).limits == limits
 
 
 def test_of_pods_that_are_not_all_there_are_nothing_is_counted() -> None:
@@ -123,30 +115,6 @@ def said(**parts: Any) -> list[str]:
     warn_of_unread(log, "drain_step", ClusterReading((), (), (), {}, **whole))
     assert {line["severity"] for line in log.lines} <= {"WARNING"}
     return [str(line["message"]) for line in log.lines]
-
-
-@pytest.mark.parametrize(
-    ("part", "kind"),
-    [
-        pytest.param("storage", Storage, id="storage"),
-        pytest.param("autoscalers", VerticalAutoscalers, id="VerticalPodAutoscalers"),
-        pytest.param("limits", NamespaceLimits, id="limits of namespaces"),
-        pytest.param("buffers", Buffers, id="capacity buffers"),
-    ],
-)
-def test_lists_that_may_not_be_read_are_named_and_nothing_is_shown_where_all_were(
-    part: str, kind: Callable[..., Any]
-) -> None:
-    assert said(**{part: kind(unread=())}) == []
-    (sentence,) = said(**{part: kind(unread=("ones", "others"))})
-    assert "ones, others" in sentence
-
-
-@pytest.mark.parametrize("unread", ["capacitybuffers", "podtemplates", "computeclasses"])
-def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(unread: str) -> None:
-    (sentence,) = said(buffers=Buffers(unread=(unread,)))
-
-    assert ("ComputeClasses" in sentence) is (unread == "computeclasses")
 
 
 def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from shared.adapters.kubernetes import node_objects, wire, writes
+from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.kubernetes.buffer_objects import read_buffers
 from shared.adapters.kubernetes.client import Item, KubernetesClient, Pages, segment
 from shared.adapters.kubernetes.namespace_limits import read_limits
@@ -21,14 +21,15 @@ from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.transport import Call
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.adapters.kubernetes.workloads import Controllers, read_others
+from shared.adapters.kubernetes.writes import PodWrites
 from shared.adapters.process import system_time
 from shared.core.cluster.autoscaling import Buffers, ComputeClasses
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
-from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.errors import Gone, Stale
-from shared.port_types import ClusterReading, DeletionAttempts, Eviction, Traffic
+from shared.port_types import ClusterReading, DeletionAttempts, Traffic
 
 T = TypeVar("T")
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
@@ -47,12 +48,12 @@ _TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
 _LONGEST_MESSAGE: Final = 1024  # The API's limit for an event's message.
 
 
-class KubernetesCluster:
+class KubernetesCluster(PodWrites):
     """Implements `shared.ports.Cluster`."""
 
     def __init__(self, client: KubernetesClient, now: Callable[[], datetime] = system_time) -> None:
         """`now` dates events that are written for people."""
-        self._client = client
+        super().__init__(client)
         self._controllers = Controllers(client)
         self._now = now
 
@@ -147,18 +148,6 @@ class KubernetesCluster:
             "count": 1,
         }
         self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
-
-    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
-        return writes.evict(self._client, pod, grace_seconds, dry_run=dry_run)
-
-    def deployment(self, name: str) -> Deployment:
-        return writes.read_deployment(self._client, name)
-
-    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
-        return writes.restart(self._client, deployment, stamp, dry_run=dry_run)
-
-    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
-        return writes.set_cost(self._client, pod, cost)
 
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
         return self._list("pods", "/api/v1/pods", _pods, lambda items: tuple(map(PodDecoder().decode, items)), query)

@@ -6,6 +6,7 @@ GKE rotates a cluster's CA and with it its address, and an instance may live for
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -169,15 +170,9 @@ class Transport:
             if self._monotonic() - self._last_looked_at < LOOK_AGAIN_AFTER:
                 return False
             self._last_looked_at = self._monotonic()
-            access = _look_up_again(connection.access)
+            access = None
+            with suppress(EbbError):  # where it is cannot be read: the outage stays as it is
+                access = connection.access.find_again()
             if access is not None:
                 self._connection = Connection(access)
             return access is not None
-
-
-def _look_up_again(access: "Access") -> "Access | None":
-    """Return the way in as it is now; None if it is the same or cannot be read."""
-    try:
-        return access.find_again()
-    except EbbError:
-        return None

@@ -53,15 +53,6 @@ def eviction_body(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, A
     }
 
 
-def evict(client: KubernetesClient, pod: Pod, grace_seconds: int, *, dry_run: bool) -> Eviction:
-    """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
-    query, body = {"dryRun": "All"} if dry_run else {}, eviction_body(pod, grace_seconds, dry_run=dry_run)
-    try:
-        return answer(pod, client.send(Call("create", "pods/eviction", f"{_pod_path(pod)}/eviction", query, body)))
-    except Retryable as outage:
-        return Eviction(EvictionAnswer.LATER, str(outage))
-
-
 def _pod_path(pod: Pod) -> str:
     return f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}"
 
@@ -121,19 +112,6 @@ _GRANTED_BY: Final = "infra/options/surge.yaml"
 _raw: Final = msgspec.json.Decoder(_RawDeployment)
 
 
-def read_deployment(client: KubernetesClient, name: str) -> Deployment:
-    """Read one by `namespace/Deployment/name`. Raises Gone."""
-    return _ask(client, Call("get", "deployments", _path(name)))
-
-
-def restart(client: KubernetesClient, given: Deployment, stamp: str, *, dry_run: bool) -> Deployment:
-    """Write or remove the stamp on the version read; a Deployment that has it already is left as it is."""
-    if given.stamp == stamp:
-        return given
-    query = {"dryRun": "All"} if dry_run else {}
-    return _ask(client, Call("patch", "deployments", _path(given.name), query, _patch(given, stamp), _GRANTED_BY))
-
-
 def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
     goes_back = stamp == given.earlier
     notes = {SURGED_BEFORE: None if goes_back else given.stamp or None}
@@ -143,10 +121,8 @@ def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
     }
 
 
-def _ask(client: KubernetesClient, call: Call) -> Deployment:
-    return client.fetch(
-        call, lambda body: workloads.deployment(workloads.ONE.decode(body), _digest(_raw.decode(body).spec.template))
-    )
+def _read(body: bytes) -> Deployment:
+    return workloads.deployment(workloads.ONE.decode(body), _digest(_raw.decode(body).spec.template))
 
 
 def _digest(template: Mapping[str, Any]) -> str:
@@ -163,18 +139,6 @@ def _path(name: str) -> str:
 
 
 _object: Final = msgspec.json.Decoder(wire.AnyObject)
-
-
-def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
-    """Read the pod afresh and patch the version read: what stands there by then decides. See `ports.Cluster`."""
-    path = _pod_path(pod)
-    fresh = client.fetch(Call("get", "pods", path), _object.decode).metadata
-    if fresh.uid != pod.uid:
-        raise Gone(f"pod {pod.key}: another pod has its name now.")
-    patch = cost_patch(fresh, cost)
-    if patch is not None:
-        client.ask(Call("patch", "pods", path, body=patch))
-    return patch is not None
 
 
 def cost_patch(meta: wire.Meta, cost: int | None) -> dict[str, Any] | None:
@@ -194,3 +158,41 @@ def cost_patch(meta: wire.Meta, cost: int | None) -> dict[str, Any] | None:
 
 def _cost_patch(meta: wire.Meta, annotations: Mapping[str, str | None]) -> dict[str, Any]:
     return {"metadata": {"uid": meta.uid, "resourceVersion": meta.resource_version, "annotations": annotations}}
+
+
+class PodWrites:
+    """The writes of `shared.ports.Cluster` on pods and their Deployments."""
+
+    def __init__(self, client: KubernetesClient) -> None:
+        self._client = client
+
+    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
+        """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
+        query, body = {"dryRun": "All"} if dry_run else {}, eviction_body(pod, grace_seconds, dry_run=dry_run)
+        call = Call("create", "pods/eviction", f"{_pod_path(pod)}/eviction", query, body)
+        try:
+            return answer(pod, self._client.send(call))
+        except Retryable as outage:
+            return Eviction(EvictionAnswer.LATER, str(outage))
+
+    def deployment(self, name: str) -> Deployment:
+        return self._client.fetch(Call("get", "deployments", _path(name)), _read)
+
+    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
+        if deployment.stamp == stamp:
+            return deployment
+        query, patch = {"dryRun": "All"} if dry_run else {}, _patch(deployment, stamp)
+        return self._client.fetch(
+            Call("patch", "deployments", _path(deployment.name), query, patch, _GRANTED_BY), _read
+        )
+
+    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
+        """Read the pod afresh and patch the version read: what stands there by then decides."""
+        path = _pod_path(pod)
+        fresh = self._client.fetch(Call("get", "pods", path), _object.decode).metadata
+        if fresh.uid != pod.uid:
+            raise Gone(f"pod {pod.key}: another pod has its name now.")
+        patch = cost_patch(fresh, cost)
+        if patch is not None:
+            self._client.ask(Call("patch", "pods", path, body=patch))
+        return patch is not None

@@ -4,9 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 from functions.drainer.main import PushReply
-from shared.core.records.drain_record import DrainPhase
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import Order, OrderKind
 from shared.errors import Retryable
+from shared.port_types import Eviction
 from tests.builders import NOW, node, order, pdb, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 
@@ -40,6 +41,15 @@ def phase(ebb: FakeEbb, order_id: str = "order") -> DrainPhase | None:
 def deliver_until_settled(ebb: FakeEbb, order_id: str = "order") -> None:
     while phase(ebb, order_id) is not DrainPhase.SETTLED:
         assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
+
+
+def half_returned() -> FakeEbb:
+    """A drain whose end has begun, and whose node could not be written."""
+    ebb = fake_ebb()
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
+    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
+    assert ebb.drain(order()) is PushReply.AGAIN
+    return ebb
 
 
 def dies_after(ebb: FakeEbb, method: str) -> None:

@@ -8,11 +8,11 @@ import pytest
 from functions.drainer.main import PushReply
 from shared.adapters.prices import load
 from shared.core.policy.values import NO_COMMITMENTS, Commitments
-from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
+from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale, Terminal
 from shared.port_types import COMMITMENTS_KEY, Eviction
-from tests.builders import NOW, committed, node, order, pdb, pod, policy
+from tests.builders import NOW, committed, listed_commitment, node, order, pdb, pod, policy
 from tests.fakes import failing
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 
@@ -121,13 +121,7 @@ def test_a_node_that_vanishes_mid_way_closes_the_drain() -> None:
 PRICE = load().of(node("n1")).per_hour
 WRITTEN = committed("e2", vcpu=12, gib=48)
 READ = Commitments(read=True)
-LIST = ListedCommitment(
-    name="e2-base",
-    status="ACTIVE",
-    plan="TWELVE_MONTH",
-    type="GENERAL_PURPOSE_E2",
-    resources=(ListedResource("VCPU", 12), ListedResource("MEMORY", 48 * 1024)),
-)
+LIST = listed_commitment()
 
 
 @pytest.mark.parametrize(

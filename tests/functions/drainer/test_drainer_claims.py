@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 import pytest
 from msgspec.structs import replace as changed
 
-from functions.drainer.main import PushReply
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD
 from tests.builders import mounts, order, pdb, persistent_volume, pod, storage, volume_claim
@@ -42,19 +41,13 @@ def waiting(ebb: FakeEbb) -> Pod:
     return pod("new", kind=CLAIMING, phase=Phase.PENDING, ready=False, created=now, unschedulable_since=now)
 
 
-def carried_through(ebb: FakeEbb) -> None:
-    """Deliver the order and every continuation."""
-    assert ebb.drain(order()) is PushReply.DONE
-    while ebb.bus.published:
-        assert ebb.deliver(ebb.bus.published.pop(0)) is PushReply.DONE
-
-
 @pytest.mark.parametrize("step_seconds", [15, 25, 480])
 @pytest.mark.parametrize("bound_after", [0, 15])
 def test_the_end_of_its_predecessor_is_no_place_to_wait_for(bound_after: float, step_seconds: float) -> None:
     ebb = one_drain(READ_WRITE_ONCE_POD, bound_after=bound_after, step_seconds=step_seconds)
 
-    carried_through(ebb)
+    ebb.drain(order())
+    ebb.carry_on()
 
     assert ebb.reasons("drain_result") == []
     assert holder(ebb) == "order"
@@ -64,7 +57,8 @@ def test_the_end_of_its_predecessor_is_no_place_to_wait_for(bound_after: float, 
 def test_from_that_end_on_it_waits_for_a_place_as_any_other() -> None:
     ebb = one_drain(READ_WRITE_ONCE_POD, bound_after=None)
 
-    carried_through(ebb)
+    ebb.drain(order())
+    ebb.carry_on()
 
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
     since = ebb.cluster.pods["default/new"].unschedulable_since
@@ -75,6 +69,7 @@ def test_from_that_end_on_it_waits_for_a_place_as_any_other() -> None:
 def test_a_claim_that_several_pods_may_use_keeps_nobody_waiting() -> None:
     ebb = one_drain(READ_WRITE_ONCE, bound_after=0)
 
-    carried_through(ebb)
+    ebb.drain(order())
+    ebb.carry_on()
 
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])

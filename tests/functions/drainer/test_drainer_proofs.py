@@ -173,23 +173,13 @@ def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_th
     assert evicted(ebb) == ["default/p", *["default/second"] * 2], "the call that was killed, and another one"
 
 
-def in_messages(ebb: FakeEbb, after: float = 0) -> int:
-    """Drain n1 in as many messages as it takes, each delivered so long after the last; return how many."""
-    ebb.drain(order())
-    count = 1
-    while ebb.bus.published:
-        ebb.pass_time(seconds=after)
-        ebb.deliver(ebb.bus.published.pop())
-        count += 1
-    return count
-
-
 @pytest.mark.parametrize("seconds", [1, 11, 15, 19, 26])
 def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> None:
     ebb = fake_ebb(step_seconds=25)
     ebb.cluster.meanwhile["read",] = lambda: ebb.pass_time(seconds=seconds)
 
-    in_messages(ebb, after=30)
+    ebb.drain(order())
+    ebb.carry_on(after=30)
 
     assert whole_pictures(ebb) == 1
     assert "evict" in {call[0] for call in ebb.effects()}
@@ -211,7 +201,8 @@ def test_a_node_is_counted_empty_however_short_the_steps_are(seconds: float) -> 
     ebb = fake_ebb(step_seconds=seconds)
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 1, 1, created=1)
 
-    in_messages(ebb)
+    ebb.drain(order())
+    ebb.carry_on()
 
     record = ebb.record()
     assert record.drained_at is not None

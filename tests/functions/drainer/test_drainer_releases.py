@@ -9,15 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
-from shared.core.records.drain_record import DrainPhase, EvictionAnswer
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker
 from shared.errors import Retryable, Stale
-from shared.port_types import DocumentKey, Eviction, StoredDocument, drain_key
+from shared.port_types import DocumentKey, StoredDocument, drain_key
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, order, policy
 from tests.fakes import FakeState
-from tests.functions.drainer.one_drain import fake_ebb, holder, released
+from tests.functions.drainer.one_drain import fake_ebb, half_returned, holder, released
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 
 RELEASE = json.dumps({"kind": "release", "node": "n1"}).encode()
@@ -96,11 +96,7 @@ def test_a_pause_returns_a_node_while_the_policy_cannot_be_read(fault: Exception
 
 
 def test_a_return_that_was_cut_short_is_finished_by_the_next_message() -> None:
-    ebb = fake_ebb()
-    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
-    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
-
-    assert ebb.drain(order()) is PushReply.AGAIN
+    ebb = half_returned()
     assert ebb.record().phase is DrainPhase.HALTING
 
     assert ebb.deliver(order()) is PushReply.DONE

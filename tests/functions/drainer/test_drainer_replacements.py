@@ -53,18 +53,15 @@ def waited(ebb: FakeEbb) -> float:
 
 def failing(ebb: FakeEbb, waits: Sequence[float], fault: type[Retryable | Terminal] = Retryable) -> None:
     """Reads of pods fail so many seconds after the replacement has begun to wait."""
-    read, left = ebb.cluster.pods_on, list(waits)
+    left = list(waits)
 
-    def pods_on(name: str) -> tuple[Pod, ...]:
+    def fail() -> None:
         new = ebb.cluster.pods.get("default/new")
-        if new and new.unschedulable_since and left:
-            waited = (ebb.clock.now() - new.unschedulable_since).total_seconds()
-            if waited >= left[0]:
-                left.pop(0)
-                raise fault("Kubernetes API, list pods", "429")
-        return read(name)
+        if new and new.unschedulable_since and left and waited(ebb) >= left[0]:
+            left.pop(0)
+            raise fault("Kubernetes API, list pods", "429")
 
-    ebb.cluster.pods_on = pods_on  # type: ignore[method-assign,assignment]  # what fails depends on the time
+    ebb.cluster.meanwhile["pods_on",] = fail
 
 
 def counted(ebb: FakeEbb, *, available: int, created: int = 1) -> None:
@@ -77,7 +74,7 @@ def test_failed_reads_put_a_node_off_by_no_more_than_seconds(
     failures: list[float], fault: type[Retryable | Terminal]
 ) -> None:
     """Before, each one ended the step, and Pub/Sub decided when somebody looked again: after 155 s with four."""
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb()
     reborn_without_a_place(ebb)
     failing(ebb, failures, fault)
 
@@ -137,6 +134,14 @@ def younger_drain(ebb: FakeEbb) -> None:
     ebb.remember(changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="younger", since=now)}))
 
 
+def contested() -> FakeEbb:
+    """Our drain's replacement finds no place, and a younger drain has moved a pod of its workload, too."""
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"), N9)
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    return ebb
+
+
 def younger_returns(ebb: FakeEbb) -> None:
     ebb.remember(
         settle(ebb.remembered(), "uid-n9", ReturnReason.REPLACEMENT_PENDING, ebb.clock.now(), ("default/new",))
@@ -144,9 +149,7 @@ def younger_returns(ebb: FakeEbb) -> None:
 
 
 def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"), N9)
-    reborn_without_a_place(ebb)
-    ebb.later(8, lambda: younger_drain(ebb))
+    ebb = contested()
     ebb.later(36, lambda: younger_returns(ebb))
     ebb.later(40, lambda: ebb.cluster.put(changed(ebb.cluster.pods["default/new"], node="n2", ready=True)))
 
@@ -165,17 +168,14 @@ def test_the_drain_gives_way_on_whose_node_the_pod_fits_in_a_new_instance_too(st
     ebb.later(8, lambda: younger_drain(ebb))
 
     ebb.drain(order())
-    while ebb.bus.published:
-        ebb.deliver(ebb.bus.published.pop())
+    ebb.carry_on()
 
     assert waited(ebb) <= MOST
     assert ebb.reasons("drain_result") == ["replacement_pending"]
 
 
 def test_a_node_that_was_returned_in_vain_is_followed_by_the_next_within_a_look() -> None:
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"), N9)
-    reborn_without_a_place(ebb)
-    ebb.later(8, lambda: younger_drain(ebb))
+    ebb = contested()
     ebb.later(36, lambda: younger_returns(ebb))
 
     assert ebb.drain(order()) is PushReply.DONE
@@ -200,9 +200,7 @@ def test_a_node_returned_is_remembered_with_the_pods_it_was_returned_for(is_cut_
 
 
 def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
-    reborn_without_a_place(ebb)
-    ebb.later(8, lambda: younger_drain(ebb))
+    ebb = contested()
     place = (CLUSTER, "drains", "younger")
     ebb.later(9, lambda: ebb.state.documents.update({place: (b"{}", "1")}))
 
@@ -217,8 +215,7 @@ def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run(
     ebb.later(70, lambda: counted(ebb, available=1))
 
     ebb.drain(order())
-    while ebb.bus.published:
-        assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
+    ebb.carry_on()
 
     assert holder(ebb) == "order"
     assert 70 <= ebb.clock.passed <= 100

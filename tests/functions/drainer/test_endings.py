@@ -10,11 +10,10 @@ from msgspec import structs
 
 from functions.drainer.main import PushReply
 from shared.core.draining.evicting import STATUS_LAG, WORKLOADS_STAND_FOR
-from shared.core.records.drain_record import DrainPhase, EvictionAnswer
-from shared.errors import Retryable
-from shared.port_types import CLUSTER_KEY, DocumentKey, Eviction
+from shared.core.records.drain_record import DrainPhase
+from shared.port_types import CLUSTER_KEY, DocumentKey
 from tests.builders import claim, node, order, pdb, pod, policy
-from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.functions.drainer.one_drain import WEB, fake_ebb, half_returned
 from tests.functions.fake_ebb import FakeEbb
 
 BRIEF, LONG = replace(WEB, grace_seconds=1), replace(WEB, grace_seconds=60)
@@ -64,15 +63,6 @@ def test_a_claim_counts_until_every_drain_sees_that_what_it_moved_is_away(
     ebb.drain(order())
 
     assert counted[0] - ebb.record().pods["default/p"].at >= STATUS_LAG + WORKLOADS_STAND_FOR
-
-
-def half_returned() -> FakeEbb:
-    """A drain whose end has begun, and whose node could not be written."""
-    ebb = fake_ebb()
-    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
-    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
-    assert ebb.drain(order()) is PushReply.AGAIN
-    return ebb
 
 
 def test_a_node_reborn_under_its_name_is_not_returned() -> None:

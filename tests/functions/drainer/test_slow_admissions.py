@@ -1,6 +1,7 @@
 """An admission whose calls are slow and succeed: it keeps its lease, and has an end. On fakes."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import pytest
 
@@ -26,20 +27,13 @@ def slow(ebb: FakeEbb, seconds: float, names: Iterable[str]) -> list[str]:
     unleased: list[str] = []
 
     def slowed(name: str) -> None:
-        own = getattr(ebb.cluster, name)
+        if not ebb.remembered().claims:
+            ebb.clock.advance(seconds)
+            lease = ebb.record().lease
+            if lease is None or not lease.is_held(ebb.clock.now()):
+                unleased.append(name)
 
-        def call(*arguments: object, **named: object) -> object:
-            if not ebb.remembered().claims:
-                ebb.clock.advance(seconds)
-                lease = ebb.record().lease
-                if lease is None or not lease.is_held(ebb.clock.now()):
-                    unleased.append(name)
-            return own(*arguments, **named)
-
-        setattr(ebb.cluster, name, call)
-
-    for name in names:
-        slowed(name)
+    ebb.cluster.meanwhile |= {(name,): partial(slowed, name) for name in names}
     return unleased
 
 

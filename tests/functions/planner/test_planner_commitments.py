@@ -8,21 +8,14 @@ import pytest
 
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.values import Capacity, Commitments
-from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
+from shared.core.records.commitments import CommitmentReading
 from shared.errors import Retryable, Terminal
 from shared.port_types import COMMITMENTS_KEY
-from tests.builders import node
+from tests.builders import listed_commitment, node
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 
-LISTED = ListedCommitment(
-    name="n2-base",
-    status="ACTIVE",
-    plan="THIRTY_SIX_MONTH",
-    type="GENERAL_PURPOSE_N2",
-    region="europe-west4",
-    resources=(ListedResource("VCPU", 160), ListedResource("MEMORY", 655_360)),
-)
+LISTED = listed_commitment("n2-base", family="N2", cores=160, gib=640, region="europe-west4", plan="THIRTY_SIX_MONTH")
 OUTAGE = Retryable("Compute API", "no answer in time")
 REFUSED = Terminal("Compute API", "403 Forbidden")
 HOUR = 3600.0
@@ -149,14 +142,6 @@ def test_the_list_replaces_the_families_and_keeps_the_rest_of_the_policy() -> No
 
 def test_a_type_that_is_not_known_is_a_warning() -> None:
     made = ebb()
-    made.commitments.rows = (
-        ListedCommitment(
-            name="m",
-            status="ACTIVE",
-            plan="TWELVE_MONTH",
-            type="MEMORY_OPTIMIZED",
-            resources=(ListedResource("VCPU", 8),),
-        ),
-    )
+    made.commitments.rows = (listed_commitment("m", type="MEMORY_OPTIMIZED"),)
     made.tick()
     assert "unknown_commitment" in made.reasons("policy_warning")

@@ -165,8 +165,7 @@ def test_a_drain_that_settles_after_the_last_pass_of_a_week_counts_once() -> Non
     ebb.pass_time(hours=(MONDAYS[0] - HOUR / 5 - ebb.clock.now()) / HOUR)
     ebb.clock.moves.append(lambda: remove(ebb, *drained(ebb)))
     ebb.tick()
-    while ebb.bus.published:
-        ebb.deliver(ebb.bus.published.pop(0))
+    ebb.carry_on()
     settled = ebb.log.of("drain_result")
     assert ebb.clock.now() < MONDAYS[0]
     ebb.pass_time(minutes=15)
@@ -180,8 +179,7 @@ def test_a_drain_that_settles_after_the_last_pass_of_a_week_counts_once() -> Non
 def test_a_drain_whose_node_is_gone_counts_though_it_could_not_be_settled() -> None:
     ebb = cluster()
     ebb.tick()
-    while ebb.bus.published:
-        ebb.deliver(ebb.bus.published.pop(0))
+    ebb.carry_on()
     ebb.pass_time(minutes=5)
     remove(ebb, *drained(ebb))
     ebb.state.meanwhile["put", "drains"] = failing(ValueError("not now"))

@@ -131,29 +131,23 @@ def test_a_right_that_is_missing_is_shown_once_a_pass_with_its_remedy_and_the_pa
     assert ebb.log.of("scale_in_steered")[0]["left"] == 2
 
 
-def test_pods_that_are_refused_keep_no_others_waiting_and_few_are_shown() -> None:
-    pods = [pod(f"w{index}-{name}", on=name, kind=pod_class(owner=f"ReplicaSet/r{index}")) for index in range(9)
-            for name in ("n1", "n2", "n3")]  # fmt: skip
-    ebb = fake_ebb(*pods)
-    ebb.cluster.failures["set_deletion_cost"] = [Terminal("the API", "a webhook denies it")] * 9
+@pytest.mark.parametrize(
+    ("asks", "written", "left", "failures"),
+    [
+        pytest.param(18, 9, 9, [Terminal("the API", "a webhook denies it")] * 9, id="refused: the others are written"),
+        pytest.param(3, 0, 18, [Retryable("the API", "no answer")] * 18, id="an outage: it ends the writes"),
+    ],
+)
+def test_of_many_writes_that_fail_few_are_shown(asks: int, written: int, left: int, failures: list[EbbError]) -> None:
+    kinds = [pod_class(owner=f"ReplicaSet/r{index}") for index in range(9)]
+    places = ("n1", "n2", "n3")
+    ebb = fake_ebb(*(pod(f"w{index}-{name}", on=name, kind=kinds[index]) for index in range(9) for name in places))
+    ebb.cluster.failures["set_deletion_cost"] = failures
 
     said = ebb.tick()
 
-    assert (len(asked(ebb)), said["costs_written"]) == (18, 9)
-    assert ebb.log.of("scale_in_steered")[0]["left"] == 9
+    assert (len(asked(ebb)), said["costs_written"], ebb.log.of("scale_in_steered")[0]["left"]) == (asks, written, left)
     assert ebb.reasons("run_summary").count("not_steered") == 3
-
-
-def test_an_outage_ends_the_writes_of_a_pass() -> None:
-    pods = [pod(f"w{index}-{name}", on=name, kind=pod_class(owner=f"ReplicaSet/r{index}")) for index in range(9)
-            for name in ("n1", "n2", "n3")]  # fmt: skip
-    ebb = fake_ebb(*pods)
-    ebb.cluster.failures["set_deletion_cost"] = [Retryable("the API", "no answer")] * 18
-
-    ebb.tick()
-
-    assert len(asked(ebb)) == 3
-    assert ebb.log.of("scale_in_steered")[0]["left"] == 18
 
 
 def test_a_pass_whose_lease_is_over_writes_no_more_costs() -> None:

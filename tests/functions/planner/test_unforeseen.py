@@ -13,7 +13,7 @@ from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun
 from tests.functions.planner.half_empty_nodes import fake_ebb as half_empty
-from tests.functions.test_waves import HOLD, LET_GO, deliver_all, ebb_with_room, held, of_kind
+from tests.functions.test_waves import LET_GO, deliver_all, ebb_with_room, ebb_with_wave, held, of_kind
 
 ODD = RecursionError("a fault of Ebb")
 
@@ -43,10 +43,7 @@ def _write_no_marks(ebb: FakeEbb) -> None:
     "breaks", [_read_no_pools, _read_no_policy, _read_no_whole_cluster, _read_no_marks, _write_no_marks]
 )
 def test_a_pass_that_dies_of_anything_heals_and_frees_a_late_wave(breaks: Callable[[FakeEbb], None]) -> None:
-    ebb = ebb_with_room()
-    ebb.tick()
-    deliver_all(ebb, HOLD)
-    ebb.bus.published.clear()
+    ebb = ebb_with_wave()
     ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
     breaks(ebb)
 
