@@ -64,12 +64,10 @@ def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
     assert [line for line in shown.stdout.splitlines() if line.startswith("warning: ") and "dryRun" not in line] == []
     parsed = parse(policy.read_bytes())
     assert (parsed.dry_run, sorted(parsed.pools)) == (True, sorted(dumps.POOLS))
-    assert all(pool.enabled for pool in parsed.pools.values())
-
-
-def test_it_moves_what_the_autoscaler_moves_anyway_and_leaves_jobs_their_work(tmp_path: Path) -> None:
-    policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
-    assert {(pool.local_storage, pool.jobs) for pool in policy.pools.values()} == {(LocalStorage.EVICT, Jobs.WAIT)}
+    for pool in parsed.pools.values():
+        assert pool.enabled
+        assert (pool.local_storage, pool.jobs) == (LocalStorage.EVICT, Jobs.WAIT)  # as the autoscaler does
+        assert min(pool.cpu_limit, pool.memory_limit) > PoolPolicy().cpu_limit
 
 
 @pytest.mark.parametrize(("expected", "profile"), [(True, "OPTIMIZE_UTILIZATION"), (False, "BALANCED")])
@@ -78,13 +76,6 @@ def test_it_names_an_autoscaler_that_leaves_it_little(expected: bool, profile: s
     plan = make_plan(Situation(picture, ClusterState(), Policy()), {}, load())
 
     assert (PACKS in written_policy(picture, plan, (), careful_pace(picture))) is expected
-
-
-def test_it_takes_fuller_nodes_than_the_defaults(tmp_path: Path) -> None:
-    policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
-    limits = {limit for pool in policy.pools.values() for limit in (pool.cpu_limit, pool.memory_limit)}
-
-    assert min(limits) > PoolPolicy().cpu_limit
 
 
 def test_each_pool_shows_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
