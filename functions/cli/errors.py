@@ -14,8 +14,7 @@ from typer.core import TyperGroup
 from functions.cli.output.visible import visible
 from shared.errors import BadInput, BadPolicy, EbbError
 
-_NEAR: Final = 0.7
-"""About one letter of three may be another; what is less alike only distracts."""
+_NEAR: Final = 0.7  # About one letter of three may be another; what is less alike only distracts.
 _AS_NEAR: Final = 0.03
 """What is by so much less alike than the nearest was not meant: all names of a cluster share most of their letters."""
 _MOST: Final = 3
@@ -46,12 +45,9 @@ def _parts(name: str, word: str) -> Iterator[str]:
     yield "-".join(own.split("-")[-1 - word.count("-") :])
 
 
-WRONG: Final = 1
-"""Something is wrong with the policy or the cluster."""
-BAD_USE: Final = 2
-"""Something is wrong with what was typed or given."""
-INTERRUPTED: Final = 130
-"""What a shell reports of a command that Ctrl-C ended (128 + SIGINT)."""
+WRONG: Final = 1  # Something is wrong with the policy or the cluster.
+BAD_USE: Final = 2  # Something is wrong with what was typed or given.
+INTERRUPTED: Final = 130  # What a shell reports of a command that Ctrl-C ended (128 + SIGINT).
 _USAGE: Final[Any] = typer.BadParameter.__mro__[1]
 """What the parser raises of a wrong command line; it keeps the class to itself."""
 _HELP: Final = "NoArgsIsHelpError"

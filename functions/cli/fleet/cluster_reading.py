@@ -33,8 +33,7 @@ from shared.core.policy.values import Capacity, Commitments
 from shared.errors import EbbError
 
 DIVIDED: Final = "The commitments that {clusters} share are divided by what each of them uses."
-ALL: Final = ""
-"""Of what a share is for the flexible commitment: all families together."""
+ALL: Final = ""  # Of what a share is for the flexible commitment: all families together.
 
 
 @dataclass(frozen=True)

@@ -115,13 +115,11 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
     return replace(scenarios, now=billed, at_rest=billed_rest, bound=bound)
 
 
-MOST: Final = 60_000
-"""Letters of a page: a comment on GitHub has room for 65,536."""
+MOST: Final = 60_000  # Letters of a page: a comment on GitHub has room for 65,536.
 MORE: Final = "*There is more than a comment holds: `ebb policy diff -o json` prints everything.*"
 TITLE: Final = "### What this policy would change"
 _NODES: Final = 20
-_MEANING: Final = "what it is"
-"""A terminal has no room for it."""
+_MEANING: Final = "what it is"  # A terminal has no room for it.
 
 
 @dataclass(frozen=True, slots=True)

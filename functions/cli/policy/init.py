@@ -89,12 +89,10 @@ _CAREFUL_GAP: Final = timedelta(minutes=10)
 _CAREFUL_PASSES: Final = 36
 """Half of the passes that a night of twelve hours has at that gap: a pass may find every node waiting for another."""
 _CAREFUL_RATE: Final = "20%"
-_LIKELY_SHARE: Final = 2
-"""Half of the nodes may go, as long as nothing is known of them."""
+_LIKELY_SHARE: Final = 2  # Half of the nodes may go, as long as nothing is known of them.
 _NOISE: Final = 1.1
 """Evictions a node that are a tenth more are no difference: one node more or less in the forecast makes it."""
-_STEP: Final = 10
-"""Percent that a rate is rounded up to."""
+_STEP: Final = 10  # Percent that a rate is rounded up to.
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +103,7 @@ class NightPace:
     per_pass: Mapping[str, int]
     rate: str
     forecast: str = ""
-    is_forecast: bool = False
-    """Whether the numbers are those that the forecast needs, and not guessed."""
+    is_forecast: bool = False  # Whether the numbers are those that the forecast needs, and not guessed.
 
 
 def careful_pace(snapshot: Snapshot) -> NightPace:
@@ -178,8 +175,7 @@ def _sentence(steady: PolicyAtRest) -> str:
 WAVE: Final = {"nodes": "30%", "deadline": "90m"}
 BUDGET: Final = "10%"
 PACKS: Final = "The autoscaler empties such nodes itself, and Ebb leaves them to it (docs/empty-nodes.md)."
-FULL: Final = 0.85
-"""Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md)."""
+FULL: Final = 0.85  # Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md).
 PARTIAL: Final = "policy init: the dump is partial ({why}), so what the pods request is unknown."
 
 

@@ -32,8 +32,7 @@ from tests.builders import cluster, node
 from tests.cli import dumps
 from tests.cli.running import ebb
 
-EVENING = datetime(2026, 3, 5, 17, tzinfo=UTC)
-"""Six o'clock in Amsterdam, when the night of the policy begins."""
+EVENING = datetime(2026, 3, 5, 17, tzinfo=UTC)  # Six o'clock in Amsterdam, when the night of the policy begins.
 
 
 def written(path: Path, nodes: int = 12, change: Callable[[dict[str, Any]], None] = lambda _: None) -> Path:
