@@ -4,20 +4,17 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from functions.cli.output.visible import visible
 from shared.errors import BadInput, BadPolicy, EbbError
 
-_NEAR: Final = 0.7
-"""About one letter of three may be another; what is less alike only distracts."""
+_NEAR: Final = 0.7  # About one letter of three may be another; what is less alike only distracts.
 _AS_NEAR: Final = 0.03
 """What is by so much less alike than the nearest was not meant: all names of a cluster share most of their letters."""
 _MOST: Final = 3
@@ -48,22 +45,12 @@ def _parts(name: str, word: str) -> Iterator[str]:
     yield "-".join(own.split("-")[-1 - word.count("-") :])
 
 
-WRONG: Final = 1
-"""Something is wrong with the policy or the cluster."""
-BAD_USE: Final = 2
-"""Something is wrong with what was typed or given."""
-INTERRUPTED: Final = 130
-"""What a shell reports of a command that Ctrl-C ended (128 + SIGINT)."""
+WRONG: Final = 1  # Something is wrong with the policy or the cluster.
+BAD_USE: Final = 2  # Something is wrong with what was typed or given.
+INTERRUPTED: Final = 130  # What a shell reports of a command that Ctrl-C ended (128 + SIGINT).
 _USAGE: Final[Any] = typer.BadParameter.__mro__[1]
 """What the parser raises of a wrong command line; it keeps the class to itself."""
 _HELP: Final = "NoArgsIsHelpError"
-
-
-class _Command(TyperCommand):
-    """A command whose flags and arguments have no type in its help."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types(super().get_params(ctx))
 
 
 class Commands(typer.Typer):
@@ -71,35 +58,9 @@ class Commands(typer.Typer):
         mine = {"cls": EbbGroup, "no_args_is_help": True, "add_completion": False, "pretty_exceptions_enable": False}
         super().__init__(**{**mine, **given})
 
-    def command(self, name: str | None = None, **given: Any) -> Callable[[Any], Any]:
-        return super().command(name, cls=_Command, **given)
-
-
-def _without_types(params: list[Any]) -> list[Any]:
-    """Let a flag have no type, and an argument its name alone: `FILE`, not `FILE <list[Path]>`."""
-    for param in params:
-        if getattr(param, "is_bool_flag", False):
-            param.metavar = ""
-        if param.param_type_name == "argument":
-            param.type = copy(param.type)
-            param.type.get_metavar = lambda *_, **__: ""
-            param.make_metavar = partial(_usage_of, param)
-    return params
-
-
-def _usage_of(argument: Any, *_: Any, usage: bool = False, **__: Any) -> str:
-    """Return an argument as usage lines have it: `{NODE}...` if it is required and may be repeated."""
-    name = argument.metavar or argument.name.upper()
-    if not usage:
-        return str(name)
-    return f"{f'{{{name}}}' if argument.required else f'[{name}]'}{'' if argument.nargs == 1 else '...'}"
-
 
 class EbbGroup(TyperGroup):
     """A group of commands whose failures are sentences."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, spread_dumps(args))
@@ -173,7 +134,8 @@ def _option_like(given: str, params: Iterable[Any]) -> str:
 
 def _spell_parameter(parameter: Any) -> str:
     option = next((name for name in parameter.opts if name.startswith("--")), "")
-    return " ".join(filter(None, (option, parameter.metavar or ("" if option else parameter.name.upper()))))
+    value = parameter.metavar or ("" if option else parameter.name.upper())
+    return " ".join(filter(None, (option, value.removesuffix("..."))))
 
 
 def _plain_english(message: str) -> str:

@@ -71,7 +71,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 def explain(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NODE|POD|WORKLOAD", help="Full names, or any unambiguous suffix; and dump files."),
+        typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Full names, or any unambiguous suffix; and dump files."),
     ],
     *,
     sources: Sources,

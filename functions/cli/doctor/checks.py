@@ -168,8 +168,7 @@ def _commitments(policy: Policy, parts: InstallationParts) -> Iterator[CheckResu
 
 
 _AUTOSCALER: Final = "autoscaler"
-LONG: Final = BALANCED.unneeded
-"""Above GKE's own longest default, an empty node costs money for nothing."""
+LONG: Final = BALANCED.unneeded  # Above GKE's own longest default, an empty node costs money for nothing.
 _CHECK_ONCE: Final = "not yet seen on a real GKE, so check it once: docs/empty-nodes.md, five minutes"
 
 

@@ -32,8 +32,7 @@ class Grade(StrEnum):
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
-    SKIP = "skip"
-    """Not looked at: what it rests on has failed."""
+    SKIP = "skip"  # Not looked at: what it rests on has failed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,7 @@ def fail(check: str, sentence: str, remedy: str) -> CheckResult:
 
 
 T = TypeVar("T")
-Remembered = tuple[ClusterState, str | None, datetime]
-"""The cluster's own document, its version, and the state's time."""
+Remembered = tuple[ClusterState, str | None, datetime]  # The cluster's own document, its version, and the state's time.
 
 
 class RightsReview(Protocol):

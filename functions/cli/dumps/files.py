@@ -25,10 +25,8 @@ PIECE: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SUFFIXES: Final = (".json", ".json.gz")
-MAKE_ONE: Final = "run: ebb dump"
-"""It shows the command, and runs it with --out."""
-ReadBytes = Callable[[int], None]
-"""Gets the number of bytes of a file that were read."""
+MAKE_ONE: Final = "run: ebb dump"  # It shows the command, and runs it with --out.
+ReadBytes = Callable[[int], None]  # Gets the number of bytes of a file that were read.
 
 
 def name_of(file: Path) -> str:
@@ -73,8 +71,7 @@ def read_file(file: Path) -> tuple[bytes, int]:
     return plain.removeprefix(codecs.BOM_UTF8), len(given)
 
 
-MOST_HEAD: Final = 1_000
-"""Bytes of the beginning that show what a file is."""
+MOST_HEAD: Final = 1_000  # Bytes of the beginning that show what a file is.
 _MOST_SAID: Final = 200
 _SIGNS: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
     (

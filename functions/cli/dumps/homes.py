@@ -19,8 +19,7 @@ _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<region>[^/]+)-[^/-]+/
 _FULL_NAME: Final = re.compile(
     r"projects/(?P<project>[^/]+)/locations/(?P<region>[a-z]+(?:-[a-z]+\d+)?)(?:-[a-z])?/clusters/(?P<name>[^/]+)"
 )
-_LEAST_OF_A_POOL: Final = 3
-"""Letters of a pool's name that are enough to know it again where it was cut."""
+_LEAST_OF_A_POOL: Final = 3  # Letters of a pool's name that are enough to know it again where it was cut.
 
 
 class PlacedSpec(wire.NodeSpec, frozen=True):

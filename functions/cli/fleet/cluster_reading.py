@@ -6,7 +6,8 @@ Shared commitments are divided by use, which is known when all are read: such cl
 import copyreg
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -33,8 +34,7 @@ from shared.core.policy.values import Capacity, Commitments
 from shared.errors import EbbError
 
 DIVIDED: Final = "The commitments that {clusters} share are divided by what each of them uses."
-ALL: Final = ""
-"""Of what a share is for the flexible commitment: all families together."""
+ALL: Final = ""  # Of what a share is for the flexible commitment: all families together.
 
 
 @dataclass(frozen=True)
@@ -62,23 +62,17 @@ def use_of(policy: Policy, snapshot: Snapshot, prices: Prices, home: Home | None
 
 def share_commitments(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
     """Return by cluster its share of each family and of all, for clusters that share with another of these."""
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for name, use in uses.items():
-        groups.setdefault((use.region, use.clusters), []).append(name)
-    return {
-        name: _shares(uses[name], [uses[other] for other in group])
-        for group in groups.values()
-        if len(group) > 1
-        for name in group
-    }
+    groups: defaultdict[tuple[str, tuple[str, ...]], list[SharedUse]] = defaultdict(list)
+    for use in uses.values():
+        groups[use.region, use.clusters].append(use)
+    pairs = {name: (use, groups[use.region, use.clusters]) for name, use in uses.items()}
+    return {name: _shares(use, group) for name, (use, group) in pairs.items() if len(group) > 1}
 
 
-def _shares(own: SharedUse, group: Iterable[SharedUse]) -> Mapping[str, Fraction]:
+def _shares(own: SharedUse, group: Sequence[SharedUse]) -> Mapping[str, Fraction]:
     """Return the cluster's share of its group by money; what none of them uses is divided evenly."""
-    rows = tuple(group)
-    families = {family for use in rows for family in use.used}
-    totals = {family: sum(use.used.get(family, 0) for use in rows) for family in families}
-    evenly = Fraction(1, len(rows))
+    totals = {family: sum(use.used.get(family, 0) for use in group) for member in group for family in member.used}
+    evenly = Fraction(1, len(group))
     return {family: Fraction(own.used.get(family, 0), total) if total else evenly for family, total in totals.items()}
 
 

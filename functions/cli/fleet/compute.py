@@ -36,8 +36,7 @@ ReadResult = TypeVar("ReadResult", SourceResult, InstallationResult)
 Read = Callable[[ClusterSource], SourceResult]
 ENDED: Final = "Its process was ended while it was read: most often the machine's memory ran out; try --jobs 1."
 UNEXPECTED: Final = "It could not be planned ({fault}): a fault of Ebb; ebb plan on it alone shows where."
-MOST_JOBS: Final = 8
-"""More at once would rather fill the memory than be faster."""
+MOST_JOBS: Final = 8  # More at once would rather fill the memory than be faster.
 
 
 def read_all(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:

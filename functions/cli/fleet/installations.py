@@ -17,8 +17,7 @@ from shared.settings import read_settings
 from shared.store.compare_and_set import read_cluster
 from shared.wiring import policy_of, state_of
 
-MOST_AT_ONCE: Final = 16
-"""Each waits for two answers of Google's; more at once meet quotas sooner than they are done."""
+MOST_AT_ONCE: Final = 16  # Each waits for two answers of Google's; more at once meet quotas sooner than they are done.
 
 
 class Mode(StrEnum):

@@ -16,8 +16,7 @@ from functions.cli.input.readers import cluster_of
 from shared.core.policy import Policy
 from shared.errors import BadInput
 
-_LEAST_OF_A_NAME: Final = 16
-"""Letters of a cluster's name that are enough to know it again where nodes' names cut it."""
+_LEAST_OF_A_NAME: Final = 16  # Letters of a cluster's name that are enough to know it again where nodes' names cut it.
 
 
 def is_of(installation: str, cluster: str, home: Home | None) -> bool:

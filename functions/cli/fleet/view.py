@@ -95,11 +95,9 @@ class FleetHold:
 @dataclass(frozen=True)
 class FleetView:
     rows: tuple[FleetRow, ...]
-    holds: tuple[FleetHold, ...]
-    """By kind, those that hold most money first."""
+    holds: tuple[FleetHold, ...]  # By kind, those that hold most money first.
     notes: tuple[str, ...]
-    headline: str
-    """What Ebb adds in all clusters, and how many could not be read; empty if none was to be planned."""
+    headline: str  # What Ebb adds in all clusters, and how many could not be read; empty if none was to be planned.
 
     @property
     def views(self) -> tuple[PlanView, ...]:

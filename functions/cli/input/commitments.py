@@ -47,8 +47,7 @@ class CommitmentFile:
 
     name: str
     rows: tuple[ListedCommitment, ...]
-    read: CommitmentReading | None = None
-    """The planner's reading, if it is no file."""
+    read: CommitmentReading | None = None  # The planner's reading, if it is no file.
 
     def unknown(self, region: str) -> str:
         return visible(unknown_types(count_commitments(self.rows, region)))

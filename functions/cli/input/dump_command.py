@@ -20,10 +20,8 @@ from functions.cli.output.progress import count_bytes
 from functions.cli.output.terminal import print_warning
 from shared.errors import BadInput, Terminal
 
-_TIMEOUT: Final = "--request-timeout=120s"
-"""Of one page of one list."""
-_ASKING: Final = 150.0
-"""Seconds for a question that is answered in one word."""
+_TIMEOUT: Final = "--request-timeout=120s"  # Of one page of one list.
+_ASKING: Final = 150.0  # Seconds for a question that is answered in one word.
 _MOST_SAID: Final = 300
 
 

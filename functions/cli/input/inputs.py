@@ -44,8 +44,7 @@ from shared.store.snapshots import snapshot_of
 if TYPE_CHECKING:
     from shared.core.records.ledger import Ledger
 
-WARNING: Final = "warning: "
-"""How a note begins that something is odd, and not only unknown."""
+WARNING: Final = "warning: "  # How a note begins that something is odd, and not only unknown.
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
 INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY names; --policy takes its place."
 OTHER_POLICY: Final = "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME names it."
@@ -76,12 +75,9 @@ class Inputs:
     policy: Policy
     prices: Prices
     notes: tuple[str, ...]
-    partial: str = ""
-    """Why no figure is the whole one; empty where all that counts is known."""
-    own_policy: bool = False
-    """Whether somebody wrote the policy; otherwise every pool counts as enabled."""
-    installed: bool = False
-    """Whether it is the cluster of the installation that the environment names."""
+    partial: str = ""  # Why no figure is the whole one; empty where all that counts is known.
+    own_policy: bool = False  # Whether somebody wrote the policy; otherwise every pool counts as enabled.
+    installed: bool = False  # Whether it is the cluster of the installation that the environment names.
     dumped: bool = False
     committed: CommitmentFile | None = None
 
@@ -221,8 +217,7 @@ OTHER_CLUSTER: Final = (
     "--assume-marked counts every node as marked long ago."
 )
 UNREAD: Final = "No marks are used: {why}; --assume-marked counts every node as marked long ago."
-_LONG: Final = timedelta(days=3661)
-"""Longer than any age that a policy may ask of a mark."""
+_LONG: Final = timedelta(days=3661)  # Longer than any age that a policy may ask of a mark.
 
 
 @dataclass(frozen=True)
@@ -230,12 +225,10 @@ class PastPasses:
     """State and marks, and the note that names their source."""
 
     state: ClusterState = field(default_factory=ClusterState)
-    marks: Mapping[str, PoolMarks] | None = None
-    """None where nobody knows any."""
+    marks: Mapping[str, PoolMarks] | None = None  # None where nobody knows any.
     note: str = NO_MARKS
     assumed: bool = False
-    wave: Wave | None = None
-    """The wave's document; whether it lives is not judged."""
+    wave: Wave | None = None  # The wave's document; whether it lives is not judged.
     ledger: "Ledger | None" = None
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ Dumps = Annotated[
 OneDump = Annotated[list[Path] | None, _of_source("--dump", "FILE", f"{_KUBECTL}, of one cluster: {_FILES}")]
 Files = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="FILE", show_default=False, help="Dumps, the same as --dump FILE."),
+    typer.Argument(metavar="FILE...", show_default=False, help="Dumps, the same as --dump FILE."),
 ]
 _PROFILE: Final = "Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli)."
 ClusterProfile = Annotated[str | None, option("--cluster", "NAME", _PROFILE, "Which installation")]

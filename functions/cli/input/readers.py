@@ -56,15 +56,11 @@ class Reading:
     pools: PoolsReading
     now: datetime
     note: str
-    dump: "DumpedCluster | None" = None
-    """What it was read from; None if that was its API."""
-    partial: str = ""
-    """Why the pods of a dump cannot be all; empty where they may be."""
+    dump: "DumpedCluster | None" = None  # What it was read from; None if that was its API.
+    partial: str = ""  # Why the pods of a dump cannot be all; empty where they may be.
     warnings: tuple[str, ...] = ()
-    installed: bool = False
-    """Whether it is the cluster of the installation that the environment names."""
-    profile_known: bool = True
-    """Whether what describes the pools also has the autoscaling profile."""
+    installed: bool = False  # Whether it is the cluster of the installation that the environment names.
+    profile_known: bool = True  # Whether what describes the pools also has the autoscaling profile.
 
 
 def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Reading, ...]:

@@ -28,8 +28,7 @@ from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
 from shared.errors import BadInput
 
-_HUNDRED: Final = 100
-"""So many nodes make a percentage and its number the same."""
+_HUNDRED: Final = 100  # So many nodes make a percentage and its number the same.
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +246,7 @@ def _runs(day: Day, keys: Mapping[NodeLimit, str]) -> Iterator[dict[str, Any]]:
 
 
 SCHEMA: Final = 1
-_YEARS_SHOWN: Final = range(1970, 2200)
-"""Zone rules and calendars are sure of these."""
+_YEARS_SHOWN: Final = range(1970, 2200)  # Zone rules and calendars are sure of these.
 
 
 def print_calendar(

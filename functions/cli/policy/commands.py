@@ -40,7 +40,7 @@ Examples:
 """
 policy = Commands(help=_POLICIES)
 PolicyPaths = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Policy files, YAML or JSON; - for stdin.", show_default=False)
+    list[Path], typer.Argument(metavar="FILE...", help="Policy files, YAML or JSON; - for stdin.", show_default=False)
 ]
 PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="Policy file, YAML or JSON; - for stdin.")]
 

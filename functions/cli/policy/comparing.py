@@ -115,13 +115,11 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
     return replace(scenarios, now=billed, at_rest=billed_rest, bound=bound)
 
 
-MOST: Final = 60_000
-"""Letters of a page: a comment on GitHub has room for 65,536."""
+MOST: Final = 60_000  # Letters of a page: a comment on GitHub has room for 65,536.
 MORE: Final = "*There is more than a comment holds: `ebb policy diff -o json` prints everything.*"
 TITLE: Final = "### What this policy would change"
 _NODES: Final = 20
-_MEANING: Final = "what it is"
-"""A terminal has no room for it."""
+_MEANING: Final = "what it is"  # A terminal has no room for it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,21 +246,21 @@ def headline(scenarios: Sequence[Scenarios]) -> str:
 
 
 def compare_figures(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
-    if not scenarios:
-        return
     runs = [(run, ScenarioMoney(run)) for run in scenarios]
     for title, figure in _FIGURES.items():
-        yield title, *(figure(run, money) for run, money in runs)
-    if all(money.listed for _, money in runs):
-        yield "the same at list prices", *(money.listed.month(run.at_rest) for run, money in runs if money.listed)
-    yield "steady state by (UTC)", *(clock(by_the_minute(run.by), now) if run.by else "-" for run in scenarios)
+        cells = [figure(run, money, now) for run, money in runs]
+        if cells and all(cells):
+            yield title, *cells
 
 
-_FIGURES: Final[Mapping[str, Callable[[Scenarios, ScenarioMoney], str]]] = {
-    "now, a month": lambda run, money: money.month(run.now),
-    "nodes in steady state": lambda run, _: f"{run.at_rest.nodes:,}",
-    "a month in steady state": lambda run, money: money.month(run.at_rest),
-    "saved, a month": lambda run, money: whole_money(money.saving_of(run.at_rest)),
-    "evictions until then": lambda run, _: f"{run.at_rest.evictions:,}",
-    f"{BOUND}, a month": lambda run, money: money.month(run.bound),
+_FIGURES: Final[Mapping[str, Callable[[Scenarios, ScenarioMoney, datetime], str]]] = {
+    "now, a month": lambda run, money, _: money.month(run.now),
+    "nodes in steady state": lambda run, *_: f"{run.at_rest.nodes:,}",
+    "a month in steady state": lambda run, money, _: money.month(run.at_rest),
+    "the same at list prices": lambda run, money, _: money.listed.month(run.at_rest) if money.listed else "",
+    "saved, a month": lambda run, money, _: whole_money(money.saving_of(run.at_rest)),
+    "steady state by (UTC)": lambda run, _, now: clock(by_the_minute(run.by), now) if run.by else "-",
+    "evictions until then": lambda run, *_: f"{run.at_rest.evictions:,}",
+    f"{BOUND}, a month": lambda run, money, _: money.month(run.bound),
 }
+"""What each figure of a steady state is; one that a run has not is left out."""

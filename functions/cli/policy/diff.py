@@ -40,28 +40,22 @@ _OFF: Final[tuple[tuple[str, Callable[[Policy], bool]], ...]] = (
 class DrainChange(StrEnum):
     """What a change of policy does to real drains, by its word in JSON."""
 
-    NONE = "none"
-    """Neither policy drains a node."""
+    NONE = "none"  # Neither policy drains a node.
     SAME = "same"
     STARTS = "starts"
     STOPS = "stops"
-    MORE = "more"
-    """More nodes, earlier, or more in an hour; and nothing of these less."""
+    MORE = "more"  # More nodes, earlier, or more in an hour; and nothing of these less.
     FEWER = "fewer"
-    OTHER = "other"
-    """Other nodes or times, or one figure more and another less."""
-    UNKNOWN = "unknown"
-    """Both policies may drain, and without a whole cluster nobody knows what."""
+    OTHER = "other"  # Other nodes or times, or one figure more and another less.
+    UNKNOWN = "unknown"  # Both policies may drain, and without a whole cluster nobody knows what.
 
 
 @dataclass(frozen=True, slots=True)
 class RealDrains:
-    off: str = ""
-    """Why it drains nothing at all; else empty."""
+    off: str = ""  # Why it drains nothing at all; else empty.
     begins: Mapping[str, datetime] | None = field(default_factory=dict)
     """When the drain of each node begins, by its name; None if that is unknown."""
-    is_rest: bool = True
-    """Whether the forecast was followed until no more nodes go."""
+    is_rest: bool = True  # Whether the forecast was followed until no more nodes go.
 
     @property
     def nodes(self) -> int:

@@ -6,7 +6,7 @@ written as the forecast needed them: they hold back a surprise.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import ceil
@@ -26,7 +26,7 @@ from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, write_im
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import Plan, Potential
+from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
@@ -89,12 +89,10 @@ _CAREFUL_GAP: Final = timedelta(minutes=10)
 _CAREFUL_PASSES: Final = 36
 """Half of the passes that a night of twelve hours has at that gap: a pass may find every node waiting for another."""
 _CAREFUL_RATE: Final = "20%"
-_LIKELY_SHARE: Final = 2
-"""Half of the nodes may go, as long as nothing is known of them."""
+_LIKELY_SHARE: Final = 2  # Half of the nodes may go, as long as nothing is known of them.
 _NOISE: Final = 1.1
 """Evictions a node that are a tenth more are no difference: one node more or less in the forecast makes it."""
-_STEP: Final = 10
-"""Percent that a rate is rounded up to."""
+_STEP: Final = 10  # Percent that a rate is rounded up to.
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +103,7 @@ class NightPace:
     per_pass: Mapping[str, int]
     rate: str
     forecast: str = ""
-    is_forecast: bool = False
-    """Whether the numbers are those that the forecast needs, and not guessed."""
+    is_forecast: bool = False  # Whether the numbers are those that the forecast needs, and not guessed.
 
 
 def careful_pace(snapshot: Snapshot) -> NightPace:
@@ -178,43 +175,37 @@ def _sentence(steady: PolicyAtRest) -> str:
 WAVE: Final = {"nodes": "30%", "deadline": "90m"}
 BUDGET: Final = "10%"
 PACKS: Final = "The autoscaler empties such nodes itself, and Ebb leaves them to it (docs/empty-nodes.md)."
-FULL: Final = 0.85
-"""Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md)."""
-GUESSED: Final = (
-    "So what is requested below may be too little, and maxNodesPerPass is a guess: write it again from a whole dump."
-)
+FULL: Final = 0.85  # Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md).
+PARTIAL: Final = "policy init: the dump is partial ({why}), so what the pods request is unknown."
 
 
-def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightPace, partial: str = "") -> str:
-    """Return the policy as YAML; `most` is None if nobody knows how much could go, and `partial` is the reason."""
+def starter(snapshot: Snapshot, plan: Plan, removable: Collection[str], pace: NightPace) -> str:
+    """Return the policy as YAML; `removable` are the nodes that could go without limits and timers."""
     zone = time_zone(node.zone for node in snapshot.nodes)
-    rows = [summary for summary in pool_summaries(plan.decisions, most.nodes if most else ()) if summary.pool]
+    rows = [summary for summary in pool_summaries(plan.decisions, removable) if summary.pool]
     busy = {node.pool for node in plan.decisions if node.accelerator_ratio is not None}
     machines = _machines(snapshot)
     pools: dict[str, Any] = {}
     for summary in rows:
         name = str(summary.pool)
-        because = _describe_pool(summary, machines[name], known=most is not None)
+        because = _describe_pool(summary, machines[name])
         why_not = _why_not(summary, snapshot.pools.get(name), accelerated=name in busy)
         left = {"enabled": Noted(value=False, because=f"{because}; {why_not}")} if why_not else None
         pools[name] = left or _pool(because, name, pace, zone)
-    until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "cluster": _cluster(pace),
-        "drain": {"budgetUntil": until},
+        "drain": {"budgetUntil": Noted("replaced", "a drain frees its budget when all that it moved runs again")},
         "nodePools": pools,
     }
-    return write_imported(_head(snapshot, pace, partial), policy, []).document
+    return write_imported(_head(snapshot, pace), policy, []).document
 
 
-def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
+def _head(snapshot: Snapshot, pace: NightPace) -> str:
     named = visible(snapshot.cluster) or "this cluster"
-    short = (f"Not known when this was written: {visible(partial)}", GUESSED) if partial else ()
     packs = all(snapshot.scale_down(node).packs for node in snapshot.nodes)
     lines = (
         f"A first policy for {named} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
-        *short,
         "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
         "  ebb policy check policy.yaml      shows the settings of each pool",
         "  ebb policy calendar policy.yaml   shows how many nodes may go, and when",
@@ -265,11 +256,11 @@ def _why_not(own: PoolSummary, pool: NodePool | None, *, accelerated: bool) -> s
     return "a pool of one node may be somebody's own" if own.nodes == 1 else ""
 
 
-def _describe_pool(own: PoolSummary, machine: str, *, known: bool) -> str:
+def _describe_pool(own: PoolSummary, machine: str) -> str:
     full = f"{percent(own.cpu_ratio)} of CPU and {percent(own.memory_ratio)} of memory requested"
     money = f" ({monthly(own.could_save)} a month)" if own.could_save else ""
-    could = f"; {own.could_go:,} could go at most{money}, without limits and timers" if known else ""
-    return f"{count(own.nodes, 'node')} of {machine}, {full}{could}"
+    could = f"{own.could_go:,} could go at most{money}, without limits and timers"
+    return f"{count(own.nodes, 'node')} of {machine}, {full}; {could}"
 
 
 def _machines(snapshot: Snapshot) -> Mapping[str, str]:
@@ -281,23 +272,23 @@ def _machines(snapshot: Snapshot) -> Mapping[str, str]:
 
 
 def print_starter(sources: Sources) -> None:
-    """Print the policy; what the reading does not know goes to stderr. BadInput: no node belongs to a pool."""
+    """Print the policy, and notes to stderr. BadInput: no node belongs to a pool, or not all pods are known."""
     inputs = gather(sources, EVERY_POOL)
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
+    if inputs.partial:
+        raise BadInput(PARTIAL.format(why=inputs.partial))
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:
             typer.echo(visible(note), err=True)
-    typer.echo(first_policy(situation, inputs.prices, inputs.partial), nl=False)
+    typer.echo(first_policy(situation, inputs.prices), nl=False)
 
 
-def first_policy(situation: Situation, prices: Prices, partial: str = "") -> str:
-    """Return the policy as YAML; `partial`: what is not known of the cluster."""
+def first_policy(situation: Situation, prices: Prices) -> str:
+    """Return the policy as YAML: with a careful pace first, by which a forecast finds the pace that is written."""
     plan, careful = make_plan(situation, {}, prices), careful_pace(situation.snapshot)
-    written = starter(situation.snapshot, plan, None, careful, partial)
-    if partial:
-        return written
-    pace, steady = pace_of_a_night(situation, parse(written.encode()), careful, prices)
+    first = parse(starter(situation.snapshot, plan, (), careful).encode())
+    pace, steady = pace_of_a_night(situation, first, careful, prices)
     most = potential(steady.situation, prices, removed_nodes(steady.rest.order, steady.rest.snapshot))
-    return starter(situation.snapshot, plan, most, pace)
+    return starter(situation.snapshot, plan, most.nodes, pace)

@@ -13,8 +13,7 @@ from shared.core.policy.field import Field
 from shared.core.policy.fields import ASK_FOR_SPARE, POOL_FIELDS
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
 
-CLUSTER: Final = "cluster"
-"""Whose settings are not a pool's."""
+CLUSTER: Final = "cluster"  # Whose settings are not a pool's.
 _WATCHDOG: Final = DRAIN_FIELDS["watchdog"].path
 
 

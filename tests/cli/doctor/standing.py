@@ -7,8 +7,7 @@ from typing import Any
 from tests.rights.rbac import FILE, OPTIONS, filled, objects
 
 Raw = dict[str, Any]
-Key = tuple[str, str]
-"""A resource with its group, and a name."""
+Key = tuple[str, str]  # A resource with its group, and a name.
 ADMISSION = FILE.with_name("admission.yaml")
 _PLURALS = {
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",

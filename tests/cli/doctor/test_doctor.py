@@ -36,11 +36,9 @@ class FakeReviews:
 
     lacking: frozenset[tuple[str, str]] = frozenset()
     policies: frozenset[str] = FENCES
-    served: frozenset[str] = frozenset()
-    """Kinds that only some clusters have, and this one has."""
+    served: frozenset[str] = frozenset()  # Kinds that only some clusters have, and this one has.
     asked: list[tuple[str, str, str]] = field(default_factory=list)
-    held: dict[Key, Raw] = field(default_factory=everything)
-    """What stands, but for policies that are not there."""
+    held: dict[Key, Raw] = field(default_factory=everything)  # What stands, but for policies that are not there.
 
     def may(self, verb: str, group: str, resource: str) -> bool:
         self.asked.append((verb, group, resource))

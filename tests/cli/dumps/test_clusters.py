@@ -172,8 +172,7 @@ def test_what_is_read_is_shown_as_it_is_read(tmp_path: Path) -> None:
 
 
 N1, N2 = (elsewhere(number) | {"metadata": a_node(f"n{number}")["metadata"]} for number in (1, 2))
-OWN = kube_system("u")
-"""By which two files are of one cluster."""
+OWN = kube_system("u")  # By which two files are of one cluster.
 
 
 def placed(node: str, name: str, namespace: str = "default") -> dict[str, Any]:

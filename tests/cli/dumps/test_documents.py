@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from functions.cli.dumps.files import documents_of
-from shared.errors import BadDump
 
 words = st.text(max_size=8) | st.sampled_from(['"', "\\", "}", "]", ",", "{[", "é", "\n"])
 anything = st.recursive(
@@ -43,25 +41,3 @@ def test_objects_come_out_as_they_went_in(
         assert is_list == isinstance(part, list)
         assert [item.place for item in items] == (list(range(len(items))) if is_list else [-1])
         assert all(item.kind == ("Pod" if is_list else "") for item in items)
-
-
-@pytest.mark.parametrize(
-    ("expected", "stream"),
-    [
-        pytest.param("is cut off", b'{"a": [1, 2', id="cut off in a list"),
-        pytest.param("is cut off", b'{"a": "b', id="cut off in a text"),
-        pytest.param("is cut off", b'{"a"', id="cut off behind a name"),
-        pytest.param("is cut off", b'{"kind": "Service"}\n{"a', id="cut off in the second document"),
-        pytest.param("is not JSON", b'{"a" "b"}', id="no colon"),
-        pytest.param("is not JSON", b"{1: 2}", id="a number for a name"),
-        pytest.param("is not JSON", b'{"a": 1 "b": 2}', id="no comma"),
-        pytest.param("is not JSON", b'{"kind": "Lis\xe2"}', id="bytes that are no text"),
-        pytest.param("nested too deeply", b'{"items": ' + b"[" * 100_000, id="a deep nest"),
-        pytest.param("kubectl failed", b'{"kind": "Service"}\nerror: no', id="a failure behind an object"),
-    ],
-)
-def test_it_is_shown_whether_a_file_is_cut_off_or_something_else(tmp_path: Path, expected: str, stream: bytes) -> None:
-    path = tmp_path / "dump.json"
-    path.write_bytes(stream)
-    with pytest.raises(BadDump, match=expected):
-        _ = [list(items) for _, items in documents_of(path, lambda _: None)]

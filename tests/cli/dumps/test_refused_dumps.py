@@ -49,6 +49,8 @@ def refusal(path: Path, content: bytes) -> str:
         pytest.param("is cut off; run: ebb dump", b'{"kind": "List", "items": [', id="cut off at once"),
         pytest.param("is cut off; run: ebb dump", b'{"items": [{"kind": "Service", "metadata": {"name": "s"}}, {"ki',
                      id="cut off within an object"),
+        pytest.param("is cut off", b'{"kind": "Service"}\n{"a', id="cut off in the second document"),
+        pytest.param("kubectl failed", b'{"kind": "Service"}\nerror: no', id="a failure behind an object"),
         pytest.param("is not JSON", b'{"kind": "List" "items": []}', id="a comma is missing"),
         pytest.param("cannot be read", b"\x1f\x8bnot gzip", id="broken gzip"),
         pytest.param("cannot be read", gzip.compress(b"{}")[:-4], id="gzip cut off"),

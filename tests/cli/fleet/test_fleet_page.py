@@ -105,13 +105,6 @@ def test_the_command_writes_it_next_to_what_it_prints(tmp_path: Path) -> None:
     assert (tmp_path / "fleet.html").read_text().startswith("<!doctype html>")
 
 
-def test_a_page_that_cannot_be_written_is_shown(tmp_path: Path) -> None:
-    dump(tmp_path / "a.json", "prod")
-    ended = ebb("fleet", "--dump", tmp_path / "a.json", "--out", tmp_path / "gone" / "fleet.html")
-    assert ended.exit_code == 2
-    assert "cannot be written (No such file or directory)" in ended.stderr
-
-
 def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: Path) -> None:
     view = view_of(planned(dump(tmp_path / "a.json", "prod", 4)), ())
     [told] = re.findall(r"<title>(.*?)</title>", draw_fleet(view), re.DOTALL)

@@ -1,7 +1,6 @@
 """What is true of the rows of a fleet together, and docs/fleet.md of its JSON: every key is told, and no other."""
 
 import re
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -52,11 +51,6 @@ def test_a_cluster_that_was_not_read_has_every_key_too(told: dict[str, Any]) -> 
     assert read.keys() == missing.keys()
     assert not PLAN & read.keys()
     assert (missing["totals"], missing["ladder"], missing["installation"]) == (None, [], None)
-
-
-def test_a_fleet_of_nothing_read_is_a_document_too(tmp_path: Path) -> None:
-    found = document(view_of(planned(cut_off(tmp_path / "bad.json")), ()))
-    assert (found["ladder"], found["totals"]["nodes"], found["totals"]["not_read"]) == ([], 0, 1)
 
 
 def row(policy: str) -> FleetRow:

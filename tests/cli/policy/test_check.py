@@ -56,15 +56,6 @@ def test_it_shows_how_many_nodes_have_expired_or_who_could_show(tmp_path: Path) 
     assert f"{path} 1 of 1 nodes are of that age, and go however full they are." in compared.replace("\n", " ")
 
 
-def test_a_plan_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text("nodePools: {defualt-pool: {enabled: true}}")
-    dump = dumps.write(tmp_path / "dump.json", 2)
-    options = ["--policy", str(tmp_path / "policy.yaml"), "--dump", str(dump)]
-    table, tool = (CliRunner().invoke(app, ["plan", *options, "-o", output]) for output in ("table", "json"))
-    assert table.output.startswith("warning: nodePools.defualt-pool: no node here belongs to such a pool;")
-    assert tool.stderr.startswith("warning: nodePools.defualt-pool")
-
-
 def test_stdin_is_a_file_too_which_is_read_once() -> None:
     result = CliRunner().invoke(app, ["policy", "check", "-"], input="nodePools: {a: {enabled: true}}")
     assert result.output.startswith("stdin is valid: 1 pool")

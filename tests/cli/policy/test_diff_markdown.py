@@ -11,7 +11,7 @@ import pytest
 from functions.cli.output.format import by_the_minute
 from functions.cli.plan.scenarios import BOUND
 from functions.cli.policy.comparing import MORE, MOST, TITLE
-from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
+from functions.cli.policy.diff import NOTHING, SAME
 from tests.cli import dumps
 from tests.cli.policy.test_diff import OLD
 from tests.cli.running import ebb
@@ -90,20 +90,6 @@ def test_verdicts_and_what_it_rests_on_are_folded_away(whole: str) -> None:
 def test_of_equal_policies_it_shows_plainly_that_nothing_changes(folder: Path) -> None:
     told = (page(folder, "old.yaml"), page(folder, "old.yaml", "--dump", str(folder / "dump.json")))
     assert told == (f"{TITLE}\n\n{SAME}\n", f"{TITLE}\n\n{NOTHING}\n")
-
-
-def test_without_a_cluster_settings_alone_are_shown(folder: Path) -> None:
-    told = page(folder)
-    assert "#### What it means" not in told
-    assert SETTINGS_ONLY in told
-
-
-def test_of_a_cluster_that_is_not_whole_nothing_is_shown_about_its_rest(folder: Path, tmp_path: Path) -> None:
-    items = [item for item in dumps.items(12) if item["metadata"].get("namespace") != "kube-system"]
-    (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    told = page(folder, "new.yaml", "--dump", str(tmp_path / "d.json"))
-    assert UNKNOWN in told
-    assert "nodes in steady state" not in told
 
 
 def test_hostile_names_are_words_in_cells(folder: Path, tmp_path: Path) -> None:

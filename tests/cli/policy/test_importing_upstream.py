@@ -1,7 +1,6 @@
 """The files that Karpenter, estafette and node-refiner really have are read."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from textwrap import dedent
 from typing import Any
@@ -10,7 +9,6 @@ import pytest
 
 from functions.cli.policy.importing.estafette import from_estafette
 from functions.cli.policy.importing.karpenter import from_karpenter
-from functions.cli.policy.importing.node_refiner import from_node_refiner
 from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.parsing import parse
@@ -133,29 +131,3 @@ VALUES = "\n".join(["configmap:", f"  compactorConfig: '{CONFIGURATION}'", "repl
 @pytest.mark.parametrize("data", [CHART, VALUES], ids=["what helm template prints", "the chart's values"])
 def test_the_pools_of_estafettes_chart_are_read(data: bytes) -> None:
     assert policy(from_estafette(data)).pools["web"].enabled
-
-
-@pytest.mark.parametrize(
-    ("expected", "convert", "data"),
-    [
-        pytest.param({"ClusterRole", "ServiceAccount"}, from_estafette, CHART, id="estafette's chart"),
-        pytest.param(
-            {"Deployment"},
-            from_node_refiner,
-            b"{kind: ConfigMap, data: {time_gap: '5'}}\n---\n{kind: Deployment}",
-            id="node-refiner's manifest",
-        ),
-    ],
-)
-def test_other_objects_of_the_file_are_noted(
-    expected: set[str], convert: Callable[[bytes], Imported], data: bytes
-) -> None:
-    noted = {note.split("'")[1] for note in convert(data).notes if note.startswith("objects ")}
-
-    assert noted == expected
-
-
-def test_the_limits_that_hold_for_the_first_time_are_noted_for_node_refiner() -> None:
-    notes = from_node_refiner(b"{data: {time_gap: '5'}}").notes
-
-    assert any("10% of a pool and of the cluster, and 20% an hour" in note for note in notes)

@@ -17,7 +17,7 @@ from functions.cli.analysis.forecast.steady_state import Rest
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.diff import most_in_an_hour
-from functions.cli.policy.init import GUESSED, PACKS, ZONES, careful_pace, moves_more, time_zone
+from functions.cli.policy.init import PACKS, ZONES, careful_pace, moves_more, time_zone
 from functions.cli.policy.init import starter as written_policy
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -32,8 +32,7 @@ from tests.builders import cluster, node
 from tests.cli import dumps
 from tests.cli.running import ebb
 
-EVENING = datetime(2026, 3, 5, 17, tzinfo=UTC)
-"""Six o'clock in Amsterdam, when the night of the policy begins."""
+EVENING = datetime(2026, 3, 5, 17, tzinfo=UTC)  # Six o'clock in Amsterdam, when the night of the policy begins.
 
 
 def written(path: Path, nodes: int = 12, change: Callable[[dict[str, Any]], None] = lambda _: None) -> Path:
@@ -64,12 +63,10 @@ def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
     assert [line for line in shown.stdout.splitlines() if line.startswith("warning: ") and "dryRun" not in line] == []
     parsed = parse(policy.read_bytes())
     assert (parsed.dry_run, sorted(parsed.pools)) == (True, sorted(dumps.POOLS))
-    assert all(pool.enabled for pool in parsed.pools.values())
-
-
-def test_it_moves_what_the_autoscaler_moves_anyway_and_leaves_jobs_their_work(tmp_path: Path) -> None:
-    policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
-    assert {(pool.local_storage, pool.jobs) for pool in policy.pools.values()} == {(LocalStorage.EVICT, Jobs.WAIT)}
+    for pool in parsed.pools.values():
+        assert pool.enabled
+        assert (pool.local_storage, pool.jobs) == (LocalStorage.EVICT, Jobs.WAIT)  # as the autoscaler does
+        assert min(pool.cpu_limit, pool.memory_limit) > PoolPolicy().cpu_limit
 
 
 @pytest.mark.parametrize(("expected", "profile"), [(True, "OPTIMIZE_UTILIZATION"), (False, "BALANCED")])
@@ -77,14 +74,7 @@ def test_it_names_an_autoscaler_that_leaves_it_little(expected: bool, profile: s
     picture = cluster([node("n1")], profile=profile)
     plan = make_plan(Situation(picture, ClusterState(), Policy()), {}, load())
 
-    assert (PACKS in written_policy(picture, plan, None, careful_pace(picture))) is expected
-
-
-def test_it_takes_fuller_nodes_than_the_defaults(tmp_path: Path) -> None:
-    policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
-    limits = {limit for pool in policy.pools.values() for limit in (pool.cpu_limit, pool.memory_limit)}
-
-    assert min(limits) > PoolPolicy().cpu_limit
+    assert (PACKS in written_policy(picture, plan, (), careful_pace(picture))) is expected
 
 
 def test_each_pool_shows_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
@@ -194,19 +184,14 @@ def test_a_pool_that_is_better_left_shows_why(
     assert not parse(shown.encode()).pools[pool].enabled
 
 
-def test_a_partial_dump_gives_no_figure_of_what_could_go(tmp_path: Path) -> None:
+def test_a_partial_dump_gets_no_policy(tmp_path: Path) -> None:
     dump = written(tmp_path / "night.json")
     found = json.loads(dump.read_text())
     found["items"] = [item for item in found["items"] if item["metadata"].get("namespace") != "kube-system"]
     dump.write_text(json.dumps(found))
     shown = ebb("policy", "init", "--dump", dump)
-    assert "every figure is partial" in shown.stderr
-    assert "could go" not in shown.stdout
-    head = shown.stdout.partition("dryRun")[0]
-    assert "# Not known when this was written: Only pods of namespace shop are in the dump" in head
-    assert f"# {GUESSED}" in head
-    assert shown.stdout.count("maxNodesPerPass: 1  # guessed, for half of the nodes") == 2
-    assert parse(shown.stdout.encode()).pools
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert "policy init: the dump is partial (Only pods of namespace shop are in the dump" in shown.stderr
 
 
 def test_a_cluster_without_pools_gets_no_policy(tmp_path: Path) -> None:
@@ -270,7 +255,7 @@ def test_a_pool_whose_autoscaling_is_off_is_left_alone() -> None:
     snapshot = cluster([node("n1", pool="b"), node("n2", pool="b")], pools={"b": NodePool("b", autoscaled=False)})
     plan = make_plan(Situation(snapshot, ClusterState(), Policy()), {}, load())
 
-    text = written_policy(snapshot, plan, None, careful_pace(snapshot))
+    text = written_policy(snapshot, plan, (), careful_pace(snapshot))
 
     assert "its autoscaling is off" in text
     assert not parse(text.encode()).pools["b"].enabled

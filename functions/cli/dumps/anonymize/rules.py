@@ -14,8 +14,7 @@ import msgspec
 
 from shared.core.cluster import names
 
-NameTable = dict[str, dict[str, str]]
-"""By sort and name: what stands for it."""
+NameTable = dict[str, dict[str, str]]  # By sort and name: what stands for it.
 _BEFORE_KUBE_SYSTEM: Final = "a-"
 """kube-system keeps its name, for rules read it: what came before it in the order has to come before it still."""
 

@@ -19,8 +19,7 @@ from shared.core.policy.field import path_text
 from shared.errors import BadPolicy
 
 CHART: Final = "configmap"
-CHART_KEY: Final = "compactorConfig"
-"""Where the values of its Helm chart hold the configuration."""
+CHART_KEY: Final = "compactorConfig"  # Where the values of its Helm chart hold the configuration.
 
 
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"

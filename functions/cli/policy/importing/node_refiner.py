@@ -26,8 +26,7 @@ from shared.errors import BadInput, BadPolicy
 
 CONFIG_MAP: Final = "node-refiner-cm"
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-_FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
-"""The words of Go's ParseBool."""
+_FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})  # The words of Go's ParseBool.
 _BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
 _RATE: Final = CLUSTER_FIELDS["rate"].default["nodes"]
 _RATIO: Final = POOL_FIELDS["cpu_limit"].default
