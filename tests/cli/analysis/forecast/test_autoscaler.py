@@ -1,6 +1,5 @@
 """What the autoscaler would take by itself, rule by rule; `tests/local/test_forecast.py` holds it to a whole one."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -161,13 +160,6 @@ def test_nodes_that_the_autoscaler_leaves_alone(changes: dict[str, Any]) -> None
     assert found(replace(snapshot, pools={"a": NodePool("a")})) == ()
 
 
-def test_no_node_goes_below_a_minimum_of_its_pool_or_zone() -> None:
-    nodes = [node(name, zone=zone) for name, zone in (("n1", "y"), ("n2", "z"), ("n3", "z"))]
-
-    assert found(cluster(nodes, pools={"a": NodePool("a", min_per_zone=1)})) == ("n2",)
-    assert found(cluster(nodes, pools={"a": NodePool("a", min_total=2)})) == ("n1",)
-
-
 def test_it_takes_one_node_after_another_and_not_the_best_set() -> None:
     """The dear one is asked after the others, and then there is no room left for its pod."""
     nodes = [node("n1"), node("n2", cpu=8, machine="n2-standard-8"), node("home")]
@@ -192,8 +184,4 @@ def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
 
     rest = remove_departing(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
 
-    assert names(rest.snapshot.nodes) == ["n2"]
-
-
-def names(nodes: Iterable[Node]) -> list[str]:
-    return [own.name for own in nodes]
+    assert [own.name for own in rest.snapshot.nodes] == ["n2"]

@@ -33,7 +33,6 @@ from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, SingleRe
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
-from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
@@ -227,7 +226,7 @@ def figures(snapshot: Snapshot) -> list[int]:
 )
 def test_demand_that_waits_makes_no_saving_larger(nodes: int, mix: Mix, seed: int) -> None:
     """The same cluster is read without some pods, and with these pending."""
-    whole = picture_of(generated(nodes, mix, seed=seed))
+    whole = snapshot_of(generated(nodes, mix, seed=seed))
     moving = [one for name in whole.node_by_name for one in movable(whole.pods_by_node[name], NOW)]
     chosen = {one.key for one in moving[:: max(1, len(moving) * 2 // (3 * nodes))]}
     absent = replace(whole, pods=tuple(one for one in whole.pods if one.key not in chosen))
