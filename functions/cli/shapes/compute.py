@@ -33,7 +33,6 @@ _LEAST_FILL, _MOST_FILL = 10, 100
 
 
 def read_request(families: str, pod_worth: float, fill: str) -> ShapeRequest:
-    """Return what was typed, or raise BadInput."""
     named = tuple(filter(None, (family.strip().lower() for family in families.split(","))))
     unknown = sorted(set(named) - set(FAMILIES))
     if unknown:

@@ -99,7 +99,6 @@ def advise(
     marks: Mapping[str, PoolMarks] = NO_MARKS,
     progress: DoneOf = no_progress,
 ) -> Advice:
-    """Return which machine types the pools should have."""
     steady = bill.cost_of(find_steady_state(situation, marks, bill.prices).rest.snapshot.nodes)
     study = Study(situation, bill, request)
     _, proof = study.prove(study.search(progress))

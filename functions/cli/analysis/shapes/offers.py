@@ -25,7 +25,6 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass, is_mirror
 from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import CSINode
 from shared.core.planning.prices import GIB, Prices
 from shared.core.rules.unmodelled import admits
 from shared.core.rules.utilization import own_taints
@@ -221,7 +220,7 @@ class NewNodes:
                 nodes.append(new)
                 pods += [_copy_pod(pod, new) for pod in static]
                 if attaching:
-                    csi[new.name] = _attaching(attaching, group.machine)
+                    csi[new.name] = attaching
         return replace(
             seen, nodes=tuple(sorted(nodes, key=lambda node: node.name)),
             pods=tuple(sorted(pods, key=lambda pod: pod.key)), storage=replace(seen.storage, csi_nodes=csi),
@@ -240,16 +239,6 @@ def _labels_of(machine: MachineType, like: Node) -> dict[str, str]:
         **dict.fromkeys(_OF_MACHINES, machine.name),
     }
     return {key: value for key, value in values.items() if key in like.labels}
-
-
-_SHARED_CORE_DISKS: Final = 15
-"""Disks that a shared core attaches besides its own (compute docs, persistent disk limits)."""
-
-
-def _attaching(like: CSINode, machine: str) -> CSINode:
-    if machine not in SHARED_CORE:
-        return like
-    return replace(like, limits={driver: min(most, _SHARED_CORE_DISKS) for driver, most in like.limits.items()})
 
 
 def _copy_pod(pod: Pod, node: Node) -> Pod:

@@ -60,8 +60,6 @@ class SearchEnd:
 
 
 class Study:
-    """One cluster, what may go, and what may come."""
-
     def __init__(self, situation: Situation, bill: Bill, request: ShapeRequest) -> None:
         self._situation, self.bill, self.request = situation, bill, request
         self.snapshot = situation.snapshot
@@ -73,7 +71,6 @@ class Study:
         self.prover = Prover(self.new_nodes, tuple(self._stock), request.fill)
 
     def moving_pods(self, node: Node) -> int:
-        """Return how many pods have to move once if the node goes."""
         return len(self._situation.moving(node.name))
 
     def search(self, progress: DoneOf = no_progress) -> list[SearchEnd]:
