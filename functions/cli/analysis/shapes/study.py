@@ -103,15 +103,15 @@ class Study:
         start = Packing(arrays, PACKED)
         start.hold_back(headroom(arrays, self.request.fill))
         worth = Worth(self.bill, arrays.nodes, self.moving, self.offered)
-        new = {group: self._places(arrays, group, count) for group, count in self._stock.items()}
+        new = {
+            group: [arrays.index[self.new_nodes.node(group, number).name] for number in range(count)]
+            for group, count in self._stock.items()
+        }
         candidates = [arrays.index[name] for name in sorted(self.may_go)]
         values = self._worth(arrays, [place for places in new.values() for place in places[:1]])
         searcher = ShapeSearch(Exchange(start, worth, new), candidates, values, self.offered)
         searcher.seat(waiting_kinds(arrays))
         return searcher
-
-    def _places(self, arrays: ClusterArrays, group: NewGroup, count: int) -> list[int]:
-        return [arrays.index[self.new_nodes.node(group, number).name] for number in range(count)]
 
     def _end_of(self, exchange: Exchange) -> SearchEnd:
         nodes = exchange.arrays.nodes
