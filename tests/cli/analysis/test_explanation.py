@@ -96,13 +96,10 @@ def committed(nodes: int, until: datetime | None = ENDS, **changes: Any) -> Comm
         pytest.param(NodeWorth(PRICE), committed(2), id="another node uses the commitment: its price"),
         pytest.param(NodeWorth(0, ("e2",), ENDS, PRICE), committed(3), id="all are committed: nothing until the end"),
         pytest.param(NodeWorth(0, ("e2",)), committed(3, until=None), id="an end that is not known"),
-        pytest.param(
-            NodeWorth(0, ("flexible",)),
-            Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction(0))),
-            id="a flexible commitment covers all",
-        ),
+        pytest.param(NodeWorth(0, ("flexible",)), Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction(0))),
+                     id="a flexible commitment covers all"),
     ],
-)
+)  # fmt: skip
 def test_a_node_is_worth_what_the_bill_falls_by(expected: NodeWorth | None, commitments: Commitments) -> None:
     nodes = [node(f"n{number}") for number in range(3)]
     found = worth_of(Savings.among(nodes, (), PRICES, commitments, NOW), nodes[0])

@@ -12,7 +12,7 @@ from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.exchange import Exchange, Floats, Worth
 from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, offers
 from functions.cli.analysis.shapes.proof import MeantPlaces, ProvedWorld, Prover, headroom
-from functions.cli.analysis.shapes.search import STEPS, TRIALS, Pods, ShapeSearch
+from functions.cli.analysis.shapes.search import TRIALS, Pods, ShapeSearch
 from shared.core.cluster.node import Node
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
@@ -37,13 +37,12 @@ _ANYWAY: Final = frozenset({Unremovable.NOT_AUTOSCALED, Unremovable.POOLS_UNKNOW
 
 @dataclass(frozen=True)
 class ShapeRequest:
-    """What a person wants of the advice, and the limits of the search."""
+    """What a person wants of the advice, and how long the search goes on."""
 
     families: tuple[str, ...] = ()
     pod_worth: Fraction = POD_WORTH
     fill: int = FILL
     trials: int = TRIALS
-    steps: int = STEPS
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Study:
         removed = self._end_of(searcher.exchange)
         for offer in self.offered:
             searcher.rebuild(offer.pool)
-        searcher.improve(self.request.trials, self.request.steps, progress)
+        searcher.improve(self.request.trials, progress)
         return sorted((removed, self._end_of(searcher.exchange)), key=lambda end: end.value)
 
     def prove(self, ends: Iterable[SearchEnd]) -> tuple[SearchEnd, ProvedWorld]:

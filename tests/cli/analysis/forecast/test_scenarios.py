@@ -47,16 +47,11 @@ def nodes_of(told: Scenarios) -> list[int]:
     return [told.now.nodes, told.alone.nodes, told.at_rest.nodes, told.bound.nodes]
 
 
-def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
+def above_the_gate(**changes: Any) -> Snapshot:
     """Nodes at 60 % in small pods: above the autoscaler's gate, and below Ebb's limits."""
-    return cluster(
-        [node(f"n{number}") for number in range(count)],
-        [
-            pod(f"p{number}-{at}", on=f"n{number}", **{"cpu": 0.6, "owner": f"ReplicaSet/w{at}", **changes})
-            for number in range(count)
-            for at in range(4)
-        ],
-    )
+    kinds = [{"cpu": 0.6, "owner": f"ReplicaSet/w{at}", **changes} for at in range(4)]
+    pods = [pod(f"p{number}-{at}", on=f"n{number}", **kind) for number in range(6) for at, kind in enumerate(kinds)]
+    return cluster([node(f"n{number}") for number in range(6)], pods)
 
 
 def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -> None:
@@ -153,11 +148,9 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
     told, found = scenarios_of(situation, {}, load()), why_not(find_steady_state(situation, {}, load()), 20)
-    freeing = [freed for freed in found.freed if freed.saving][:3]
-    assert [
-        (scenario.change, told.at_rest.nodes - scenario.nodes, told.at_rest.cost - scenario.cost)
-        for scenario in told.relaxed
-    ] == [(freed.relaxation, freed.nodes, freed.saving) for freed in freeing]
+    rest, freeing = told.at_rest, [freed for freed in found.freed if freed.saving][:3]
+    relaxed = [(row.change, rest.nodes - row.nodes, rest.cost - row.cost) for row in told.relaxed]
+    assert relaxed == [(freed.relaxation, freed.nodes, freed.saving) for freed in freeing]
 
 
 def test_a_mark_that_is_assumed_saves_its_time() -> None:

@@ -1,7 +1,4 @@
-"""Simulated drains follow the drainer's rules: which begin, what the world does at each step, and how they end.
-
-What the rules answer is tested with them (tests/core/draining); here, that each of their steps reaches the world.
-"""
+"""Each step that the drainer's rules answer (tests/core/draining) reaches the simulated world."""
 
 from collections.abc import Iterable
 from dataclasses import replace
