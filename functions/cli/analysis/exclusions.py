@@ -112,7 +112,6 @@ class NodeChoice:
 
     @property
     def most(self) -> Excluded | None:
-        """The rule that excludes most nodes; None if no rule excludes any."""
         return max(self.excluded, key=lambda excluded: (excluded.nodes, excluded.alone), default=None)
 
 

@@ -7,12 +7,11 @@ from typing import Final
 
 import typer
 
-from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
-from functions.cli.analysis.shapes.advice import Advice, advise
+from functions.cli.analysis.shapes.advice import advise
 from functions.cli.analysis.shapes.machine_types import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.explain.parts import as_text, show
-from functions.cli.input.inputs import Inputs, PastPasses, gather, recall_passes
+from functions.cli.input.inputs import Inputs, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import some
@@ -33,7 +32,6 @@ _LEAST_FILL, _MOST_FILL = 10, 100
 
 
 def read_request(families: str, pod_worth: float, fill: str) -> ShapeRequest:
-    """Return what was typed, or raise BadInput."""
     named = tuple(filter(None, (family.strip().lower() for family in families.split(","))))
     unknown = sorted(set(named) - set(FAMILIES))
     if unknown:
@@ -52,7 +50,10 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
     past = recall_passes(inputs, assume_marked=False)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     with reading_line(cluster, doing="Comparing machine types of") as phase, no_search_for_cycles():
-        found = compute_advice(inputs, request, past, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
+        snapshot, policy = inputs.snapshot, inputs.policy
+        bill = Bill.of(inputs.prices, policy.commitments, snapshot.nodes, snapshot.taken_at)
+        situation = Situation(snapshot, past.state, policy)
+        found = advise(situation, bill, request, past.marks, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
     notes = (*notes_of(found), *past.notes_of(inputs))
     if output is AnswerFormat.MARKDOWN:
         page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request, whose)))
@@ -75,9 +76,3 @@ def _gather_whole(sources: Sources) -> Inputs:
     if not found.prices.cost_of(found.snapshot.nodes):
         raise BadInput(UNPRICED)
     return found
-
-
-def compute_advice(inputs: Inputs, request: ShapeRequest, past: PastPasses, progress: DoneOf = no_progress) -> Advice:
-    snapshot, policy = inputs.snapshot, inputs.policy
-    bill = Bill.of(inputs.prices, policy.commitments, snapshot.nodes, snapshot.taken_at)
-    return advise(Situation(snapshot, past.state, policy), bill, request, past.marks or {}, progress)

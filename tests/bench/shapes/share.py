@@ -60,7 +60,7 @@ def least_cost(study: Study) -> int:
         admitted=admitting[:, new], own=own, kept=np.where(goes, prices[old] - moving, -np.inf), free=free[old],
         admitted_there=admitting[:, old],
     ))  # fmt: skip
-    return max(int(found.cost + moving.sum()), 0) + int(prices[old][~goes].sum())
+    return max(int(found + moving.sum()), 0) + int(prices[old][~goes].sum())
 
 
 def run(*, quick: bool) -> None:

@@ -19,10 +19,6 @@ def _decision(name: str, pool: str, verdict: Verdict = Verdict.KEEP, cost: int =
     return replace(decision(name, verdict), pool=pool, cost=cost, allocatable=size, requested=asked)
 
 
-def _decisions(*decisions: NodeDecision) -> tuple[NodeDecision, ...]:
-    return decisions
-
-
 @pytest.mark.parametrize(
     ("expected", "pods"),
     [
@@ -48,45 +44,40 @@ def test_pods_without_requests_are_counted_by_resource(expected: str, pods: list
 
 
 def test_a_pool_is_as_full_as_all_its_nodes_together() -> None:
-    (pool,) = pool_summaries(_decisions(_decision("n1", "a", cpu=1), _decision("n2", "a", cpu=4)))
+    (pool,) = pool_summaries((_decision("n1", "a", cpu=1), _decision("n2", "a", cpu=4)))
     assert (pool.cpu_ratio, pool.memory_ratio) == (Fraction(5, 8), Fraction(1, 4))
 
 
 def test_a_pool_of_nodes_that_report_nothing_has_no_ratio() -> None:
-    (pool,) = pool_summaries(_decisions(decision("n1")))
+    (pool,) = pool_summaries((decision("n1"),))
     assert (pool.cpu_ratio, pool.memory_ratio) == (None, None)
 
 
 def test_nodes_that_others_keep_or_pay_for_are_no_part_of_their_pool() -> None:
     """A node that stands by, or that Google manages, would make its pool look larger and emptier than it is."""
-    rows = _decisions(_decision("n1", "a", cpu=3), replace(_decision("n2", "a", cpu=0), outside=True))
+    rows = (_decision("n1", "a", cpu=3), replace(_decision("n2", "a", cpu=0), outside=True))
     (pool,) = pool_summaries(rows)
     assert (pool.nodes, pool.cpu_ratio, pool.verdicts) == (1, Fraction(3, 4), {Verdict.KEEP: 1})
     assert whole_cluster(rows).nodes == 1
 
 
 def test_an_order_saves_what_its_node_costs_in_dry_run_too() -> None:
-    (pool,) = pool_summaries(
-        _decisions(_decision("n1", "a", Verdict.WOULD_ORDER, 70), _decision("n2", "a", Verdict.WAITING))
-    )
+    (pool,) = pool_summaries((_decision("n1", "a", Verdict.WOULD_ORDER, 70), _decision("n2", "a", Verdict.WAITING)))
     assert pool.saving == 70
 
 
-def test_what_could_go_is_counted_by_name() -> None:
-    first, second = pool_summaries(
-        _decisions(_decision("n1", "a"), _decision("n2", "b"), _decision("n3", "b")), {"n1", "n3"}
-    )
-    assert [(summary.could_go, summary.could_save) for summary in (first, second)] == [(1, 100), (1, 100)]
-
-
-def test_what_is_gone_in_steady_state_is_counted_next_to_what_could_go() -> None:
-    (pool,) = pool_summaries(_decisions(_decision("n1", "a"), _decision("n2", "a")), {"n1", "n2"}, {"n2"})
-    assert (pool.could_go, pool.rest_go, pool.rest_save) == (2, 1, 100)
+def test_what_could_go_and_what_is_gone_in_steady_state_is_counted_by_name() -> None:
+    rows = (_decision("n1", "a"), _decision("n2", "b"), _decision("n3", "b"))
+    found = pool_summaries(rows, {"n1", "n3"}, {"n3"})
+    assert [(pool.could_go, pool.could_save, pool.rest_go, pool.rest_save) for pool in found] == [
+        (1, 100, 0, 0),
+        (1, 100, 1, 100),
+    ]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(Verdict), st.integers(0, 900)), max_size=9))
 def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, Verdict, int]]) -> None:
-    plan = _decisions(*(_decision(f"n{at}", pool, verdict, cost) for at, (pool, verdict, cost) in enumerate(rows)))
+    plan = [_decision(f"n{at}", pool, verdict, cost) for at, (pool, verdict, cost) in enumerate(rows)]
     pools, whole = pool_summaries(plan), whole_cluster(plan)
     assert sum(pool.nodes for pool in pools) == whole.nodes == len(rows)
     assert sum(pool.cost for pool in pools) == whole.cost

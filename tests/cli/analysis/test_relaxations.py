@@ -1,7 +1,6 @@
 """How one thing is taken away from a picture or a policy: all of it, and nothing beside it."""
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -59,24 +58,16 @@ def test_the_line_of_the_policy_that_a_person_writes_is_what_is_tried(reason: Re
 
 
 @pytest.mark.parametrize("where", ["annotations", "labels"])
-def test_opt_outs_of_a_pod_are_taken_away_wherever_they_stand(where: str) -> None:
+def test_opt_outs_of_a_pod_and_of_a_node_are_taken_away_wherever_they_stand(where: str) -> None:
     keys = names.POD_OPT_OUTS if where == "annotations" else names.POD_OPT_OUT_LABELS
-    notes: dict[str, Any] = {**dict.fromkeys(keys, "true"), **UNTIL, "mine": "stays"}
-    given: dict[str, Any] = {where: notes}
+    on_pod: dict[str, Any] = {where: {**dict.fromkeys(keys, "true"), **UNTIL, "mine": "stays"}}
+    on_node: dict[str, Any] = {where: {**dict.fromkeys(names.NODE_OPT_OUTS, "true"), **UNTIL}}
+    given = situation(node("n1", **on_node), pod("p", on="n1", **on_pod))
 
-    changed = Relaxation(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web").apply(situation(pod("p", on="n1", **given)))
-
-    assert getattr(changed.snapshot.pods[0].spec, where) == {"mine": "stays"}
-
-
-@pytest.mark.parametrize("where", ["annotations", "labels"])
-def test_opt_outs_of_a_node_are_taken_away_wherever_they_stand(where: str) -> None:
-    notes = {**dict.fromkeys(names.NODE_OPT_OUTS, "true"), **UNTIL}
-    given: dict[str, Any] = {where: notes}
-
-    changed = Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1").apply(situation(node("n1", **given)))
-
-    assert not notes.keys() & getattr(changed.snapshot.nodes[0], where).keys()
+    pods = Relaxation(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web").apply(given).snapshot.pods
+    nodes = Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1").apply(given).snapshot.nodes
+    assert getattr(pods[0].spec, where) == {"mine": "stays"}
+    assert not on_node[where].keys() & getattr(nodes[0], where).keys()
 
 
 def test_headroom_is_taken_from_pools_that_the_policy_does_not_name_too() -> None:
@@ -96,11 +87,3 @@ def test_a_pod_under_a_new_owner_keeps_the_counts_of_its_workload() -> None:
     changed = Relaxation(PodBlock.NOT_REPLICATED, "default/Custom/x").apply(given)
 
     assert changed.snapshot.workloads[changed.snapshot.pods[0].spec.workload] == own
-
-
-def test_the_least_saving_of_a_pool_is_taken_away() -> None:
-    own = policy(minimum_saving=Fraction(3))
-
-    changed = Relaxation(Unremovable.SAVING_TOO_SMALL, "a").apply(Situation(cluster([node("n1")]), ClusterState(), own))
-
-    assert changed.policy.pool("a").minimum_saving == 0

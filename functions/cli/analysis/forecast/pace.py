@@ -15,13 +15,16 @@ from msgspec import structs
 
 from functions.cli.analysis.openings import GATE_OF, changes, opens_at, times_of
 from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.waves import second_pass_delay
 from shared.core.policy import BudgetUntil, Policy, Schedule
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.records.state import INTERVAL
 from shared.core.rules.budgets import Calendar
-from shared.core.rules.counts import NodeCounts
+from shared.core.rules.counts import NodeCounts, counts_in_budgets
 from shared.core.rules.gate_rules import ProposedDrain
-from shared.core.rules.gates import CLAIM_GATES, GATES, Closes, Gate
+from shared.core.rules.gates import CLAIM_GATES, GATES, WAVE_GATES, Closes
+from shared.core.rules.situation import Situation
 
 HORIZON: Final = timedelta(days=180)
 MOST_IDLE: Final = 500
@@ -51,28 +54,22 @@ class UnderWay(NamedTuple):
 
 
 class Pace:
-    """The clock of one forecast."""
-
-    def __init__(
-        self,
-        counts: NodeCounts,
-        interval: timedelta = INTERVAL,
-        under_way: Iterable[UnderWay] = (),
-        gates: Sequence[Gate] = GATES,
-    ) -> None:
+    def __init__(self, situation: Situation) -> None:
+        counts = situation.counts(situation.snapshot.nodes)
         self.held_up: Counter[Reason] = Counter()  # How many seconds each reason kept the node that was next.
         self.never: dict[str, Reason] = {}  # The nodes that no pass within the horizon lets go.
         self.begins: dict[str, datetime] = {}  # When each drain begins, by the name of its node.
         self.ended: datetime | None = None  # When the last node that goes is deleted.
-        self._at_first, self._interval, self._begun = counts, interval, counts.now
-        self._counts, self._gates = counts, gates
+        self._at_first, self._counts, self._begun = counts, counts, counts.now
+        in_waves = situation.policy.wave is not None
+        self._interval, self._gates = (second_pass_delay(INTERVAL), WAVE_GATES) if in_waves else (INTERVAL, GATES)
         self._schedules = Schedules(counts.policy, counts.pools)
         self._changes = self._schedules.next_change(counts.now)
         self._idle = 0
         self._moments: set[datetime] = set()
         """When the clocks of the gates that keep a node may open them, as this pass found."""
         self._shut: dict[tuple[str, DrainReason], Reason | None] = {}
-        self._under_way = sorted(under_way)
+        self._under_way = sorted(_begun_before(counts, situation.snapshot))
         self._last_begin: datetime | None = None
 
     @property
@@ -185,6 +182,16 @@ class Pace:
                 left = pool.in_flight - {ended.uid}
                 pools[ended.pool] = replace(pool, nodes=pool.nodes - ended.counted, in_flight=left)
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools, state=state)
+
+
+def _begun_before(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
+    """Yield the drains that have begun before: each has ended by the time that the watchdog looks after it."""
+    claims, patience = counts.state.claims, counts.policy.drain.watchdog
+    counted = {node.uid for node in snapshot.nodes if counts_in_budgets(node)}
+    for pool in counts.pools.values():
+        for uid in pool.in_flight:
+            since = claims[uid].since if uid in claims else counts.now
+            yield UnderWay(since + patience, uid, pool.name, uid in counted)
 
 
 FAR: Final = timedelta(days=400)

@@ -29,8 +29,6 @@ MOST_RELAXED: Final = 3  # So many first answers of `ebb why-not` are scenarios.
 
 
 class ScenarioKind(StrEnum):
-    """A scenario, by its word in JSON."""
-
     NOW = "now"
     AUTOSCALER_ALONE = "autoscaler_alone"
     POLICY_AT_REST = "policy_at_rest"
@@ -55,8 +53,6 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Scenarios:
-    """All scenarios, from now to the bound."""
-
     now: Scenario
     alone: Scenario
     at_rest: Scenario

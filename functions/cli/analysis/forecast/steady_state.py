@@ -5,7 +5,7 @@ when nodes would go. The next round begins where the scheduler has placed the po
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
+from functions.cli.analysis.forecast.pace import HORIZON, Pace
 from functions.cli.analysis.forecast.unpaced_pass import UnpacedPass, Workings
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
@@ -30,12 +30,9 @@ from shared.core.planning.prices import Prices
 from shared.core.planning.scheduling import SCORING, Drained, drain_nodes
 from shared.core.planning.scheduling import beginning as scheduling_of
 from shared.core.planning.selection import departing_nodes
-from shared.core.planning.waves import second_pass_delay
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
-from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
-from shared.core.rules.counts import NodeCounts, counts_in_budgets
-from shared.core.rules.gates import GATES, WAVE_GATES
+from shared.core.records.state import ClusterState, PoolMarks
 from shared.core.rules.situation import Situation
 
 MOST_ROUNDS: Final = 60
@@ -57,16 +54,6 @@ class Rest:
     is_rest: bool = True
     rounds: int = 0
     workings: Workings = field(default_factory=Workings, compare=False, repr=False)
-
-    @property
-    def unneeded(self) -> tuple[str, ...]:
-        """What the autoscaler would announce to remove, in order."""
-        return self.workings.unneeded(self.snapshot)
-
-    def drain_nodes(
-        self, leaving: Iterable[str], avoided: Collection[str], by_autoscaler: Collection[str] = ()
-    ) -> Drained:
-        return drain_nodes(self.snapshot, leaving, avoided, self.workings.arrays_of, by_autoscaler=by_autoscaler)
 
     def after(self, step: Drained) -> "Rest":
         gone, evictions = self.gone + len(step.gone), self.evictions + step.evictions
@@ -98,7 +85,7 @@ def remove_departing(situation: Situation, workings: Workings) -> Rest:
     """Return the cluster as it stands once what is on its way out has left."""
     leaving = departing_nodes(situation.snapshot, situation.state)
     rest = Rest(with_announced(situation.snapshot, ()), workings=workings)
-    return rest.after(rest.drain_nodes(sorted(leaving), leaving)) if leaving else rest
+    return rest.after(drain_nodes(rest.snapshot, sorted(leaving), leaving, workings.arrays_of))
 
 
 def removed_nodes(order: tuple[str, ...], left: Snapshot) -> Reached:
@@ -114,12 +101,13 @@ def left_alone(start: Rest) -> Rest:
 
 def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -> Rest:
     """Return what the policy's passes and the autoscaler leave together."""
+    find_unneeded, arrays_of = start.workings.unneeded, start.workings.arrays_of
     # the autoscaler waits at least so long with the first node that it finds unneeded
-    first = soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in start.unneeded))
+    first = soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in find_unneeded(start.snapshot)))
     rest, is_rest, turns, rounds = start, False, _Turns(pace.now + first), 0
     while rounds < effort.rounds and not is_rest:
         rounds += 1
-        names = rest.unneeded
+        names = find_unneeded(rest.snapshot)
         drains = passes.plan_drains(with_announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
@@ -129,7 +117,8 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
-        step = rest.drain_nodes([*going, *taken], {*going, *names, *passes.wave}, taken)
+        avoided = {*going, *names, *passes.wave}
+        step = drain_nodes(rest.snapshot, [*going, *taken], avoided, arrays_of, by_autoscaler=taken)
         passes.keep(drain.node for drain in drains if drain.node.name in never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains
@@ -162,22 +151,6 @@ class _Turns:
         return taken
 
 
-def pace_of(situation: Situation) -> Pace:
-    counts = situation.counts(situation.snapshot.nodes)
-    interval, gates = (second_pass_delay(INTERVAL), WAVE_GATES) if situation.policy.wave else (INTERVAL, GATES)
-    return Pace(counts, interval, _under_way(counts, situation.snapshot), gates)
-
-
-def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
-    """Yield the drains that have begun before: each has ended by the time that the watchdog looks after it."""
-    claims, patience = counts.state.claims, counts.policy.drain.watchdog
-    counted = {node.uid for node in snapshot.nodes if counts_in_budgets(node)}
-    for pool in counts.pools.values():
-        for uid in pool.in_flight:
-            since = claims[uid].since if uid in claims else counts.now
-            yield UnderWay(since + patience, uid, pool.name, uid in counted)
-
-
 def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot in which each pending pod runs that has a place now; the same object if none is pending."""
     waiting = {pod.key for pod in snapshot.pending}
@@ -205,7 +178,7 @@ class Course:
         self, start: Rest, situation: Situation, marks: Mapping[str, PoolMarks] | None, prices: Prices, effort: Effort
     ) -> None:
         self.passes = UnpacedPass(situation, marks, prices, effort.share, start.workings)
-        self._rest, self._effort, self._pace = start, effort, pace_of(situation)
+        self._rest, self._effort, self._pace = start, effort, Pace(situation)
 
     def follow(self, rounds: int) -> Rest:
         """Go on until there were so many rounds in all; return what is left then."""

@@ -19,7 +19,6 @@ from shared.core.planning.bill import Bill
 from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
-NO_MARKS: Final[Mapping[str, PoolMarks]] = {}
 NIGHT: Final = 0.6  # A snapshot that books less of CPU and memory than this share may be one of the night.
 
 
@@ -96,11 +95,10 @@ def advise(
     situation: Situation,
     bill: Bill,
     request: ShapeRequest,
-    marks: Mapping[str, PoolMarks] = NO_MARKS,
+    marks: Mapping[str, PoolMarks] | None = None,
     progress: DoneOf = no_progress,
 ) -> Advice:
-    """Return which machine types the pools should have."""
-    steady = bill.cost_of(find_steady_state(situation, marks, bill.prices).rest.snapshot.nodes)
+    steady = bill.cost_of(find_steady_state(situation, marks or {}, bill.prices).rest.snapshot.nodes)
     study = Study(situation, bill, request)
     _, proof = study.prove(study.search(progress))
     now, proposed = bill.cost_of(study.snapshot.nodes), bill.cost_of(proof.world.nodes)

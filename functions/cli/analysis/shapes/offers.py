@@ -6,7 +6,7 @@ counts; elsewhere GKE's formula, less what firmware and kernel take of the pool'
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -25,7 +25,6 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass, is_mirror
 from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import CSINode
 from shared.core.planning.prices import GIB, Prices
 from shared.core.rules.unmodelled import admits
 from shared.core.rules.utilization import own_taints
@@ -156,27 +155,21 @@ def _share(machine: MachineType, requested: Mapping[str, int]) -> Fraction:
     return min(Fraction(cpu) / max(requested[CPU], 1), Fraction(memory) / max(requested[MEMORY], 1))
 
 
-@dataclass
 class NewNodes:
     """Makes new nodes of pools, and the snapshot in which they stand empty."""
 
-    snapshot: Snapshot
-    offered: Sequence[PoolOffer]
-    _like: dict[tuple[str, str], Node] = field(init=False)
-    _live: dict[str, Resources] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Find a live node for each pool and zone, and what live nodes of each machine type offer at least."""
-        self._like, self._live = {}, {}
-        by_use = sorted(self.snapshot.nodes, key=lambda node: (not node.ready, node.unschedulable, node.name))
-        for node in by_use:
+    def __init__(self, snapshot: Snapshot, offered: Sequence[PoolOffer]) -> None:
+        self.snapshot = snapshot
+        self._like: dict[tuple[str, str], Node] = {}  # By pool and zone a live node, Ready if there is one.
+        self._live: dict[str, Resources] = {}  # By machine type the least that live nodes offer.
+        for node in sorted(snapshot.nodes, key=lambda node: (not node.ready, node.unschedulable, node.name)):
             self._like.setdefault((node.pool, node.zone), node)
             if node.ready:
-                self._live[node.machine] = _least(self._live.get(node.machine), node.allocatable)
-        self._taints = {
-            offer.pool: tuple(sorted(own_taints(offer.nodes), key=lambda one: one.key)) for offer in self.offered
-        }
-        self._types = {kind.name: kind for offer in self.offered for kind in offer.types}
+                known = self._live.get(node.machine, node.allocatable)
+                least = {name: min(known.get(name), node.allocatable.get(name)) for name in (CPU, MEMORY)}
+                self._live[node.machine] = Resources.of(least)
+        self._taints = {offer.pool: sorted(own_taints(offer.nodes), key=lambda one: one.key) for offer in offered}
+        self._types = {kind.name: kind for offer in offered for kind in offer.types}
 
     def node(self, group: NewGroup, number: int) -> Node:
         like, machine = self._like[group.pool, group.zone], self._types[group.machine]
@@ -185,7 +178,7 @@ class NewNodes:
         if machine.name != like.machine:
             labels.pop(_MEMORY_LABEL, None)
         return replace(
-            like, name=name, uid=name, labels=labels, taints=self._taints[group.pool], annotations={},
+            like, name=name, uid=name, labels=labels, taints=tuple(self._taints[group.pool]), annotations={},
             unschedulable=False, ready=True, once_ready=True, conditions=frozenset(),
             allocatable=self._allocatable(machine, like),
         )  # fmt: skip
@@ -221,7 +214,7 @@ class NewNodes:
                 nodes.append(new)
                 pods += [_copy_pod(pod, new) for pod in static]
                 if attaching:
-                    csi[new.name] = _attaching(attaching, group.machine)
+                    csi[new.name] = attaching
         return replace(
             seen, nodes=tuple(sorted(nodes, key=lambda node: node.name)),
             pods=tuple(sorted(pods, key=lambda pod: pod.key)), storage=replace(seen.storage, csi_nodes=csi),
@@ -242,21 +235,5 @@ def _labels_of(machine: MachineType, like: Node) -> dict[str, str]:
     return {key: value for key, value in values.items() if key in like.labels}
 
 
-_SHARED_CORE_DISKS: Final = 15
-"""Disks that a shared core attaches besides its own (compute docs, persistent disk limits)."""
-
-
-def _attaching(like: CSINode, machine: str) -> CSINode:
-    if machine not in SHARED_CORE:
-        return like
-    return replace(like, limits={driver: min(most, _SHARED_CORE_DISKS) for driver, most in like.limits.items()})
-
-
 def _copy_pod(pod: Pod, node: Node) -> Pod:
     return structs.replace(pod, name=f"{pod.name}-{node.name}", uid=f"{pod.uid}-{node.name}", node=node.name)
-
-
-def _least(known: Resources | None, offered: Resources) -> Resources:
-    if known is None:
-        return offered
-    return Resources.of({name: min(known.get(name), offered.get(name)) for name in (CPU, MEMORY)})

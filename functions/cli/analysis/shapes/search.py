@@ -58,12 +58,12 @@ class ShapeSearch:
             exchange.roll_back(0)
         exchange.keep()
 
-    def improve(self, trials: int, steps: int, progress: DoneOf = no_progress) -> None:
+    def improve(self, trials: int, progress: DoneOf = no_progress) -> None:
         """Try exchanges, also some that are a little worse than the best so far; return to the best in the end."""
         exchange = self.exchange
         begun, best, since = exchange.steps, exchange.worth.value, 0
         for trial in range(trials):
-            if exchange.steps - begun > steps:
+            if exchange.steps - begun > STEPS:
                 break
             progress(trial, trials)
             self._trials, mark = self._trials + 1, exchange.mark()

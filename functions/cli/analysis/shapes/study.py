@@ -12,7 +12,7 @@ from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.exchange import Exchange, Floats, Worth
 from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, offers
 from functions.cli.analysis.shapes.proof import MeantPlaces, ProvedWorld, Prover, headroom
-from functions.cli.analysis.shapes.search import STEPS, TRIALS, Pods, ShapeSearch
+from functions.cli.analysis.shapes.search import TRIALS, Pods, ShapeSearch
 from shared.core.cluster.node import Node
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
@@ -37,13 +37,12 @@ _ANYWAY: Final = frozenset({Unremovable.NOT_AUTOSCALED, Unremovable.POOLS_UNKNOW
 
 @dataclass(frozen=True)
 class ShapeRequest:
-    """What a person wants of the advice, and the limits of the search."""
+    """What a person wants of the advice, and how long the search goes on."""
 
     families: tuple[str, ...] = ()
     pod_worth: Fraction = POD_WORTH
     fill: int = FILL
     trials: int = TRIALS
-    steps: int = STEPS
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,6 @@ class SearchEnd:
 
 
 class Study:
-    """One cluster, what may go, and what may come."""
-
     def __init__(self, situation: Situation, bill: Bill, request: ShapeRequest) -> None:
         self._situation, self.bill, self.request = situation, bill, request
         self.snapshot = situation.snapshot
@@ -73,7 +70,6 @@ class Study:
         self.prover = Prover(self.new_nodes, tuple(self._stock), request.fill)
 
     def moving_pods(self, node: Node) -> int:
-        """Return how many pods have to move once if the node goes."""
         return len(self._situation.moving(node.name))
 
     def search(self, progress: DoneOf = no_progress) -> list[SearchEnd]:
@@ -86,7 +82,7 @@ class Study:
         removed = self._end_of(searcher.exchange)
         for offer in self.offered:
             searcher.rebuild(offer.pool)
-        searcher.improve(self.request.trials, self.request.steps, progress)
+        searcher.improve(self.request.trials, progress)
         return sorted((removed, self._end_of(searcher.exchange)), key=lambda end: end.value)
 
     def prove(self, ends: Iterable[SearchEnd]) -> tuple[SearchEnd, ProvedWorld]:
@@ -106,15 +102,15 @@ class Study:
         start = Packing(arrays, PACKED)
         start.hold_back(headroom(arrays, self.request.fill))
         worth = Worth(self.bill, arrays.nodes, self.moving, self.offered)
-        new = {group: self._places(arrays, group, count) for group, count in self._stock.items()}
+        new = {
+            group: [arrays.index[self.new_nodes.node(group, number).name] for number in range(count)]
+            for group, count in self._stock.items()
+        }
         candidates = [arrays.index[name] for name in sorted(self.may_go)]
         values = self._worth(arrays, [place for places in new.values() for place in places[:1]])
         searcher = ShapeSearch(Exchange(start, worth, new), candidates, values, self.offered)
         searcher.seat(waiting_kinds(arrays))
         return searcher
-
-    def _places(self, arrays: ClusterArrays, group: NewGroup, count: int) -> list[int]:
-        return [arrays.index[self.new_nodes.node(group, number).name] for number in range(count)]
 
     def _end_of(self, exchange: Exchange) -> SearchEnd:
         nodes = exchange.arrays.nodes

@@ -57,7 +57,6 @@ class ControlledPods:
         return bool(controller) and len(self.of(controller)) < self.count_wanted(controller)
 
     def restart(self, deployment: str, stamp: str) -> None:
-        """Stamp a Deployment's template."""
         self._stamps[deployment] = stamp
         self._counted.clear()
 

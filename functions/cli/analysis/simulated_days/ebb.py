@@ -62,7 +62,6 @@ class Ebb:
         drains.state = structs.replace(drains.state, last_pass=world.now)
 
     def _heal(self) -> None:
-        """Make the repairs that a pass finds, and open the breakers."""
         world, drains = self._world, self._drains
         found = HealingInput(
             world.snapshot(), drains.state, drains.records, self._policy, world.now,

@@ -46,8 +46,6 @@ class PodWait:
 
 @dataclass
 class Measures:
-    """Everything that is counted of one run."""
-
     series: list[Moment] = field(default_factory=list)
     evictions: Counter[Actor] = field(default_factory=Counter)
     twice: int = 0  # Pods that were moved when they, or those whose place they take, had been moved already.

@@ -1,5 +1,6 @@
 """Demand over time: replicas by a day's curve, or by hour."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -124,8 +125,6 @@ def _ramp(rows: Sequence[tuple[datetime, int]]) -> tuple[datetime, datetime] | N
 
 def swinging(snapshot: Snapshot, night: int) -> dict[str, Range]:
     """Return ranges of the ReplicaSets' pods: from so many percent of what is there now, to that."""
-    counts: dict[str, int] = {}
-    for pod in snapshot.pods:
-        if is_of_replica_set(pod.spec) and pod.deleting is None and not pod.phase.finished:
-            counts[pod.spec.workload] = counts.get(pod.spec.workload, 0) + 1
+    living = (pod for pod in snapshot.pods if pod.deleting is None and not pod.phase.finished)
+    counts = Counter(pod.spec.workload for pod in living if is_of_replica_set(pod.spec))
     return {key: Range(ceil(Fraction(many * night, 100)), many) for key, many in sorted(counts.items()) if many > 1}

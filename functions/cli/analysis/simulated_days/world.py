@@ -31,7 +31,6 @@ class Agenda:
 
     @property
     def next_at(self) -> datetime | None:
-        """When the next action is due; None where nothing is."""
         return self._rows[0][0] if self._rows else None
 
     def due(self, now: datetime) -> Iterator[Callable[[], None]]:

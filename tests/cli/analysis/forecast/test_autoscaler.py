@@ -1,6 +1,5 @@
 """What the autoscaler would take by itself, rule by rule; `tests/local/test_forecast.py` holds it to a whole one."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -10,14 +9,8 @@ import pytest
 
 from functions.cli.analysis.forecast.steady_state import left_alone, remove_departing
 from functions.cli.analysis.forecast.unpaced_pass import Workings
+from shared.core.cluster import names
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
-from shared.core.cluster.names import (
-    AUTOSCALER_DELETING_TAINT,
-    COMPUTE_CLASS_LABEL,
-    HOSTNAME_LABEL,
-    MANAGED_NODE,
-    STANDBY_NODE,
-)
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -64,11 +57,8 @@ def test_the_gate_is_the_profiles(takes: bool, cpu: float, profile: str) -> None
 
 def reaped(snapshot: Snapshot, *, spare: bool = True, delay: timedelta | None = None) -> Snapshot:
     """The same where the ComputeClass of node `n` (and of the spare one) lets only empty nodes go."""
-    names = {"n", "spare"} if spare else {"n"}
-    nodes = (
-        replace(one, labels={**one.labels, COMPUTE_CLASS_LABEL: "web"}) if one.name in names else one
-        for one in snapshot.nodes
-    )
+    own, label = {"n", "spare"} if spare else {"n"}, {names.COMPUTE_CLASS_LABEL: "web"}
+    nodes = (replace(one, labels={**one.labels, **label}) if one.name in own else one for one in snapshot.nodes)
     classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0), delay=delay)})
     return replace(snapshot, nodes=tuple(nodes), compute_classes=classes)
 
@@ -105,7 +95,7 @@ def test_the_autoscaler_begins_as_soon_as_its_shortest_delay_has_passed() -> Non
 
 
 def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
-    daemon = pod("d", on="n", cpu=1, owner="DaemonSet/d", node_selector={HOSTNAME_LABEL: "n"})
+    daemon = pod("d", on="n", cpu=1, owner="DaemonSet/d", node_selector={names.HOSTNAME_LABEL: "n"})
 
     assert found(one_node(daemon, pod("p", on="n", cpu=1.5))) == ("n",)
     assert found(one_node(daemon, pod("p", on="n", cpu=1.6))) == ()
@@ -113,7 +103,7 @@ def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
 
 @pytest.mark.parametrize(("takes", "pods"), [(True, ()), (False, (pod("p", on="n", cpu=0.001),))])
 def test_a_node_that_daemon_set_pods_fill_is_empty_or_full(takes: bool, pods: tuple[Pod, ...]) -> None:
-    daemon = pod("d", on="n", cpu=4, owner="DaemonSet/d", node_selector={HOSTNAME_LABEL: "n"})
+    daemon = pod("d", on="n", cpu=4, owner="DaemonSet/d", node_selector={names.HOSTNAME_LABEL: "n"})
 
     assert ("n" in found(one_node(daemon, *pods))) is takes
 
@@ -129,13 +119,10 @@ def test_a_node_that_daemon_set_pods_fill_is_empty_or_full(takes: bool, pods: tu
         pytest.param(True, {"owner": "Job/j"}, id="a running Job's is moved, whatever Ebb would do"),
         pytest.param(False, {"namespace": "guarded"}, id="a PDB that allows nothing keeps its pods"),
         pytest.param(True, {"namespace": "kube-system"}, id="an old system pod is moved"),
-        pytest.param(
-            False,
-            {"namespace": "kube-system", "created": NOW - timedelta(minutes=59)},
-            id="a system pod without a PDB stays for its first hour",
-        ),
+        pytest.param(False, {"namespace": "kube-system", "created": NOW - timedelta(minutes=59)},
+                     id="a system pod without a PDB stays for its first hour"),
     ],
-)
+)  # fmt: skip
 def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: dict[str, Any]) -> None:
     snapshot = replace(
         one_node(pod("p", on="n", cpu=1, **given)), disruption_budgets=(pdb("none", allowed=0, namespace="guarded"),)
@@ -147,11 +134,11 @@ def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: d
 @pytest.mark.parametrize(
     "changes",
     [
-        pytest.param({"taints": (taint(AUTOSCALER_DELETING_TAINT),)}, id="in deletion already"),
+        pytest.param({"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}, id="in deletion already"),
         pytest.param({"annotations": {OFF: "true"}}, id="scale-down disabled"),
         pytest.param({"ready": False}, id="not Ready"),
-        pytest.param({"labels": {STANDBY_NODE: "true"}}, id="standing by for a buffer"),
-        pytest.param({"labels": {MANAGED_NODE: "true"}}, id="managed by Google"),
+        pytest.param({"labels": {names.STANDBY_NODE: "true"}}, id="standing by for a buffer"),
+        pytest.param({"labels": {names.MANAGED_NODE: "true"}}, id="managed by Google"),
         pytest.param({"labels": {"cloud.google.com/gke-nodepool": "unknown"}}, id="of no known pool"),
     ],
 )
@@ -159,13 +146,6 @@ def test_nodes_that_the_autoscaler_leaves_alone(changes: dict[str, Any]) -> None
     snapshot = one_node(**changes)
 
     assert found(replace(snapshot, pools={"a": NodePool("a")})) == ()
-
-
-def test_no_node_goes_below_a_minimum_of_its_pool_or_zone() -> None:
-    nodes = [node(name, zone=zone) for name, zone in (("n1", "y"), ("n2", "z"), ("n3", "z"))]
-
-    assert found(cluster(nodes, pools={"a": NodePool("a", min_per_zone=1)})) == ("n2",)
-    assert found(cluster(nodes, pools={"a": NodePool("a", min_total=2)})) == ("n1",)
 
 
 def test_it_takes_one_node_after_another_and_not_the_best_set() -> None:
@@ -192,8 +172,4 @@ def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
 
     rest = remove_departing(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
 
-    assert names(rest.snapshot.nodes) == ["n2"]
-
-
-def names(nodes: Iterable[Node]) -> list[str]:
-    return [own.name for own in nodes]
+    assert [own.name for own in rest.snapshot.nodes] == ["n2"]

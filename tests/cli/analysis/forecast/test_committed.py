@@ -88,12 +88,9 @@ def test_a_steady_state_has_its_own_use() -> None:
 
 def nearly_empty() -> Snapshot:
     """Six nodes whose pods have room on two; none is used so little that the autoscaler takes it."""
-    pods = [
-        pod(f"p{number}-{at}", on=f"n{number}", cpu=0.7, owner=f"ReplicaSet/w{at}")
-        for number in range(6)
-        for at in range(3)
-    ]
-    return cluster([node(f"n{number}") for number in range(6)], pods)
+    rows = [(number, at) for number in range(6) for at in range(3)]
+    pods = [pod(f"p{number}-{at}", on=f"n{number}", cpu=0.7, owner=f"ReplicaSet/w{at}") for number, at in rows]
+    return cluster(machines(6), pods)
 
 
 def policy_with(commitments: Commitments) -> Policy:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.pace import Pace, PacedDrain
-from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state, pace_of
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from shared.adapters.prices import load
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
@@ -23,7 +23,7 @@ AT_NIGHT = Schedule("0 1 * * *", timedelta(hours=1), "UTC")
 
 
 def paced(rules: Policy, state: ClusterState | None = None) -> Pace:
-    return pace_of(Situation(cluster(NODES), state or ClusterState(), rules))
+    return Pace(Situation(cluster(NODES), state or ClusterState(), rules))
 
 
 def drains(count: int, ripe: datetime = NOW, lasts: timedelta = 4 * MINUTE) -> list[PacedDrain]:
@@ -182,7 +182,7 @@ def test_a_budget_of_nothing_for_other_reasons_shuts_nothing() -> None:
 def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
     nodes = [node("a1"), node("b1", pool="b")]
     rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
-    pace = pace_of(Situation(cluster(nodes), ClusterState(), rules))
+    pace = Pace(Situation(cluster(nodes), ClusterState(), rules))
     rows = [PacedDrain(own, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for own in nodes]
     assert pace.let_go(rows, FAR) == {"b1"}
     assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
@@ -197,7 +197,7 @@ def test_those_that_have_not_begun_by_then_are_neither_gone_nor_never() -> None:
 
 def test_a_pool_that_has_had_its_turn_leaves_the_others_theirs() -> None:
     nodes = [node("a0"), node("a1"), node("b0", pool="b")]
-    pace = pace_of(
+    pace = Pace(
         Situation(cluster(nodes), ClusterState(), replace(policy(), pools={**policy().pools, **policy("b").pools}))
     )
     pace.let_go([PacedDrain(own, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for own in nodes], FAR)
@@ -228,7 +228,7 @@ def test_a_node_that_counts_for_no_budget_takes_nothing_from_one_when_it_goes() 
     nodes = [*NODES[:4], node("n9", once_ready=False, ready=False)]
     rules = policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=30)),))
     state = ClusterState(claims={"uid-n9": claim("n9", since=NOW - rules.drain.watchdog + 5 * MINUTE)})
-    pace = pace_of(Situation(cluster(nodes), state, rules))
+    pace = Pace(Situation(cluster(nodes), state, rules))
     pace.let_go(drains(2, lasts=60 * MINUTE), FAR)
 
     assert sorted((begins - NOW) // MINUTE for begins in pace.begins.values()) == [0, 5]

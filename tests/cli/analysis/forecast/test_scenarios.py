@@ -36,17 +36,7 @@ from tests.depth import examples
 OPEN = policy(jobs=Jobs.WAIT)
 
 
-def policy_of_all(**pool: Any) -> Policy:
-    """Every pool enabled, and nothing asked for that must remain."""
-    own = PoolPolicy(
-        enabled=True,
-        required_count=1,
-        excess_threshold=Fraction(0),
-        headroom_percent=0,
-        single_replicas=SingleReplicas.MOVE,
-        **pool,
-    )
-    return Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=own)
+UNLIMITED = policy(jobs=Jobs.WAIT, cpu_limit=Fraction(1))
 
 
 def forecast(snapshot: Snapshot, rules: Policy = OPEN, **given: Any) -> Scenarios:
@@ -57,37 +47,31 @@ def nodes_of(told: Scenarios) -> list[int]:
     return [told.now.nodes, told.alone.nodes, told.at_rest.nodes, told.bound.nodes]
 
 
-def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
+def above_the_gate(**changes: Any) -> Snapshot:
     """Nodes at 60 % in small pods: above the autoscaler's gate, and below Ebb's limits."""
-    return cluster(
-        [node(f"n{number}") for number in range(count)],
-        [
-            pod(f"p{number}-{at}", on=f"n{number}", **{"cpu": 0.6, "owner": f"ReplicaSet/w{at}", **changes})
-            for number in range(count)
-            for at in range(4)
-        ],
-    )
+    kinds = [{"cpu": 0.6, "owner": f"ReplicaSet/w{at}", **changes} for at in range(4)]
+    pods = [pod(f"p{number}-{at}", on=f"n{number}", **kind) for number in range(6) for at, kind in enumerate(kinds)]
+    return cluster([node(f"n{number}") for number in range(6)], pods)
 
 
 def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -> None:
-    told = forecast(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+    told = forecast(above_the_gate(), UNLIMITED)
 
     assert nodes_of(told) == [6, 6, 4, 4]
     assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
 
 
 def test_a_scenario_has_its_bill_where_capacity_is_committed_and_none_elsewhere() -> None:
-    open_pools = replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))})
     snapshot, every = above_the_gate(), Commitment("e2", Capacity(Fraction(24), Fraction(96)))
-    told = forecast(snapshot, replace(open_pools, commitments=Commitments(families=(every,))))
+    told = forecast(snapshot, replace(UNLIMITED, commitments=Commitments(families=(every,))))
 
-    assert forecast(snapshot, open_pools).now.bill is None
+    assert forecast(snapshot, UNLIMITED).now.bill is None
     assert told.now.bill == told.at_rest.bill == told.now.cost
 
 
 def test_what_goes_is_shown_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
     snapshot = above_the_gate()
-    told = forecast(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+    told = forecast(snapshot, UNLIMITED)
 
     assert told.left is not None
     left = {node.name for node in told.left.nodes}
@@ -97,26 +81,15 @@ def test_what_goes_is_shown_in_order_with_its_time_and_what_is_left_has_all_pods
     assert {pod.key for pod in told.left.pods if pod.node in left} == {pod.key for pod in snapshot.pods}
 
 
-def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
+@pytest.mark.parametrize(
+    "rules", [pytest.param(Policy(), id="off"), pytest.param(replace(OPEN, paused=True), id="paused")]
+)
+def test_what_the_autoscaler_does_by_itself_goes_on_next_to_a_policy_that_is_off_or_paused(rules: Policy) -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
-    told = forecast(snapshot, Policy())
+    told = forecast(snapshot, rules)
 
-    assert (len(told.order), told.begins) == (1, {})
-
-
-def test_what_the_autoscaler_does_by_itself_goes_on_next_to_a_policy_that_is_off() -> None:
-    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
-
-    assert nodes_of(forecast(snapshot, Policy())) == [2, 1, 1, 1]
-
-
-def test_what_the_autoscaler_takes_is_not_shown_to_stay_for_good() -> None:
-    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
-
-    told = forecast(snapshot, replace(OPEN, paused=True))
-
-    assert nodes_of(told)[:3] == [2, 1, 1]
+    assert (nodes_of(told), told.begins) == ([2, 1, 1, 1], {})
     assert Unremovable.PAUSED not in told.never
 
 
@@ -138,7 +111,7 @@ def test_a_pool_that_is_shut_next_to_an_open_one_is_called_so(
             node_selector={"for": node.pool})
         for node in nodes for number in range(4)
     ]  # fmt: skip
-    own = replace(OPEN.pools["a"], cpu_limit=Fraction(1))
+    own = UNLIMITED.pools["a"]
     told = forecast(cluster(nodes, pods), replace(OPEN, pools={"a": own, "b": replace(own, **rules)}))
 
     assert told.by is not None
@@ -175,26 +148,18 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
     told, found = scenarios_of(situation, {}, load()), why_not(find_steady_state(situation, {}, load()), 20)
-    freeing = [freed for freed in found.freed if freed.saving][:3]
-    assert [
-        (scenario.change, told.at_rest.nodes - scenario.nodes, told.at_rest.cost - scenario.cost)
-        for scenario in told.relaxed
-    ] == [(freed.relaxation, freed.nodes, freed.saving) for freed in freeing]
+    rest, freeing = told.at_rest, [freed for freed in found.freed if freed.saving][:3]
+    relaxed = [(row.change, rest.nodes - row.nodes, rest.cost - row.cost) for row in told.relaxed]
+    assert relaxed == [(freed.relaxation, freed.nodes, freed.saving) for freed in freeing]
 
 
 def test_a_mark_that_is_assumed_saves_its_time() -> None:
-    rules = replace(
-        OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1), consolidate_after=timedelta(hours=1))}
-    )
+    rules = policy(jobs=Jobs.WAIT, cpu_limit=Fraction(1), consolidate_after=timedelta(hours=1))
 
     begun, assumed = forecast(above_the_gate(), rules), forecast(above_the_gate(), rules, assume_marked=True)
     assert begun.by is not None
     assert assumed.by is not None
     assert begun.by - assumed.by == timedelta(hours=1)
-
-
-def test_equal_input_gives_equal_scenarios() -> None:
-    assert forecast(above_the_gate()) == forecast(above_the_gate())
 
 
 @examples(25)
@@ -234,7 +199,8 @@ def test_nothing_gets_below_the_bound(
 def test_the_potential_is_no_less_than_what_the_policy_reaches() -> None:
     """The search by itself finds one node here, and pass after pass takes two; the rest is proved, and beaten."""
     snapshot = picture_of(generated(6, Mix.RICH, fill=0.4, pods_a_node=5, seed=1))
-    situation = Situation(snapshot, ClusterState(), policy_of_all(cpu_limit=Fraction(1), memory_limit=Fraction(1)))
+    own = policy(single_replicas=SingleReplicas.MOVE, cpu_limit=Fraction(1), memory_limit=Fraction(1)).pools["a"]
+    situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"other_pools": own}))
 
     told = scenarios_of(situation, {}, load())
     alone, most = potential(situation, load()), potential(situation, load(), told.reached)

@@ -26,18 +26,17 @@ from shared.core.cluster import names
 from shared.core.cluster.names import HOSTNAME_LABEL, POOL_LABEL
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod, Volume
-from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, Taint
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import KEPT
 from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, SingleReplicas
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
-from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
-from tests.builders import NOW, announced_taint, buffer, cluster, held, node, pod, policy
+from tests.builders import NOW, announced_taint, buffer, cluster, held, node, our_taint, pod, policy
 from tests.depth import DEEP, SEED
 
 MINUTE = timedelta(minutes=1)
@@ -84,18 +83,13 @@ def test_a_drain_ends_when_the_autoscaler_has_deleted_the_node() -> None:
 
 def test_the_next_pass_does_not_wait_for_all_that_the_autoscaler_has_announced() -> None:
     """Of two nodes with pods of one workload one goes at a time; the autoscaler is at its 24 nodes for 50 minutes."""
-    own = [node(f"n{place}") for place in (1, 2)]
-    others = [node(f"local{place:02}") for place in range(24)]
-    local = (Volume("v", "emptyDir"),)
+    own, others, local = ("n1", "n2"), [f"local{place:02}" for place in range(24)], (Volume("v", "emptyDir"),)
     pods = [
         pod("full", on="home", cpu=40, owner="ReplicaSet/full"),
-        *(pod(f"p{one.name}", on=one.name, cpu=2.1) for one in own),
-        *(
-            pod(f"p{other.name}", on=other.name, cpu=0.5, owner=f"ReplicaSet/{other.name}", volumes=local)
-            for other in others
-        ),
+        *(pod(f"p{name}", on=name, cpu=2.1) for name in own),
+        *(pod(f"p{name}", on=name, cpu=0.5, owner=f"ReplicaSet/{name}", volumes=local) for name in others),
     ]
-    seen = cluster([node("home", cpu=64, memory=256, pool="b"), *own, *others], pods, pools=FIXED)
+    seen = cluster([node("home", cpu=64, memory=256, pool="b"), *map(node, (*own, *others))], pods, pools=FIXED)
 
     assert forecast(seen).begins.keys() == {"n1", "n2"}
 
@@ -227,14 +221,13 @@ def figures(snapshot: Snapshot) -> list[int]:
 )
 def test_demand_that_waits_makes_no_saving_larger(nodes: int, mix: Mix, seed: int) -> None:
     """The same cluster is read without some pods, and with these pending."""
-    whole = picture_of(generated(nodes, mix, seed=seed))
+    whole = snapshot_of(generated(nodes, mix, seed=seed))
     moving = [one for name in whole.node_by_name for one in movable(whole.pods_by_node[name], NOW)]
     chosen = {one.key for one in moving[:: max(1, len(moving) * 2 // (3 * nodes))]}
     absent = replace(whole, pods=tuple(one for one in whole.pods if one.key not in chosen))
     unbound = {"node": "", "phase": Phase.PENDING, "ready": False, "unschedulable_since": NOW}
-    waits = replace(
-        whole, pods=tuple(structs.replace(one, **unbound) if one.key in chosen else one for one in whole.pods)
-    )
+    pods = (structs.replace(one, **unbound) if one.key in chosen else one for one in whole.pods)
+    waits = replace(whole, pods=tuple(pods))
 
     assert all(map(int.__ge__, figures(waits), figures(absent)))
 
@@ -260,20 +253,15 @@ def picture(roll: Random, seed: int) -> Snapshot:
     mix, fill = _MIXES[seed % len(_MIXES)], roll.choice((0.3, 0.5, 0.65, 0.8))
     plain = snapshot_of(generated(roll.choice((6, 12, 20, 30)), mix, fill=fill, pods_a_node=8, seed=seed))
     profile = roll.choice(("BALANCED", "OPTIMIZE_UTILIZATION"))
-    nodes, pods = (
-        tuple(_node(node, roll) for node in plain.nodes),
-        tuple(_pod(pod, plain, roll) for pod in plain.pods),
-    )
+    nodes, pods = tuple(_node(node, roll) for node in plain.nodes), tuple(_pod(pod, plain, roll) for pod in plain.pods)
     buffers = held(buffer("b", 2, cpu=0.5, memory=0.5)) if roll.random() < 0.2 else plain.buffers
     return replace(plain, nodes=nodes, pods=pods, profile=profile, buffers=buffers)
 
 
 def _node(node: Node, roll: Random) -> Node:
-    ours = Taint(names.OUR_TAINT, "NoSchedule", "order")
-    announced = announced_taint()
     changes: tuple[Mapping[str, Any], ...] = (
-        {"taints": (*node.taints, ours), "unschedulable": True},
-        {"taints": (*node.taints, announced)},
+        {"taints": (*node.taints, our_taint()), "unschedulable": True},
+        {"taints": (*node.taints, announced_taint())},
         {"ready": False},
         {"annotations": {names.SCALE_DOWN_DISABLED: "true"}},
     )

@@ -64,6 +64,7 @@ TWO = (node("n1"), node("n2"))
 SMALL: dict[str, Any] = {"cpu": 0.2, "memory": 0.2}
 HALF: dict[str, Any] = {"cpu": 2.2, "memory": 0.2}
 """Above what the autoscaler empties, and below the policy's limit."""
+NEVER = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
 KEPT: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, "scheduler": "own"}
 KEEPS = pod("k", on="n2", owner="StatefulSet/k", **KEPT, **SMALL)
 """Keeps n2 for good, so that n1 alone is asked about."""
@@ -140,12 +141,12 @@ def test_what_alone_keeps_a_node_is_found_and_frees_it(
 @pytest.mark.parametrize(
     ("relaxation", "own"),
     [
-        pytest.param(Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}, id="a cordon"),
-        pytest.param(Relaxation(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}, id="a taint"),
-        pytest.param(Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1"),
-                     {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}, id="an annotation"),
+        (Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}),
+        (Relaxation(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}),
+        (Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1"), {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}),
     ],
-)  # fmt: skip
+    ids=["a cordon", "a taint", "an annotation"],
+)
 def test_what_is_shown_on_a_node_is_found_and_frees_it(relaxation: Relaxation, own: dict[str, Any]) -> None:
     found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
     assert [(freed.relaxation, freed.nodes) for freed in found.freed] == [(relaxation, 1)]
@@ -237,22 +238,17 @@ def test_what_frees_most_money_comes_first_and_so_many_are_tried() -> None:
     assert [held.relaxation.object for held in found.left] == ["default/p-n1"]
 
 
-CLOCK: Final = [
-    pytest.param({"windows": (Schedule("0 3 * * *", timedelta(hours=1)),)}, id="a window that is shut"),
-    pytest.param({"minimum_node_age": timedelta(days=100), "minimum_pod_age": timedelta(days=1)}, id="ages"),
-]
-
-
-@pytest.mark.parametrize("rules", CLOCK)
-def test_what_time_opens_is_no_reason(rules: dict[str, Any]) -> None:
-    """It counts as reached, for at rest it has opened."""
+@pytest.mark.parametrize(
+    ("gone", "rules"),
+    [
+        pytest.param(1, {"windows": (Schedule("0 3 * * *", timedelta(hours=1)),)}, id="a window has opened at rest"),
+        pytest.param(1, {"minimum_node_age": timedelta(days=100), "minimum_pod_age": timedelta(days=1)}, id="ages"),
+        pytest.param(0, {"windows": ()}, id="no window at all is no single change"),
+    ],
+)
+def test_what_time_opens_is_no_reason(gone: int, rules: dict[str, Any]) -> None:
     found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(**rules))
-    assert (found.base.rest.gone, found.freed) == (1, ())
-
-
-def test_a_pool_without_any_window_is_no_single_change() -> None:
-    found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(windows=()))
-    assert (found.base.rest.gone, found.freed) == (0, ())
+    assert (found.base.rest.gone, found.freed) == (gone, ())
 
 
 def test_a_relaxation_changes_nothing_else() -> None:
@@ -275,9 +271,8 @@ def test_how_far_it_is_is_shown_as_it_goes() -> None:
 
 def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tried() -> None:
     """n1 takes what leaves n2, and is as full then as the policy lets it be."""
-    never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
     pods = [pod("p", on="n1", labels={"app": "db"}, **HALF), pod("q", on="n2", cpu=1)]
-    found = _freed(cluster(TWO, pods, disruption_budgets=(never,)))
+    found = _freed(cluster(TWO, pods, disruption_budgets=(NEVER,)))
     assert (found.base.rest.gone, found.freed) == (1, ())
     assert [held.relaxation for held in found.passing] == [Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
 
@@ -369,11 +364,10 @@ def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
 @pytest.mark.parametrize(("rounds", "is_rest", "left"), [(3, True, 600), (3, True, 3), (2, False, 2), (1, False, 1)])
 def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: int, is_rest: bool, left: int) -> None:
     """The budget lets one pod go at a time: two rounds, and one in which nothing more goes."""
-    never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
     pods = [pod(f"p{n}", on=f"n{n}", owner="ReplicaSet/db", **HALF) for n in range(3)]
     nodes = [*(node(f"n{n}") for n in range(3)), node("big", cpu=16)]
     full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
-    base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
+    base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(NEVER,)))
     found = try_relaxations(base, find_relaxations(base)[0], 9, left)
 
     assert [(freed.rest.rounds, freed.rest.is_rest) for freed in found.freed] == [(rounds, is_rest)]

@@ -109,12 +109,8 @@ def test_a_pod_that_fits_nowhere_makes_the_bound_of_the_bench_no_lower() -> None
 
 def test_pods_that_keep_apart_get_a_node_each() -> None:
     apart = PodTerm("kubernetes.io/hostname", LabelSelector((Requirement("app", "In", ("web",)),)), ("default",))
-    nodes = [
-        node(f"n{place}", machine="n2-standard-8", allocatable=offered("n2-standard-8"), zone=ZONES[0])
-        for place in range(6)
-    ]
     pods = [pod(f"w{place}", on=f"n{place}", cpu=0.5, memory=0.5, anti_affinity=(apart,)) for place in range(6)]
-    found = advice(cluster(nodes, pods))
+    found = advice(cluster(plain(6, zone=ZONES[0]), pods))
     assert found.pools[0].after == 6
     assert found.proposed < found.now
     assert len(set(found.proof.places.values())) == len(found.proof.places)

@@ -184,24 +184,21 @@ def test_a_name_that_shows_no_size_is_no_machine_type() -> None:
     assert [machine_type(name, PRICES) for name in ("", "a2-highgpu-1g", "n2-standard-x")] == [None, None, None]
 
 
-def test_pods_that_fill_machines_exactly_cost_what_these_machines_cost() -> None:
-    """Ten pods of 1 CPU and 4 GiB; machines of 5 CPUs: with 20 GiB for 10, with 40 GiB for 15."""
-    given = problem(requests=[[1, 4, 1]], pods=[10], costs=[10, 15], room=[[5, 20, 100], [5, 40, 100]])
-    assert lower_bound(given).cost == pytest.approx(20, rel=0.02)
+BOUNDS: dict[str, tuple[float, dict[str, Any]]] = {
+    "pods of 1 CPU and 4 GiB fill machines of 5 CPUs: with 20 GiB for 10, with 40 GiB for 15":
+        (20, {"requests": [[1, 4, 1]], "pods": [10], "costs": [10, 15], "room": [[5, 20, 100], [5, 40, 100]]}),
+    "much memory goes to the one shape, much CPU to the other":
+        (30, {"requests": [[1, 8, 1], [1, 1, 1]], "pods": [10, 10], "costs": [10, 10],
+              "room": [[5, 40, 100], [10, 10, 100]]}),
+    "a node that is there and stays carries what is free on it":
+        (10, {"requests": [[1, 4, 1]], "pods": [10], "costs": [10], "room": [[5, 20, 100]], "free": [[5, 20, 100]],
+              "kept": [-np.inf]}),
+}  # fmt: skip
 
 
-def test_a_mix_of_shapes_is_priced_as_a_mix() -> None:
-    """What asks for much memory goes to the one shape, what asks for much CPU to the other."""
-    given = problem(requests=[[1, 8, 1], [1, 1, 1]], pods=[10, 10], costs=[10, 10], room=[[5, 40, 100], [10, 10, 100]])
-    assert lower_bound(given).cost == pytest.approx(30, rel=0.03)
-    assert lower_bound(given).cost <= 30
-
-
-def test_nodes_that_are_there_and_stay_carry_what_is_free_on_them() -> None:
-    given = problem(
-        requests=[[1, 4, 1]], pods=[10], costs=[10], room=[[5, 20, 100]], free=[[5, 20, 100]], kept=[-np.inf]
-    )
-    assert lower_bound(given).cost == pytest.approx(10, rel=0.03)
+@pytest.mark.parametrize(("least", "given"), BOUNDS.values(), ids=BOUNDS)
+def test_the_bound_of_all_choices_is_the_cost_of_the_best_mix(least: float, given: dict[str, Any]) -> None:
+    assert lower_bound(problem(**given)) == pytest.approx(least, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -214,7 +211,7 @@ def test_no_choice_costs_less_than_the_bound(seed: int) -> None:
         room=[[dice.randint(4, 9), dice.randint(8, 16), 3] for _ in range(2)],
         own=[[1, 0]], free=[[dice.randint(0, 3), dice.randint(0, 6), 2]], kept=[dice.randint(-5, 15)],
     )  # fmt: skip
-    assert lower_bound(given).cost <= cheapest(given)
+    assert lower_bound(given) <= cheapest(given)
 
 
 def cheapest(given: Problem) -> float:

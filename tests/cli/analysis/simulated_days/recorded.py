@@ -1,7 +1,4 @@
-"""Plays a simulated cluster of which a test looks at one part, or writes its day down for the fault suites' oracle.
-
-Counts Ready pods by itself: what the world believes of its PodDisruptionBudgets is not asked.
-"""
+"""Plays a part of a simulated cluster, or writes its day down for the oracle, counting Ready pods by itself."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

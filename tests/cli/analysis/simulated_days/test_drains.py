@@ -1,7 +1,4 @@
-"""Simulated drains follow the drainer's rules: which begin, what the world does at each step, and how they end.
-
-What the rules answer is tested with them (tests/core/draining); here, that each of their steps reaches the world.
-"""
+"""Each step that the drainer's rules answer (tests/core/draining) reaches the simulated world."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -64,20 +61,13 @@ def leaving(pods: Iterable[Pod]) -> set[str]:
     ("expected", "first", "under"),
     [
         pytest.param({"n1", "n2"}, node("n1"), policy(), id="as many as the budgets allow"),
-        pytest.param(
-            {"n2"}, node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), policy(), id="being deleted"
-        ),
-        pytest.param(
-            {"n1"}, node("n1"), policy(cluster_wide={"minimum_nodes": 2}), id="a gate has shut since the plan"
-        ),
-        pytest.param(
-            {"n1"},
-            node("n1"),
-            policy(cluster_wide={"evictions_per_namespace": NamespaceRate(2, timedelta(hours=1))}),
-            id="the first moves as many pods of a namespace as may move",
-        ),
+        pytest.param({"n2"}, node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), policy(), id="in deletion"),
+        pytest.param({"n1"}, node("n1"), policy(cluster_wide={"minimum_nodes": 2}), id="a gate has shut since"),
+        pytest.param({"n1"}, node("n1"),
+                     policy(cluster_wide={"evictions_per_namespace": NamespaceRate(2, timedelta(hours=1))}),
+                     id="the first moves as many pods of a namespace as may move"),
     ],
-)
+)  # fmt: skip
 def test_a_drain_begins_unless_the_gates_of_its_claim_are_shut(expected: set[str], first: Node, under: Policy) -> None:
     pods = [*PAIR, pod("r", on="n2", owner="ReplicaSet/r")]
     world = World(cluster([first, node("n2"), node("n3")], pods), load(), DELAYS, NOW)
@@ -137,11 +127,16 @@ def test_a_drain_whose_pods_have_lost_their_place_moves_none() -> None:
     assert world.measures.returned == {ReturnReason.STALE.value: 1}
 
 
-def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
+def three_nodes() -> tuple[World, Drains]:
+    """Each with a pod of one budget, which lets two go at once."""
     pods = [pod(f"p{n}", on=f"n{n}", grace_seconds=0) for n in (1, 2, 3)]
     two = pdb("web", app="web", max_unavailable=Limit(count=2))
     world = World(cluster([node(f"n{n}") for n in (1, 2, 3)], pods, disruption_budgets=(two,)), load(), DELAYS, NOW)
-    drains = Drains(world, policy())
+    return world, Drains(world, policy())
+
+
+def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
+    world, drains = three_nodes()
     for name in ("n1", "n2"):
         claim(drains, name)
     play(world, NOW + CORDON_SETTLES)
@@ -154,10 +149,7 @@ def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
 
 
 def test_the_drain_that_moved_the_waiting_pod_gives_way_and_the_other_waits_for_what_that_brings() -> None:
-    pods = [pod(f"p{n}", on=f"n{n}", grace_seconds=0) for n in (1, 2, 3)]
-    two = pdb("web", app="web", max_unavailable=Limit(count=2))
-    world = World(cluster([node(f"n{n}") for n in (1, 2, 3)], pods, disruption_budgets=(two,)), load(), DELAYS, NOW)
-    drains = Drains(world, policy())
+    world, drains = three_nodes()
     claim(drains, "n1")
     world.now += 2 * SECOND
     claim(drains, "n2")

@@ -1,7 +1,7 @@
 """What runs come to, figure by figure."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -20,14 +20,6 @@ from tests.depth import DEEP, SEED
 HOUR = timedelta(hours=1)
 
 
-def test_node_hours_and_money_are_those_of_each_stretch() -> None:
-    rows = [Moment(NOW, 4, 400, 0), Moment(NOW + HOUR, 2, 200, 0)]
-    told = outcome(Measures(series=rows), NOW, NOW + 4 * HOUR, ())
-
-    assert (told.node_hours, told.cost, told.mean_nodes) == (4 + 6, 400 + 600, 2.5)
-    assert (told.least_nodes, told.most_nodes, told.end_nodes) == (2, 4, 2)
-
-
 @pytest.mark.parametrize(
     ("bill", "paid", "bills"),
     [
@@ -35,13 +27,15 @@ def test_node_hours_and_money_are_those_of_each_stretch() -> None:
         pytest.param(300 + 3 * 50, 450, (300, 50), id="capacity is committed: the bill"),
     ],
 )
-def test_the_bill_of_days_is_that_of_each_stretch(
+def test_node_hours_and_money_are_those_of_each_stretch(
     bill: int | None, paid: int, bills: tuple[int | None, int | None]
 ) -> None:
     rows = [Moment(NOW, 4, 400, 0, bills[0]), Moment(NOW + HOUR, 2, 200, 0, bills[1])]
     told = outcome(Measures(series=rows), NOW, NOW + 4 * HOUR, ())
 
     assert (told.bill, told.paid) == (bill, paid)
+    assert (told.node_hours, told.cost, told.mean_nodes) == (4 + 6, 400 + 600, 2.5)
+    assert (told.least_nodes, told.most_nodes, told.end_nodes) == (2, 4, 2)
 
 
 @pytest.mark.parametrize(
@@ -128,21 +122,18 @@ DAY = timedelta(days=1)
 
 
 @pytest.mark.parametrize(
-    ("expected", "hours"),
+    ("expected", "hours", "zone"),
     [
-        pytest.param(0, 0, id="at night nothing of the range"),
-        pytest.param(Fraction(1, 2), 8, id="half way up"),
-        pytest.param(1, 12, id="at noon all of it"),
-        pytest.param(Fraction(1, 5), 21, id="in the evening it falls"),
-        pytest.param(Fraction(3, 10), 5 * 24 + 12, id="on Saturday a part of the rise"),
+        pytest.param(0, 0, UTC, id="at night nothing of the range"),
+        pytest.param(Fraction(1, 2), 8, UTC, id="half way up"),
+        pytest.param(1, 12, UTC, id="at noon all of it"),
+        pytest.param(Fraction(1, 5), 21, UTC, id="in the evening it falls"),
+        pytest.param(Fraction(3, 10), 5 * 24 + 12, UTC, id="on Saturday a part of the rise"),
+        pytest.param(1, 3, ZoneInfo("Asia/Tokyo"), id="hours are those of the time zone"),
     ],
 )
-def test_a_share_of_the_range(expected: Fraction, hours: int) -> None:
-    assert Curve().share(MONDAY + timedelta(hours=hours)) == expected
-
-
-def test_hours_are_those_of_the_time_zone() -> None:
-    assert Curve(zone=ZoneInfo("Asia/Tokyo")).share(MONDAY + timedelta(hours=3)) == 1
+def test_a_share_of_the_range(expected: Fraction, hours: int, zone: tzinfo) -> None:
+    assert Curve(zone=zone).share(MONDAY + timedelta(hours=hours)) == expected
 
 
 def test_a_workload_follows_the_curve_between_its_limits() -> None:

@@ -8,7 +8,6 @@ import gzip
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -31,30 +30,16 @@ pytestmark = pytest.mark.skipif(
 Curve = Sequence[tuple[float, int]]
 
 
-@dataclass(frozen=True)
-class Recording:
-    """How the number of nodes fell, by seconds at the pace of GKE."""
-
-    dump: Path
-    curve: Curve
-
-    @property
-    def ends(self) -> float:
-        return self.curve[-1][0]
-
-    def played(self) -> Curve:
-        """The same stretch of time with the simulated autoscaler."""
-        inputs = gather(Sources(dumps=(self.dump,)), EVERY_POOL)
-        begins = inputs.snapshot.taken_at
-        days = Days(inputs.snapshot, inputs.prices, Demand(), timedelta(seconds=self.ends + 1))
-        return [((row.at - begins).total_seconds(), row.nodes) for row in simulate(days).series]
-
-
-def recording(folder: Path, scratch: Path) -> Recording:
+def curves(folder: Path, scratch: Path) -> tuple[Curve, Curve]:
+    """Return how the number of nodes fell, by seconds at the pace of GKE: of the real one, and of the simulated one."""
     dump = scratch / "start.json"
     dump.write_bytes(gzip.decompress((folder / "start.json.gz").read_bytes()))
     rows = map(json.loads, (folder / "nodes.jsonl").read_text(encoding="utf-8").splitlines())
-    return Recording(dump, [(SLOWER * row["at"], row["nodes"]) for row in rows])
+    real = [(SLOWER * row["at"], row["nodes"]) for row in rows]
+    inputs = gather(Sources(dumps=(dump,)), EVERY_POOL)
+    begins = inputs.snapshot.taken_at
+    days = Days(inputs.snapshot, inputs.prices, Demand(), timedelta(seconds=real[-1][0] + 1))
+    return real, [((row.at - begins).total_seconds(), row.nodes) for row in simulate(days).series]
 
 
 def nodes_at(curve: Curve, seconds: float) -> int:
@@ -63,9 +48,8 @@ def nodes_at(curve: Curve, seconds: float) -> int:
 
 @pytest.mark.parametrize("name", ["none", "some", "dense"])
 def test_the_simulated_autoscaler_leaves_as_many_nodes_as_the_real_one_and_as_fast(name: str, tmp_path: Path) -> None:
-    real = recording(FOLDER / name, tmp_path)
-    played = real.played()
-    rows = [(nodes_at(real.curve, at), nodes_at(played, at)) for at in range(0, int(real.ends), EVERY)]
+    real, played = curves(FOLDER / name, tmp_path)
+    rows = [(nodes_at(real, at), nodes_at(played, at)) for at in range(0, int(real[-1][0]), EVERY)]
 
-    assert abs(played[-1][1] - real.curve[-1][1]) <= 1
+    assert abs(played[-1][1] - real[-1][1]) <= 1
     assert sum(abs(one - other) for one, other in rows) <= NEAR * sum(one for one, _ in rows)

@@ -17,41 +17,45 @@ from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
 from functions.cli.input.inputs import EVERY_POOL
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import DrainSettings, Limit, Policy
 from shared.core.policy.parsing import parse
 from shared.core.reasons import ReturnReason
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.bench.days.population import case
 from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
 from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
-from tests.cli.simulate.made_cluster import make_cluster
 from tests.measured_figures import slowness
 
 DAY = timedelta(days=1)
-EAGER = parse(b"""
+
+
+def eager(more: str = "") -> Policy:
+    """Whatever could go may go, and more settings of the cluster."""
+    text = f"""
 dryRun: false
-cluster: {minimumNodes: 1, minimumNonTaintedNodes: 1, timeSinceLastAddition: 0s}
+cluster: {{minimumNodes: 1, minimumNonTaintedNodes: 1, timeSinceLastAddition: 0s{more}}}
 defaults:
   minimumNodeAge: 0s
   excessNodesThreshold: 0
   scaleDownRequiredUnderutilizedNodeCount: 1
   scaleDownCPURequestRatioLimit: 1
   scaleDownMemoryRequestRatioLimit: 1
-nodePools: {a: {enabled: true}}
-""")
+nodePools: {{a: {{enabled: true}}}}
+"""
+    return parse(text.encode())
+
+
+EAGER = eager()
+ONE_AT_A_TIME: Final = ", disruption: {budgets: [{nodes: 1}]}"
 
 
 def filled(cpu: float, nodes: int = 6) -> Snapshot:
     """So many nodes, each with two pods that ask for so many cores together, every pod of a workload of its own."""
-    rows: list[Node] = [node(f"n{number}") for number in range(nodes)]
-    pods: list[Pod] = [
-        pod(f"p{number}-{half}", on=f"n{number}", cpu=cpu / 2, owner=f"ReplicaSet/w{number}-{half}")
-        for number in range(nodes)
-        for half in range(2)
-    ]
-    return cluster(rows, pods)
+    rows = [(f"n{number}", f"{number}-{half}") for number in range(nodes) for half in range(2)]
+    pods = [pod(f"p{name}", on=on, cpu=cpu / 2, owner=f"ReplicaSet/w{name}") for on, name in rows]
+    return cluster([node(f"n{number}") for number in range(nodes)], pods)
 
 
 def played(
@@ -60,11 +64,11 @@ def played(
     return simulate(Days(picture, load(), demand or Demand(), lasts), policy)
 
 
-def swinging_day(picture: Snapshot, night: int = 50) -> Demand:
-    return by_curve(swinging(picture, night), Curve(), picture.taken_at, DAY)
+def swinging_day(picture: Snapshot) -> Demand:
+    return by_curve(swinging(picture, 80), Curve(), picture.taken_at, DAY)
 
 
-def shop(nodes: int = 8) -> Snapshot:
+def shop(nodes: int) -> Snapshot:
     """One Deployment of four half-core pods a node, which fill it to a good half."""
     kind = pod_class(owner="ReplicaSet/shop", cpu=0.6, memory=1)
     pods = [pod(f"s{n}-{k}", on=f"n{n}", kind=kind) for n in range(nodes) for k in range(4)]
@@ -113,11 +117,11 @@ def test_a_pod_waits_as_long_as_its_node_boots() -> None:
 @pytest.fixture(scope="module")
 def beside() -> PlayedTotals:
     """A day of a shop of twelve nodes, with Ebb."""
-    return played(shop(12), swinging_day(shop(12), 80), EAGER)
+    return played(shop(12), swinging_day(shop(12)), EAGER)
 
 
 def test_the_night_is_cheaper_with_ebb_and_the_day_is_the_same(beside: PlayedTotals) -> None:
-    alone = played(shop(12), swinging_day(shop(12), 80))
+    alone = played(shop(12), swinging_day(shop(12)))
 
     assert beside.node_hours < alone.node_hours
     assert beside.evictions_by_ebb > 0
@@ -133,9 +137,7 @@ def test_a_pod_disruption_budget_that_allows_nothing_keeps_its_pods() -> None:
 def test_a_policy_in_dry_run_is_played_as_if_it_were_at_work_and_a_day_again_comes_out_equal(
     beside: PlayedTotals,
 ) -> None:
-    picture = shop(12)
-
-    assert played(picture, swinging_day(picture, 80), replace(EAGER, dry_run=True, paused=True)) == beside
+    assert played(shop(12), swinging_day(shop(12)), replace(EAGER, dry_run=True, paused=True)) == beside
 
 
 FULL = pod("full", on="n2", cpu=3, owner="ReplicaSet/full")
@@ -196,28 +198,6 @@ def test_the_pods_of_the_node_that_goes_next_carry_a_deletion_cost() -> None:
 NODES: Final = 16
 
 
-def rules(wave: str = "") -> Policy:
-    """One drain at a time."""
-    return parse(
-        f"""
-dryRun: false
-cluster:
-  minimumNodes: 1
-  minimumNonTaintedNodes: 1
-  timeSinceLastAddition: 0s
-  disruption: {{budgets: [{{nodes: 1}}]}}
-  {wave}
-defaults:
-  minimumNodeAge: 0s
-  excessNodesThreshold: 0
-  scaleDownRequiredUnderutilizedNodeCount: 1
-  scaleDownCPURequestRatioLimit: 1
-  scaleDownMemoryRequestRatioLimit: 1
-nodePools: {{a: {{enabled: true}}}}
-""".encode()
-    )
-
-
 def half_empty() -> Snapshot:
     """Each node is a little too full for the autoscaler, each pod the only one of its workload."""
     rows = [(f"n{number:02}", f"w{number}-{place}") for number in range(NODES) for place in range(6)]
@@ -241,10 +221,10 @@ class Held(Onlooker):
 
 def play_wave(wave: str = "", held: Held | None = None) -> PlayedTotals:
     days = Days(half_empty(), load(), Demand(), timedelta(hours=4))
-    return simulate(days, rules(wave), held or Held())
+    return simulate(days, eager(ONE_AT_A_TIME + wave), held or Held())
 
 
-@pytest.mark.parametrize("wave", ["", "wave: {nodes: 50%, deadline: 4h}"])
+@pytest.mark.parametrize("wave", ["", ", wave: {nodes: 50%, deadline: 4h}"])
 def test_no_pod_that_a_wave_moves_is_moved_again(wave: str) -> None:
     found = play_wave(wave)
 
@@ -254,7 +234,7 @@ def test_no_pod_that_a_wave_moves_is_moved_again(wave: str) -> None:
 
 def test_the_nodes_of_a_wave_are_held_until_its_deadline() -> None:
     held = Held()
-    play_wave("wave: {nodes: 30%, deadline: 20m}", held)
+    play_wave(", wave: {nodes: 30%, deadline: 20m}", held)
 
     by = dict(held.at)
     assert by[DELAYS.interval] == {"n01", "n02", "n03", "n04"}
@@ -263,7 +243,7 @@ def test_the_nodes_of_a_wave_are_held_until_its_deadline() -> None:
 
 def test_a_cluster_in_its_steady_state_holds_no_node() -> None:
     held = Held()
-    told = play_wave("wave: {nodes: 50%, deadline: 4h}", held)
+    told = play_wave(", wave: {nodes: 50%, deadline: 4h}", held)
 
     assert told.drains > 1
     assert held.at[-1][1] == frozenset()
@@ -276,7 +256,7 @@ MOST = 60.0
 
 @pytest.mark.deep
 def test_a_week_of_two_hundred_nodes_with_ebb_takes_less_than_a_minute() -> None:
-    picture = make_cluster(200, 1, None)
+    picture = case(1, nodes=200).snapshot
     demand = by_curve(swinging(picture, 60), Curve(), picture.taken_at, WEEK)
     begun = process_time()
     told = simulate(Days(picture, load(), demand, WEEK), EVERY_POOL)

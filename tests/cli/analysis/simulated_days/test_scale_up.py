@@ -1,6 +1,6 @@
 """Which machines a simulated autoscaler buys for pods that wait."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -61,11 +61,9 @@ def bought(*pods: Any, **given: Any) -> list[str]:
         pytest.param(["b", "b"], [pod(f"p{n}", kind=LARGE, **WAITS) for n in (1, 2)], {}, id="and one for the rest"),
         pytest.param(["b", "b"], [pod(f"p{n}", kind=APART, **WAITS) for n in (1, 2)], {}, id="one for each pod apart"),
         pytest.param(
-            ["b", "a"], [pod("p", cpu=1, **WAITS), pod("q", cpu=1, **ONLY_A, **WAITS)], {}, id="each where it may run"
+            ["b", "a"], [pod("p", cpu=1, **WAITS), pod("q", cpu=1, **ONLY_A, **WAITS)], {}, id="where each may"
         ),
-        pytest.param(
-            [], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}, id="none next to its like"
-        ),
+        pytest.param([], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}, id="none by its like"),
         pytest.param([], [pod("p", cpu=5, **WAITS)], {}, id="none for what no machine takes"),
         pytest.param([], [pod("p", cpu=2)], {}, id="none before the scheduler has found no place"),
         pytest.param([], [pod("p", cpu=2, priority=-11, **WAITS)], {}, id="none for an expendable pod"),
@@ -202,11 +200,8 @@ class Autoscaler:
         let_pass(self.world, NOW + time)
         self.world.now = NOW + time
         self._scale_down.step()
-        return list(self._leaving())
-
-    def _leaving(self) -> Iterator[str]:
         nodes = self.world.nodes.values()
-        return (one.name for one in nodes if one.has_taint(names.AUTOSCALER_DELETING_TAINT))
+        return [one.name for one in nodes if one.has_taint(names.AUTOSCALER_DELETING_TAINT)]
 
 
 def test_a_node_stays_until_it_has_been_unneeded_for_the_profiles_time() -> None:

@@ -72,20 +72,13 @@ def test_the_bill_follows_nodes_and_ends_of_commitments() -> None:
     assert [row.bill for row in seen.measures.series] == [pytest.approx(nodes * price, abs=10) for nodes in (1, 0, 1)]
 
 
-def test_without_commitments_there_is_no_bill() -> None:
-    seen = world()
-    seen.sample()
-
-    assert [row.bill for row in seen.measures.series] == [None]
-
-
-def test_of_what_happens_in_one_moment_only_its_end_is_sampled() -> None:
+def test_of_what_happens_in_one_moment_only_its_end_is_sampled_without_commitments_without_a_bill() -> None:
     seen = world()
     seen.sample()
     seen.delete_node("n1")
     seen.sample()
 
-    assert [(moment.at, moment.nodes) for moment in seen.measures.series] == [(NOW, 1)]
+    assert [(moment.at, moment.nodes, moment.bill) for moment in seen.measures.series] == [(NOW, 1, None)]
 
 
 @pytest.mark.parametrize(
@@ -129,39 +122,31 @@ def test_a_pod_that_ends_leaves_its_budget_once_and_nothing_behind() -> None:
 ONE_AWAY = pdb("db", app="db", max_unavailable=Limit(count=1))
 HALF = pdb("db", app="db", min_available=Limit(percent=50))
 TWO = pdb("db", app="db", min_available=Limit(count=2))
+SET = "StatefulSet/db"
 
 
 @pytest.mark.parametrize(
-    ("expected", "budget", "away"),
+    ("expected", "budget", "owner", "away"),
     [
-        pytest.param([], ONE_AWAY, 0, id="all are there"),
-        pytest.param(["default/db"], ONE_AWAY, 1, id="one is not made again yet, and is wanted still"),
-        pytest.param([], HALF, 1, id="a share of those wanted"),
-        pytest.param(["default/db"], HALF, 2, id="no more than that share"),
-        pytest.param([], TWO, 1, id="a number of pods"),
-        pytest.param(["default/db"], TWO, 2, id="no more than that number"),
+        pytest.param([], ONE_AWAY, SET, 0, id="all are there"),
+        pytest.param(["default/db"], ONE_AWAY, SET, 1, id="one is not made again yet, and is wanted still"),
+        pytest.param([], HALF, SET, 1, id="a share of those wanted"),
+        pytest.param(["default/db"], HALF, SET, 2, id="no more than that share"),
+        pytest.param([], TWO, SET, 1, id="a number of pods"),
+        pytest.param(["default/db"], TWO, SET, 2, id="no more than that number"),
+        pytest.param(["default/db"], ONE_AWAY, None, 0, id="no controller expects them, so a share lets none go"),
+        pytest.param([], TWO, None, 0, id="a number counts the pods there are, without a controller, too"),
     ],
 )
-def test_a_budget_counts_the_pods_that_are_wanted(expected: list[str], budget: PodDisruptionBudget, away: int) -> None:
-    pods = [pod(name, on="n1", owner="StatefulSet/db", labels={"app": "db"}) for name in "abcd"]
+def test_a_budget_counts_the_pods_that_are_wanted(
+    expected: list[str], budget: PodDisruptionBudget, owner: str | None, away: int
+) -> None:
+    pods = [pod(name, on="n1", owner=owner, labels={"app": "db"}) for name in "abcd"]
     seen = world(*pods, disruption_budgets=(budget,))
     for name in "abcd"[:away]:
         evict(seen, seen.pods[f"default/{name}"], Actor.EBB)
 
     assert [budget.key for budget in seen.budgets.refusing(seen.pods["default/d"])] == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "budget"),
-    [
-        pytest.param(["default/db"], ONE_AWAY, id="no controller expects them, so a share lets none go"),
-        pytest.param([], pdb("db", app="db", min_available=Limit(count=1)), id="a number counts the pods there are"),
-    ],
-)
-def test_pods_without_a_controller_count_in_no_share(expected: list[str], budget: PodDisruptionBudget) -> None:
-    pods = [pod(name, on="n1", owner=None, labels={"app": "db"}) for name in "ab"]
-    seen = world(*pods, disruption_budgets=(budget,))
-    assert [budget.key for budget in seen.budgets.refusing(seen.pods["default/a"])] == expected
 
 
 @pytest.mark.parametrize(
