@@ -54,7 +54,6 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
 
 
 def _resolve_names(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Meant], Sequence[str]]:
-    """Return what is meant, and a sentence for each word that is not one thing."""
     found, refused = [], []
     for word in words:
         try:

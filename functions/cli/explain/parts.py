@@ -93,7 +93,6 @@ def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
 
 
 def describe_reason(own: Sequence[Blocker]) -> Iterator[str]:
-    """Yield what a reason is about, what it means, and what can be done."""
     first, rest = own[0].reason, len(own) - _MOST
     yield from filter(
         None, (" ".join(part for part in (blocker.object, blocker.detail) if part) for blocker in own[:_MOST])

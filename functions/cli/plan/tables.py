@@ -173,7 +173,6 @@ def _node_cells(row: NodeView) -> tuple[str, ...]:
 
 
 def _groups(rows: Sequence[NodeView]) -> dict[int, str]:
-    """Return the title of each verdict's rows by the number of the first of them."""
     verdicts = [row.verdict for row in rows]
     return {verdicts.index(verdict): f"{verdict} ({number:,})" for verdict, number in Counter(verdicts).items()}
 
@@ -232,6 +231,5 @@ def _cells(row: BlockedNodes, nobody: str) -> tuple[str, ...]:
 
 
 def sum_of_owners(blocked: BlockedBy) -> str:
-    """Return what all rows sum up to, and that a node counts once."""
     all_rows = f"All {len(blocked.rows)} lines: {count(blocked.nodes, 'node')}, {monthly(blocked.cost)} a month."
     return f"{all_rows} {COUNTED_ONCE}" if any(row.also for row in blocked.rows) else all_rows
