@@ -1,6 +1,7 @@
 """The pages of explanations, on a terminal and as markdown: what they show, and how names of nodes are shortened."""
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import pytest
 from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeWorth
 from functions.cli.analysis.openings import Closed
-from functions.cli.explain.compute import PageSource, as_markdown
+from functions.cli.explain.compute import PageSource
 from functions.cli.explain.pages import node_facts
-from functions.cli.explain.parts import NodeNamer, place_table
+from functions.cli.explain.parts import NodeNamer, place_table, write_markdown
 from functions.cli.explain.resolve import resolve_name
 from functions.cli.output.tables import draw
 from functions.cli.plan.view import view_of
@@ -199,7 +200,8 @@ def _page(*words: str, name: str = "web-0") -> str:
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     made = make_plan(situation, {}, load())
     view = view_of(made, notes=("Without a policy*.",))
-    return as_markdown(PageSource(view, Explainer(situation, made)), [resolve_name(situation, word) for word in words])
+    source, found = PageSource(view, Explainer(situation, made)), [resolve_name(situation, word) for word in words]
+    return write_markdown(partial(source.pages, found), view.notes)
 
 
 @pytest.mark.parametrize(
