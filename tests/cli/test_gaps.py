@@ -116,10 +116,6 @@ def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: st
     assert expected in ebb("plan", "--dump", without, "-o", "json").stderr
 
 
-def test_the_help_shows_where_the_command_stands_that_prints_a_dump() -> None:
-    assert "ebb dump" in " ".join(ebb("plan", "--help").output.replace("│", " ").split())
-
-
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [

@@ -19,16 +19,10 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(tmp_path), "PATH": "/bin"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "cluster"),
-    [
-        pytest.param(PROD, "prod", id="by its name"),
-        pytest.param(PROD, "prod.env", id="by its file's name"),
-    ],
-)
-def test_a_profile_is_found(expected: str, cluster: str | None, home: dict[str, str]) -> None:
+@pytest.mark.parametrize("cluster", ["prod", "prod.env"])
+def test_a_profile_is_found_by_its_name(cluster: str, home: dict[str, str]) -> None:
     use_profile(cluster, home)
-    assert (home["EBB_CLUSTER"], home["EBB_STATE"]) == (expected, "firestore")
+    assert (home["EBB_CLUSTER"], home["EBB_STATE"]) == (PROD, "firestore")
 
 
 def test_a_profile_may_lie_anywhere(home: dict[str, str], tmp_path: Path) -> None:
@@ -111,12 +105,6 @@ def test_a_file_of_something_else_is_refused_with_its_line(text: str, tmp_path: 
         read_profile(tmp_path / "p.env")
 
 
-@pytest.mark.parametrize(
-    ("expected", "environment"),
-    [
-        pytest.param(str(Path.home() / ".config" / "ebb"), {}, id="the usual one"),
-        pytest.param("/x/ebb", {"XDG_CONFIG_HOME": "/x"}, id="the folder for configuration"),
-    ],
-)
-def test_profiles_lie_in(expected: str, environment: dict[str, str]) -> None:
-    assert profile_folder(environment) == Path(expected)
+def test_profiles_lie_in_the_folder_for_configuration() -> None:
+    assert profile_folder({}) == Path.home() / ".config" / "ebb"
+    assert profile_folder({"XDG_CONFIG_HOME": "/x"}) == Path("/x/ebb")

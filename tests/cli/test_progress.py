@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from functions.cli.output.progress import BETWEEN, PATIENCE, LineOfProgress, count_bytes, reading_line
+from tests.fakes import FakeClock
 
 MIB = 1024 * 1024
 
@@ -19,25 +20,17 @@ class Terminal(io.StringIO):
 class Watch:
     """A timer of which the test says when its time has come."""
 
-    daemon = False
+    daemon = cancelled = False
 
-    def __init__(self, seconds: float, act: Callable[[], None]) -> None:
-        self.seconds, self.act, self.cancelled = seconds, act, False
+    def __call__(self, seconds: float, act: Callable[[], None]) -> "Watch":
+        self.seconds, self.act = seconds, act
+        return self
 
     def start(self) -> None:
         pass
 
     def cancel(self) -> None:
         self.cancelled = True
-
-
-class Watches:
-    def __init__(self) -> None:
-        self.made: list[Watch] = []
-
-    def __call__(self, seconds: float, act: Callable[[], None]) -> Watch:
-        self.made.append(Watch(seconds, act))
-        return self.made[-1]
 
 
 def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
@@ -47,28 +40,18 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-class Now:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.seconds = 100.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
 def lines(drawn: str) -> list[str]:
     return drawn.split("\r\x1b[2K")[1:]
 
 
 def test_a_terminal_sees_how_much_was_read_and_not_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    terminal, now = terminal_of(monkeypatch), Now()
-    with count_bytes("night.json", now) as line:
-        now.seconds += PATIENCE
+    terminal, clock = terminal_of(monkeypatch), FakeClock()
+    with count_bytes("night.json", clock.monotonic) as line:
+        clock.advance(PATIENCE)
         for _ in range(10):
             line.add(MIB)
-            now.seconds += BETWEEN * 0.55
+            clock.advance(BETWEEN * 0.55)
     first, *others = lines(terminal.getvalue())
     assert (first, len(others)) == ("Reading night.json: 1 MiB …", 5)
 
@@ -82,26 +65,25 @@ def test_a_terminal_sees_how_much_was_read_and_not_too_often(monkeypatch: pytest
 )
 def test_nothing_is_drawn_of(stream: io.StringIO, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
-    now = Now()
-    with count_bytes("night.json", now) as line:
-        now.seconds += seconds
+    clock = FakeClock()
+    with count_bytes("night.json", clock.monotonic) as line:
+        clock.advance(seconds)
         line.add(MIB)
     assert stream.getvalue() == ""
 
 
 def test_the_line_fits_into_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    terminal, now = terminal_of(monkeypatch), Now()
-    line = count_bytes("gke-production-europe-west4.json.gz", now)
-    now.seconds += PATIENCE
+    terminal, clock = terminal_of(monkeypatch), FakeClock()
+    line = count_bytes("gke-production-europe-west4.json.gz", clock.monotonic)
+    clock.advance(PATIENCE)
     line.add(MIB)
     assert len(lines(terminal.getvalue())[0]) < 40
 
 
 def test_a_terminal_is_shown_what_is_read_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal, watches = terminal_of(monkeypatch), Watches()
-    with reading_line("the cluster", watches):
-        (watch,) = watches.made
+    terminal, watch = terminal_of(monkeypatch), Watch()
+    with reading_line("the cluster", watch):
         assert (watch.seconds, watch.cancelled, watch.daemon) == (PATIENCE, False, True)
         watch.act()
     assert watch.cancelled
@@ -109,27 +91,27 @@ def test_a_terminal_is_shown_what_is_read_when_it_takes_long(monkeypatch: pytest
 
 
 def test_what_is_planned_is_shown_with_its_phase(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal, watches = terminal_of(monkeypatch), Watches()
-    with reading_line("5,000 nodes", watches, doing="Planning") as phase:
+    terminal, watch = terminal_of(monkeypatch), Watch()
+    with reading_line("5,000 nodes", watch, doing="Planning") as phase:
         phase("this pass")
-        watches.made[0].act()
+        watch.act()
         phase("forecast")
     assert lines(terminal.getvalue()) == ["Planning 5,000 nodes: this pass …", "Planning 5,000 nodes: forecast …", ""]
 
 
 def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal, watches = terminal_of(monkeypatch), Watches()
-    with pytest.raises(ValueError, match="no dump"), reading_line("night.json", watches):
+    terminal, watch = terminal_of(monkeypatch), Watch()
+    with pytest.raises(ValueError, match="no dump"), reading_line("night.json", watch):
         raise ValueError("no dump")
-    assert watches.made[0].cancelled
+    assert watch.cancelled
     assert terminal.getvalue() == ""
 
 
 def test_a_file_shows_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream, watches = io.StringIO(), Watches()
+    stream, watch = io.StringIO(), Watch()
     monkeypatch.setattr(sys, "stderr", stream)
-    with reading_line("night.json", watches):
-        watches.made[0].act()
+    with reading_line("night.json", watch):
+        watch.act()
     assert stream.getvalue() == ""
 
 

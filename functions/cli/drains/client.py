@@ -100,7 +100,6 @@ def poll(
 
 
 def print_what_to_check(installation: Installation, order_id: str, why: str) -> None:
-    """Print where a person looks when the drainer does not answer."""
     last_pass, topic = read_cluster(installation.state)[0].last_pass, installation.topic
     never = "" if last_pass else " No pass was ever completed in this state: it may be another's."
     print_sentence(f"{why}. Check")
@@ -143,7 +142,6 @@ def set_flag(cluster: str, state: State, clock: Clock, *, paused: bool, reason: 
 
 
 def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:
-    """Return what the flag means for the drains that stand."""
     drains = count(len(state.claims), "drain")
     if state.paused:
         why = f" ({state.pause_reason})" if state.pause_reason else ""

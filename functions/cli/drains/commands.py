@@ -166,7 +166,6 @@ def status(
 
 
 def _print(output: Output, document: dict[str, Any], show: "Callable[[Console], None]") -> None:
-    """Print for a tool, or for a person."""
     from functions.cli.output.documents import print_document
     from functions.cli.output.terminal import printing
 

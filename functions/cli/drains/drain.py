@@ -77,8 +77,6 @@ def order_for(installation: Installation, node: str, options: DrainOptions) -> O
 
 
 class DrainWatch:
-    """One order's progress, printed line by line, each line once."""
-
     def __init__(self, installation: Installation, order: Order) -> None:
         self._installation, self._order = installation, order
         self._shown: set[tuple[str, str]] = set()

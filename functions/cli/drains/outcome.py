@@ -53,12 +53,10 @@ def ending_of_unclaimed(order: Order) -> Ending:
 
 
 def ending_of_unfinished(order: Order, after: timedelta) -> Ending:
-    """Return what is shown when the person's patience ends before the drain does."""
     return Ending(WRONG, (f"{order.node}: not done after {span(after)}.", goes_on(order)))
 
 
 def goes_on(order: Order) -> str:
-    """Return what a person can do who stops watching."""
     return f"Order {order.order_id} goes on: ebb status shows it, ebb release {order.node} ends it."
 
 

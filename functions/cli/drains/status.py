@@ -123,7 +123,6 @@ class InstallationStatus:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong with the passes and the documents, as sentences."""
         skipped = tuple(f"Skipped, not read: {fault}" for fault in self.unreadable)
         return (*self._silence(), *skipped)
 
@@ -136,7 +135,6 @@ class InstallationStatus:
 
 
 def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> InstallationStatus:
-    """Read the cluster's document, the pools' marks and the drains' records."""
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
     wave = read_lenient(documents, WAVE_KEY)

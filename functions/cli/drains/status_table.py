@@ -96,7 +96,6 @@ SCHEMA: Final = 1
 
 
 def document(status: InstallationStatus) -> dict[str, Any]:
-    """Return the status as what json.dumps takes."""
     state, last = status.state, status.state.last_pass
     return {
         "schema": SCHEMA,

@@ -49,7 +49,6 @@ def read_ledger(documents: State) -> Ledger | None:
 
 
 def show_week(console: Console, week: WeekSummary) -> None:
-    """Print a summary, with the weeks before it."""
     console.print(facts(_facts(week), style=BOLD))
     if week.before:
         rows = (
@@ -110,7 +109,6 @@ def _month(month: str, sums: Sums, currency: str) -> tuple[str, ...]:
 
 
 def months_document(ledger: Ledger | None) -> list[dict[str, Any]]:
-    """Return the same as what json.dumps takes."""
     if ledger is None:
         return []
     return [

@@ -113,7 +113,6 @@ def _times(decision: NodeDecision, known: NodeExplanation) -> Iterator[Fact]:
 
 
 def _closed_gate(gate: Closed) -> tuple[str, str, str]:
-    """Return a gate's word, what it means with until when, and what can be done."""
     reason = gate.blocker.reason
     about = ", ".join(filter(None, (gate.blocker.object, gate.blocker.detail, gate.which)))
     parts = (reason.sentence, f"({about})" if about else "", f"until {moment(gate.until)}" if gate.until else "")
@@ -242,7 +241,6 @@ def _budget(budget: PodDisruptionBudget) -> str:
 
 
 def _choice(choice: NodeChoice, namer: NodeNamer, source: str) -> Iterator[PagePart]:
-    """Yield how many nodes could take the pod, which, and what excludes the others."""
     which = f": {namer.text(choice.where.names, source)}" if choice.open else ""
     yield f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."
     if choice.excluded:

@@ -1,17 +1,20 @@
 """What pages are made of: a page is a row of parts, drawn on a terminal and as markdown from the same values."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from functions.cli.analysis.explanation import PodPlace
-from functions.cli.output.documents import code, text
+from functions.cli.input.options import AnswerFormat
+from functions.cli.output.documents import code, print_document, text
 from functions.cli.output.format import by_pool, count, shorten_names
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
-from functions.cli.output.terminal import facts
+from functions.cli.output.terminal import IN_A_FILE, facts, printing
+from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on
 from shared.core.reasons import Blocker, Unremovable
 
 Fact = tuple[str, str | Text]
@@ -50,8 +53,45 @@ def show(console: Console, parts: Iterable[PagePart]) -> None:
         before = part
 
 
-def as_text(parts: Iterable[PagePart]) -> str:
-    return "\n\n".join(map(_write_part, parts))
+Pages = Callable[[int], Iterable[Iterable[PagePart]]]
+"""The pages of an answer for a width, which is `IN_A_FILE` where nothing has to be cut."""
+
+
+def print_answer(
+    output: AnswerFormat,
+    pages: Pages,
+    document: Callable[[], dict[str, Any]],
+    notes: Sequence[str],
+    title: str = "",
+    *,
+    partial: bool = False,
+) -> None:
+    """Print pages with their notes: for people, as markdown, or as a document for a tool."""
+    if output is AnswerFormat.MARKDOWN:
+        typer.echo(write_markdown(pages, notes, title))
+    elif output is not AnswerFormat.TABLE:
+        print_document(document(), output, notes)
+    else:
+        with printing() as console:
+            _show_answer(console, pages, notes, partial=partial)
+
+
+def _show_answer(console: Console, pages: Pages, notes: Sequence[str], *, partial: bool) -> None:
+    """Print the notes of a partial answer first: then the whole has to be known before."""
+    (show_notes if partial else show_odd)(console, notes)
+    for number, parts in enumerate(pages(console.width)):
+        if number:
+            console.print()
+        show(console, parts)
+    if not partial:
+        console.print()
+        show_rests_on(console, notes)
+
+
+def write_markdown(pages: Pages, notes: Sequence[str], title: str = "") -> str:
+    heads = (f"# {text(title)}",) if title else ()
+    bodies = ("\n\n".join(map(_write_part, parts)) for parts in pages(IN_A_FILE))
+    return "\n\n".join((*heads, *bodies, *(f"> {text(note)}" for note in notes)))
 
 
 def _write_part(part: PagePart) -> str:
@@ -93,7 +133,6 @@ def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
 
 
 def describe_reason(own: Sequence[Blocker]) -> Iterator[str]:
-    """Yield what a reason is about, what it means, and what can be done."""
     first, rest = own[0].reason, len(own) - _MOST
     yield from filter(
         None, (" ".join(part for part in (blocker.object, blocker.detail) if part) for blocker in own[:_MOST])

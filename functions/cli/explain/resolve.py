@@ -14,20 +14,10 @@ from shared.core.reasons import PodBlock
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
-_NODE: Final = "node"
-_POD: Final = "pod"
-_KINDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("no", "node", "nodes"), _NODE),
-    **dict.fromkeys(("po", "pod", "pods"), _POD),
-    **dict.fromkeys(("deploy", "deployment", "deployments"), "deployment"),
-    **dict.fromkeys(("rs", "replicaset", "replicasets"), "replicaset"),
-    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "statefulset"),
-    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "daemonset"),
-    **dict.fromkeys(("job", "jobs"), "job"),
-}
-"""What kubectl calls kinds, short or in the plural."""
-
-
+_SHORT: Final = {
+    "no": "node", "po": "pod", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "ds": "daemonset",
+}  # fmt: skip
+"""What kubectl calls kinds."""
 _OF_FILES: Final = (".json", ".yaml", ".yml", ".gz", "/")
 
 
@@ -83,14 +73,14 @@ def find_matches(situation: Situation, word: str) -> Sequence[Meant]:
     nodes, pods = [Meant(node=node.name) for node in situation.snapshot.nodes], _bound_pods(situation)
     if whole := [Meant(pods=(pod,)) for pod in pods if pod.key == word]:
         return whole  # a workload of that name has a longer one, with its kind
-    written, _, name = word.partition("/")
-    kind = _KINDS.get(written.lower(), "")
-    if kind == _NODE:
+    kind, _, name = word.partition("/")
+    kind = _SHORT.get(kind.lower(), kind.lower())
+    if kind == "node":
         return [one for one in nodes if one.node.endswith(name)]
-    named = [Meant(pods=(pod,)) for pod in pods if (name if kind == _POD else word) in {pod.name, pod.key}]
-    if kind == _POD:
+    named = [Meant(pods=(pod,)) for pod in pods if (name if kind == "pod" else word) in {pod.name, pod.key}]
+    if kind == "pod":
         return named
-    word = f"{kind}/{name}" if kind else word
+    word = f"{kind}/{name}" if kind in _SHORT.values() else word
     exact = [*(one for one in nodes if one.node == word), *named, *_workloads(situation, word)]
     # Static pods end with their node's name, so that a node's ending comes before a pod's.
     ends = exact or [one for one in nodes if one.node.endswith(word)]

@@ -3,23 +3,19 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-import typer
-
 from functions.cli.analysis.blocked import BlockedBy, blocked_nodes
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
-from functions.cli.explain.parts import PagePart, as_text, show
+from functions.cli.explain.parts import PagePart, print_answer
 from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
-from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import blocked_document, money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
-from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
+from functions.cli.plan.sentences import is_odd
 from functions.cli.plan.tables import OWNERS, blocked_table
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import Node
@@ -151,13 +147,6 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-def write_markdown(
-    found: WhyNot, cluster: str, whose: str, notes: Sequence[str], blocked: BlockedBy | None = None
-) -> str:
-    title = f"# What single changes would save: {text(cluster or 'the cluster')}"
-    return "\n\n".join((title, as_text(parts(found, whose, blocked)), *(f"> {text(note)}" for note in notes)))
-
-
 def parts(found: WhyNot, whose: str, blocked: BlockedBy | None = None) -> Iterator[PagePart]:
     freeing = [freed for freed in found.freed if freed.saving]
     yield _base(found, whose)
@@ -233,13 +222,10 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat, by: str = ""
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     plan = make_plan(situation, past.marks, inputs.prices, wave=remaining_nodes(past.wave, situation)) if by else None
     blocked = blocked_nodes(plan, inputs.snapshot, by) if plan else None
-    if output is AnswerFormat.MARKDOWN:
-        typer.echo(write_markdown(found, cluster, whose, notes, blocked))
-    elif output is not AnswerFormat.TABLE:
-        print_document(document(found, cluster, blocked), output, notes)
-    else:
-        with printing() as console:
-            show_odd(console, notes)
-            show(console, parts(found, whose, blocked))
-            console.print()
-            show_rests_on(console, notes)
+    print_answer(
+        output,
+        lambda _: (parts(found, whose, blocked),),
+        lambda: document(found, cluster, blocked),
+        notes,
+        f"What single changes would save: {cluster or 'the cluster'}",
+    )

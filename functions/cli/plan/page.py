@@ -58,7 +58,6 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
 
 
 def show_owners(console: Console, blocked: BlockedBy) -> None:
-    """Print who keeps nodes; on a terminal the first rows."""
     console.print(f"\n{OWNERS.format(by=blocked.by)}", style="bold")
     draw(console, blocked_table(blocked, _OWNERS if console.is_terminal else None))
 
@@ -119,7 +118,6 @@ def show_held(
 
 
 def held_markdown(entries: tuple[LegendEntry, ...]) -> Iterator[str]:
-    """Yield the reasons that hold money, under their headings, and what their figures mean."""
     for heading, table in _held_tables(entries, HOLDING, len(entries), _OBJECTS):
         yield f"## {heading}\n\n{as_markdown(table)}"
     if _holds_money(entries):

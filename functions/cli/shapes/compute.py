@@ -5,20 +5,15 @@ from fractions import Fraction
 from math import isfinite
 from typing import Final
 
-import typer
-
 from functions.cli.analysis.shapes.advice import advise
 from functions.cli.analysis.shapes.machine_types import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
-from functions.cli.explain.parts import as_text, show
+from functions.cli.explain.parts import print_answer
 from functions.cli.input.inputs import Inputs, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import some
 from functions.cli.output.progress import reading_line
-from functions.cli.output.terminal import printing
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
-from functions.cli.plan.sentences import show_odd, show_rests_on
 from functions.cli.shapes.view import document, notes_of, parts
 from shared.adapters.process import no_search_for_cycles
 from shared.core.planning.bill import Bill
@@ -55,17 +50,13 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
         situation = Situation(snapshot, past.state, policy)
         found = advise(situation, bill, request, past.marks, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
     notes = (*notes_of(found), *past.notes_of(inputs))
-    if output is AnswerFormat.MARKDOWN:
-        page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request, whose)))
-        typer.echo("\n\n".join((*page, *(f"> {text(note)}" for note in notes))))
-    elif output is not AnswerFormat.TABLE:
-        print_document(document(found, request, cluster), output, notes)
-    else:
-        with printing() as console:
-            show_odd(console, notes)
-            show(console, parts(found, request, whose))
-            console.print()
-            show_rests_on(console, notes)
+    print_answer(
+        output,
+        lambda _: (parts(found, request, whose),),
+        lambda: document(found, request, cluster),
+        notes,
+        f"Machine types for {cluster or 'the cluster'}",
+    )
 
 
 def _gather_whole(sources: Sources) -> Inputs:

@@ -81,7 +81,7 @@ def test_why_not_counts_the_nodes_that_commitments_keep(expected: str, amount: s
     assert ("Kept by commitments" in shown) == bool(expected)
 
 
-@pytest.mark.parametrize("words", [("explain", "0007"), ("why-not",)], ids=["explain", "why-not"])
+@pytest.mark.parametrize("words", [("plan",), ("explain", "0007"), ("why-not",)], ids=" ".join)
 def test_an_answer_comes_first_and_what_it_rests_on_below(words: tuple[str, ...], dump: Path) -> None:
     lines = ebb(*words, "--dump", dump).output.splitlines()
 

@@ -77,12 +77,21 @@ def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(total["cost_per_hour"] for total in totals))
 
 
-def test_a_table_ends_with_a_row_a_cluster_and_their_sum(two: tuple[Path, Path]) -> None:
-    shown = ebb("plan", "--dump", two[0], "--dump", two[1], "--potential").stdout.splitlines()
-    *_, heads, first, second, total, _, _, headline = shown
-    assert "Now 84 nodes for $" in headline
+def test_a_table_ends_with_a_row_a_cluster_with_the_money_of_its_report_and_their_sum(
+    two: tuple[Path, Path],
+) -> None:
+    *_, heads, first, second, total, _, _, headline = ebb("plan", *two, "--potential").stdout.splitlines()
+    own = [ebb("plan", path).stdout.splitlines()[-1] for path in two]
+    rows = [[int(cell[1:].replace(",", "")) for cell in line.split() if "$" in cell] for line in (first, second, total)]
+
     assert heads.split()[:2] == ["2", "clusters"]
     assert (first.split()[0], second.split()[0], total.split()[0], total.split()[2]) == ("prod", "stage", "all", "84")
+    assert [one + other for one, other in zip(rows[0], rows[1], strict=True)] == rows[2]
+    for (adds, now, alone, rest, *_), told in zip(rows, (*own, headline), strict=True):
+        assert adds == alone - rest
+        assert f"for ${now:,} a month; autoscaler alone" in told
+        assert f"for ${alone:,}; " in told
+        assert f"for ${rest:,}" in told.partition("with Ebb")[2]
 
 
 def test_a_command_about_one_cluster_shows_which_were_named(two: tuple[Path, Path]) -> None:
@@ -110,39 +119,6 @@ def test_nodes_without_a_price_are_not_in_the_sentence_about_money(two: tuple[Pa
     assert total.split()[2] == "84"
     assert "Now 60 nodes for $" in headline
     assert "24 nodes" in headline.rpartition("; with Ebb ")[2]
-
-
-def test_what_is_printed_of_the_clusters_adds_up_and_agrees_with_the_headline(two: tuple[Path, Path]) -> None:
-    *_, first, second, total, _, _, headline = ebb(
-        "plan", "--dump", two[0], "--dump", two[1], "--potential"
-    ).stdout.splitlines()
-    rows = [[int(cell[1:].replace(",", "")) for cell in line.split() if cell.startswith("$")]
-            for line in (first, second, total)]  # fmt: skip
-    assert [one + other for one, other in zip(rows[0], rows[1], strict=True)] == rows[2]
-    adds, now, alone, rest, *_ = rows[2]
-    assert adds == alone - rest
-    assert [f"${amount:,}" in headline for amount in (now, alone, rest)] == [True] * 3
-
-
-def alone_and_together(folder: Path) -> tuple[list[str], list[list[str]], str]:
-    """Return the last lines of the two reports, the rows of both together without their name, and that last line."""
-    paths = [cluster(folder / f"{name}.json", name, 60, name) for name in ("prod", "stage")]
-    own = [ebb("plan", "--dump", path).stdout.splitlines()[-1] for path in paths]
-    *_, first, second, total, _, _, headline = ebb("plan", "--dump", *paths).stdout.splitlines()
-    return own, [[cell for cell in line.split() if "$" in cell] for line in (first, second, total)], headline
-
-
-def test_each_row_has_the_money_of_its_own_report_and_the_sum_is_that_of_the_rows(tmp_path: Path) -> None:
-    own, (first, second, total), headline = alone_and_together(tmp_path)
-    for row, told in zip((first, second, total), (*own, headline), strict=True):
-        _, now, alone, rest, *_ = row
-        assert f"for {now} a month; autoscaler alone" in told
-        assert f"for {alone}; " in told
-        assert f"for {rest}" in told.partition("with Ebb")[2]
-    assert first == second
-    assert [2 * int(cell.strip("$").replace(",", "")) for cell in first] == [
-        int(cell.strip("$").replace(",", "")) for cell in total
-    ]
 
 
 def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_one_line_shows_it(tmp_path: Path) -> None:

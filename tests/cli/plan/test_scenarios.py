@@ -20,7 +20,6 @@ from functions.cli.plan.scenarios import (
     headline,
     question,
     rows,
-    scenario_documents,
     sentences,
     slow_pace,
     steady,
@@ -132,27 +131,6 @@ def test_without_budgets_the_last_line_warns() -> None:
     assert not with_scenarios(view_of(of_every_kind()), some_scenarios(), "this policy").summary.endswith(
         UNKNOWN_BUDGETS
     )
-
-
-def test_the_last_line_repeats_the_headline() -> None:
-    lines = printed(some_scenarios(), 400)
-
-    assert lines[-1] == headline(some_scenarios(), "this policy", NOW)
-
-
-def test_json_has_a_value_for_each_scenario() -> None:
-    found = scenario_documents(some_scenarios())
-
-    assert [(scenario["rung"], scenario["wish"], scenario["nodes"]) for scenario in found] == [
-        ("now", None, 10),
-        ("autoscaler_alone", None, 8),
-        ("policy_at_rest", None, 7),
-        ("relaxed", "jobs", 6),
-        ("relaxed", "pdb", 6),
-        ("bound", None, 4),
-    ]
-    assert found[2]["by"] == "2026-03-04T23:30:05Z"
-    assert found[2]["held_up"][0] == {"reason": "time_gap", "seconds": 1800}
 
 
 def test_a_scenario_whose_search_was_cut_short_is_marked_in_its_row() -> None:

@@ -197,12 +197,6 @@ def test_columns_that_are_shown_elsewhere_go_first(expected: list[str], width: i
     assert _titles(_table(_view([f"{LONG}{number:04x}" for number in range(8)]), width)) == expected
 
 
-def test_a_narrow_table_shows_names_without_their_shared_beginning() -> None:
-    table = _table(_view([f"{LONG}00a1", f"{LONG}00b2"]), 80)
-    assert table.lead.endswith(f" {LONG} (a)")
-    assert table.columns[0].cells == ("…00a1", "…00b2")
-
-
 def test_names_lose_what_those_of_a_pool_share_before_the_cause_is_worded_shorter() -> None:
     names = [("web", "gke-prod-web-pool-1a2b-0001"), ("web", "gke-prod-web-pool-1a2b-0002"),
              ("db", "gke-prod-db-pool-3c4d-0001"), ("db", "gke-prod-db-pool-3c4d-0002")]  # fmt: skip

@@ -250,14 +250,6 @@ def test_memory_is_shown_in_mebibytes(made: ReportInput, report: dict[str, Any])
     assert [thing["memory"] for thing in reports.objects(report["pods"])] == [size // 2**20 for size in asked]
 
 
-def test_evictions_are_shown_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
-    assert made.scenarios
-    rest = made.scenarios.at_rest
-    (figure,) = (shown for shown in report["figures"] if shown["label"].startswith("Evictions"))
-
-    assert figure["note"].startswith(f"{rest.evictions / rest.gone:.1f} ")
-
-
 @pytest.mark.parametrize(
     ("keeps", "reason"),
     [

@@ -13,9 +13,8 @@ from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
-from functions.cli.explain.parts import show
+from functions.cli.explain.parts import show, write_markdown
 from functions.cli.explain.why_not import AT_LEAST, document, parts
-from functions.cli.explain.why_not import write_markdown as markdown_page
 from shared.adapters.prices import load
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import PodBlock, Reason, Unremovable
@@ -267,7 +266,7 @@ def test_what_was_not_tried_is_not_judged() -> None:
 @pytest.mark.parametrize(
     "expected",
     [
-        pytest.param("# What single changes would save: c\n", id="a title"),
+        pytest.param("# Title\n", id="a title"),
         pytest.param("2 nodes for $196 a month now. With Ebb, this policy: 1 node for $98", id="what is left"),
         pytest.param("| saves/month | nodes | change | meaning | harm | how |\n| --: | --: | --- |", id="a table"),
         pytest.param("| $365 | 2 | PDB allows 1: shop/db |", id="what a change saves"),
@@ -276,7 +275,8 @@ def test_what_was_not_tried_is_not_judged() -> None:
     ],
 )
 def test_markdown_shows(expected: str) -> None:
-    assert expected in markdown_page(FOUND, "c", "this policy", ("Without a policy*.",))
+    shown = write_markdown(lambda _: (parts(FOUND, "this policy"),), ("Without a policy*.",), "Title")
+    assert expected in shown
 
 
 def test_markdown_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
