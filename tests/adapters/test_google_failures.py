@@ -60,58 +60,44 @@ def test_a_failure_has_one_name_and_keeps_its_cause_and_a_lost_precondition_is_t
     assert ("Check the role." in str(caught.value)) == (expected is Terminal)
 
 
+LOG_IN = "run `gcloud auth application-default login`"
+BY_GRPC = "Getting metadata from plugin failed with error: "
+REVOKED = "invalid_grant: Bad Request"
+NONE_FOUND = "Your default credentials were not found"
+
+
+def revoked(text: str) -> Exception:
+    return auth.RefreshError(text, {"error": "invalid_grant"})  # type: ignore[no-untyped-call]  # google's is untyped
+
+
 @pytest.mark.parametrize(
-    ("expected", "kind", "error"),
+    ("expected", "error", "text"),
     [
+        pytest.param(f"({REVOKED})", revoked, REVOKED, id="a revoked login"),
+        pytest.param("(Ask again)", auth.RefreshError, "Ask again. Please run something.", id="an expired login"),
+        pytest.param("(Ask again)", api.ServiceUnavailable, f"{BY_GRPC}Ask again. Please run it.", id="one of gRPC"),
         pytest.param(
-            ("Your default credentials were not found", "run `gcloud auth application-default login`, or name a key"),
-            Terminal,
-            partial(
-                auth.DefaultCredentialsError, "Your default credentials were not found. To set up more, see https://x."
-            ),
-            id="no identity at all",
-        ),
-        pytest.param(
-            ("(Reauthentication failed)", "if it is a person's, run `gcloud auth application-default login`"),
-            Retryable,
-            partial(auth.RefreshError, "Reauthentication failed. Please run something."),
-            id="an expired login",
-        ),
-        pytest.param(
-            ("(invalid_grant: Bad Request)", "if it is a person's, run"),
-            Retryable,
-            partial(auth.RefreshError, "invalid_grant: Bad Request", {"error": "invalid_grant"}),
-            id="a revoked login",
-        ),
-        pytest.param(
-            ("(Reauthentication is needed)", "if it is a person's, run"),
-            Retryable,
-            partial(
-                api.ServiceUnavailable,
-                "Getting metadata from plugin failed with error: Reauthentication is needed. Please run it.",
-            ),
-            id="an expired login of a gRPC client",
-        ),
-        pytest.param(
-            ("(invalid_grant: Bad Request)", "if it is a person's, run"),
-            Retryable,
-            partial(
-                api.RetryError,
-                "Timeout; Getting metadata from plugin failed with error: invalid_grant: Bad Request",
-                None,
-            ),
+            f"({REVOKED})",
+            partial(api.RetryError, cause=None),
+            f"Timeout; {BY_GRPC}{REVOKED}",
             id="one that was retried until the time was over",
         ),
     ],
 )
 def test_a_lost_login_is_one_sentence_and_the_command_to_run_stands_next_to_it(
-    expected: tuple[str, str], kind: type[EbbError], error: Any
+    expected: str, error: Any, text: str
 ) -> None:
-    why, remedy = expected
-    with pytest.raises(kind) as caught, SERVICE.naming_failures():
-        raise error()
-    assert str(caught.value).endswith(why)
-    assert caught.value.at_a_shell.startswith(remedy)
+    with pytest.raises(Retryable) as caught, SERVICE.naming_failures():
+        raise error(text)
+    assert str(caught.value).endswith(expected)
+    assert caught.value.at_a_shell == f"if it is a person's, {LOG_IN}"
+
+
+def test_without_an_identity_the_command_to_run_stands_next_to_the_sentence() -> None:
+    with pytest.raises(Terminal) as caught, SERVICE.naming_failures():
+        raise auth.DefaultCredentialsError(f"{NONE_FOUND}. To set up more, see https://x.")  # type: ignore[no-untyped-call]  # google's is untyped
+    assert str(caught.value).endswith(NONE_FOUND)
+    assert caught.value.at_a_shell.startswith(f"{LOG_IN}, or name a key")
 
 
 def test_a_fault_of_our_own_is_not_renamed() -> None:

@@ -107,47 +107,44 @@ def test_the_spec_is_carried_over(expected: dict[str, Any], spec: dict[str, Any]
     assert {name: getattr(found, name) for name in expected} == expected
 
 
+def near(**changes: Any) -> dict[str, Any]:
+    return {"podAffinity": {REQUIRED: [term(**changes)]}}
+
+
+def away(**changes: Any) -> dict[str, Any]:
+    return {"podAntiAffinity": {REQUIRED: [term(**changes)]}}
+
+
+POOL_A = NodeTerm((Requirement("pool", "In", ("a",)),))
+PREFERRED: dict[str, Any] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+
+
 @pytest.mark.parametrize(
     ("expected", "affinity"),
     [
-        pytest.param((None, (), ()), {}, id="no affinity"),
+        pytest.param({}, {}, id="no affinity"),
+        pytest.param({"node_terms": (POOL_A,)}, node_affinity({"matchExpressions": [IN_A]}), id="required of nodes"),
+        pytest.param({"node_terms": ()}, node_affinity(), id="no term: no node"),
+        pytest.param({}, PREFERRED, id="preferences do not bind"),
+        pytest.param({"affinity": (PodTerm("host", WEB, ("default",)),)}, near(), id="no namespace: the pod's own"),
+        pytest.param({"anti_affinity": (PodTerm("host", WEB, ("x", "y")),)}, away(namespaces=["x", "y"]), id="listed"),
         pytest.param(
-            ((NodeTerm((Requirement("pool", "In", ("a",)),)),), (), ()),
-            node_affinity({"matchExpressions": [IN_A]}),
-            id="required node affinity",
-        ),
-        pytest.param(((), (), ()), node_affinity(), id="no term: no node"),
-        pytest.param(
-            (None, (), ()),
-            {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
-            id="preferences do not bind",
-        ),
-        pytest.param(
-            (None, (PodTerm("host", WEB, ("default",)),), ()),
-            {"podAffinity": {REQUIRED: [term()]}},
-            id="no namespace: the pod's own",
-        ),
-        pytest.param(
-            (None, (), (PodTerm("host", WEB, ("x", "y")),)),
-            {"podAntiAffinity": {REQUIRED: [term(namespaces=["x", "y"])]}},
-            id="namespaces listed",
-        ),
-        pytest.param(
-            (None, (), (PodTerm("host", WEB, (), LabelSelector()),)),
-            {"podAntiAffinity": {REQUIRED: [term(namespaceSelector={})]}},
+            {"anti_affinity": (PodTerm("host", WEB, (), LabelSelector()),)},
+            away(namespaceSelector={}),
             id="an empty namespace selector means all",
         ),
         pytest.param(
-            (None, (), (PodTerm("host", None, ("default",)),)),
-            {"podAntiAffinity": {REQUIRED: [term(labelSelector=None)]}},
+            {"anti_affinity": (PodTerm("host", None, ("default",)),)},
+            away(labelSelector=None),
             id="without a selector no pod is meant",
         ),
     ],
 )
-def test_required_affinity_is_carried_over(expected: tuple[Any, Any, Any], affinity: dict[str, Any]) -> None:
+def test_required_affinity_is_carried_over(expected: dict[str, Any], affinity: dict[str, Any]) -> None:
     found = read(api_pod(affinity=affinity)).spec
 
-    assert (found.node_terms, found.affinity, found.anti_affinity) == expected
+    none: dict[str, Any] = {"node_terms": None, "affinity": (), "anti_affinity": ()}
+    assert {name: getattr(found, name) for name in none} == {**none, **expected}
 
 
 OF_V1 = Requirement("v", "In", ("1",))
@@ -205,36 +202,30 @@ def test_a_volume_keeps_its_kind_and_what_sets_it_apart(expected: tuple[str, str
     assert read(api_pod(volumes=[{"name": "v", **volume}])).spec.volumes == (Volume("v", *expected),)
 
 
-PORT = {"containerPort": 80, "protocol": "UDP"}
-HOST = [{"containerPort": 1, "hostPort": 9}]
+PORT: dict[str, Any] = {"containerPort": 80, "protocol": "UDP"}
+HOST: list[dict[str, Any]] = [{"containerPort": 1, "hostPort": 9}]
+
+
+def ports(*given: dict[str, Any]) -> dict[str, Any]:
+    return {"containers": [container(ports=list(given))]}
+
+
+def init(**own: Any) -> dict[str, Any]:
+    return {"initContainers": [container(name="s", ports=HOST, **own)]}
 
 
 @pytest.mark.parametrize(
     ("expected", "spec"),
     [
-        pytest.param((), {"containers": [container(ports=[PORT])]}, id="a container port is no host port"),
-        pytest.param(
-            (HostPort("UDP", 8080),), {"containers": [container(ports=[{**PORT, "hostPort": 8080}])]}, id="host"
-        ),
-        pytest.param(
-            (HostPort("TCP", 8080, "10.0.0.1"),),
-            {"containers": [container(ports=[{"containerPort": 1, "hostPort": 8080, "hostIP": "10.0.0.1"}])]},
-            id="on one address",
-        ),
-        pytest.param(
-            (HostPort("UDP", 80),), {"hostNetwork": True, "containers": [container(ports=[PORT])]}, id="host network"
-        ),
-        pytest.param(
-            (HostPort("TCP", 9),),
-            {"initContainers": [container(name="s", restartPolicy="Always", ports=HOST)]},
-            id="a sidecar's too",
-        ),
-        pytest.param(
-            (), {"initContainers": [container(name="s", ports=HOST)]}, id="an init container's is free when it is done"
-        ),
+        pytest.param((), ports(PORT), id="a container port is no host port"),
+        pytest.param((HostPort("UDP", 8080),), ports({**PORT, "hostPort": 8080}), id="host"),
+        pytest.param((HostPort("TCP", 9, "10.0.0.1"),), ports({**HOST[0], "hostIP": "10.0.0.1"}), id="on one address"),
+        pytest.param((HostPort("UDP", 80),), {"hostNetwork": True, **ports(PORT)}, id="host network"),
+        pytest.param((HostPort("TCP", 9),), init(restartPolicy="Always"), id="a sidecar's too"),
+        pytest.param((), init(), id="an init container's is free when it is done"),
         pytest.param(
             (HostPort("TCP", 9), HostPort("UDP", 80)),
-            {"hostNetwork": True, "containers": [container(ports=[{**PORT, "hostPort": 0}, *HOST, *HOST])]},
+            {"hostNetwork": True, **ports({**PORT, "hostPort": 0}, *HOST, *HOST)},
             id="each once; zero is what the API server fills in on the host's network",
         ),
     ],

@@ -141,30 +141,20 @@ def test_a_replica_set_that_something_controls_keeps_its_template(owner: str) ->
 ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
 
 
+PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}}
+UNSEEN = {"status": {"observedGeneration": 0, "currentRevision": "a", "updateRevision": "b"}}
+
+
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
         pytest.param(Revisions("a", "b"), {}, id="without a strategy"),
         pytest.param(Revisions("a", "b"), ON_DELETE, id="OnDelete: a pod that is deleted is made of the newest"),
-        pytest.param(
-            Revisions("a", "b", 2),
-            {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}},
-            id="a partition",
-        ),
-        pytest.param(
-            Revisions("a", "b", 7),
-            {
-                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}},
-                "ordinals": {"start": 5},
-            },
-            id="a partition, counted from the first ordinal",
-        ),
-        pytest.param(
-            Revisions("a", ""), {"status": {"observedGeneration": 0, "currentRevision": "a", "updateRevision": "b"}},
-            id="a change that its controller has not seen",
-        ),
+        pytest.param(Revisions("a", "b", 2), PARTITION, id="a partition"),
+        pytest.param(Revisions("a", "b", 7), {**PARTITION, "ordinals": {"start": 5}}, id="from the first ordinal"),
+        pytest.param(Revisions("a", ""), UNSEEN, id="a change that its controller has not seen"),
     ],
-)  # fmt: skip
+)
 def test_a_stateful_set_shows_its_revisions(expected: Revisions, given: dict[str, Any]) -> None:
     status = {"currentRevision": "a", "updateRevision": "b"}
 
