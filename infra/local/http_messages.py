@@ -1,6 +1,5 @@
 """HTTP messages of the simulated servers, and Kubernetes Status objects for failures."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,10 +23,6 @@ class HttpRequest:
     def agent(self) -> str:
         """Who asks, by its own word."""
         return self.headers.get("user-agent", "unknown")
-
-    def json(self) -> Any:
-        """The body as JSON, an empty body as an empty object; ValueError if it is neither."""
-        return json.loads(self.body) if self.body else {}
 
 
 @dataclass(frozen=True)

@@ -74,17 +74,10 @@ class WorkloadSpec(_ScenarioModel):
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
 
-class AutoscalerSpec(_ScenarioModel):
-    """Overrides of the profile's settings; `enabled: false` runs none."""
+class AutoscalerSpec(_ScenarioModel, extra="allow"):
+    """`enabled: false` runs none; any further field is one of AutoscalerSettings, and replaces the profile's."""
 
     enabled: bool = True
-    scan_interval: float | None = None
-    threshold: float | None = None
-    unneeded_time: float | None = None
-    deletion: float | None = None
-    delay_after_failure: float | None = None
-    delay_after_delete: float | None = None
-    recheck: float | None = None
     fail_deletions: list[str] = []
     """Nodes as `pool/index` whose deletion fails."""
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Final, Protocol
 
+from pydantic.alias_generators import to_snake
+
 from infra.local.api.server import KubeApi
 from infra.local.broker import Broker
 from infra.local.clocks import ManualClock, TimeSource, stamp
@@ -29,7 +31,7 @@ from infra.local.workloads import (
 )
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
-from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, NodeController, run, set_ready
+from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, run, set_ready
 from infra.local.world.record import Record
 from infra.local.world.store import Store
 
@@ -59,7 +61,6 @@ class World:
             self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
         self._deployments = DeploymentController(self.store)
         self.controllers: list[Controller] = [
-            NodeController(self.store, self.kubelet),
             self.kubelet,
             GarbageCollector(self.store, orphan_quarantine),
             DisruptionController(self.store),
@@ -136,7 +137,7 @@ def world_of(scenario: Scenario, clock: TimeSource) -> World:
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
     base = OPTIMIZE_UTILIZATION if scenario.profile == "OPTIMIZE_UTILIZATION" else BALANCED
-    overrides = scenario.autoscaler.model_dump(exclude_none=True, exclude={"enabled", "fail_deletions"})
+    overrides = {to_snake(name): value for name, value in (scenario.autoscaler.model_extra or {}).items()}
     failing = frozenset(name for entry in scenario.autoscaler.fail_deletions for name in named_nodes(entry, names))
     return replace(base, **overrides, fail_deletions=failing)
 

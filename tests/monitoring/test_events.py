@@ -1,5 +1,6 @@
 """Each line that Ebb writes is in the table of events, also in trouble, and each metric counts of them what it says."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -190,24 +191,26 @@ def test_the_gauges_of_the_cluster_are_what_the_cluster_is() -> None:
     assert {name: last(name, logged)[()] for name in expected} == expected
 
 
-@pytest.mark.acceptance(103)
-def test_a_failing_drain_counts_as_an_attempt_only() -> None:
-    logged = entries(returned())
-
-    assert acts("nodes_cordoned", logged) == {"attempted": 1, "succeeded": 1}
-    assert acts("nodes_drained", logged) == {"attempted": 1}
-    assert acts("nodes_uncordoned", logged) == {"attempted": 1, "succeeded": 1}
-    assert {dict(labels)["reason"] for labels in read("drains", logged)} == {"deadline"}
+ONCE = {"attempted": 1, "succeeded": 1}
 
 
 @pytest.mark.acceptance(103)
-def test_a_drain_that_goes_well_counts_as_attempt_and_success() -> None:
-    logged = entries(removal())
+@pytest.mark.parametrize(
+    ("history", "drained", "uncordoned", "end"),
+    [
+        pytest.param(returned, {"attempted": 1}, ONCE, ("reason", "deadline"), id="one that fails: only an attempt"),
+        pytest.param(removal, ONCE, {}, ("outcome", "removed"), id="one that goes well: a success, too"),
+    ],
+)
+def test_a_drain_counts_as_attempt_and_success(
+    history: Callable[[], FakeEbb], drained: dict[str, int], uncordoned: dict[str, int], end: tuple[str, str]
+) -> None:
+    logged = entries(history())
 
-    assert acts("nodes_cordoned", logged) == {"attempted": 1, "succeeded": 1}
-    assert acts("nodes_drained", logged) == {"attempted": 1, "succeeded": 1}
-    assert acts("nodes_uncordoned", logged) == {}
-    assert {dict(labels)["outcome"] for labels in read("drains", logged)} == {"removed"}
+    assert acts("nodes_cordoned", logged) == ONCE
+    assert acts("nodes_drained", logged) == drained
+    assert acts("nodes_uncordoned", logged) == uncordoned
+    assert {dict(labels)[end[0]] for labels in read("drains", logged)} == {end[1]}
 
 
 def test_a_cordon_and_an_uncordon_that_fail_count_as_attempts_only() -> None:

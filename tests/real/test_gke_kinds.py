@@ -1,5 +1,6 @@
 """A real API server tells whether it knows GKE's own kinds; buffers hold room, autoscalers raise what comes back."""
 
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra.local.scaling.client import Client, HttpTransport
-from infra.local.scaling.view import CLASS_LABEL, ClassRule, View
+from infra.local.scaling.view import BALANCED, CLASS_LABEL, AutoscalerSettings, View
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.core.cluster.autoscaling import AutoscalingPolicy, buffer_of
@@ -25,10 +26,10 @@ pytestmark = pytest.mark.control_plane
 REAPS = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1}
 
 
-def simulated_autoscalers(plane: ControlPlane, name: str) -> ClassRule:
+def simulated_autoscalers(plane: ControlPlane, name: str) -> AutoscalerSettings:
     """What the simulated autoscaler reads of that class, by its own client."""
     labelled = {"metadata": {"name": "n", "labels": {CLASS_LABEL: name}}}
-    return View([labelled], [], {}, Client(HttpTransport(plane.proxy_url)).list_objects).rule_of(labelled)
+    return View([labelled], [], {}, Client(HttpTransport(plane.proxy_url)).list_objects).settings_of(labelled, BALANCED)
 
 
 def test_buffers_are_found_by_discovery_with_the_templates_of_their_chunks(
@@ -55,7 +56,7 @@ def test_buffers_are_found_by_discovery_with_the_templates_of_their_chunks(
     said = AutoscalingPolicy(threshold=Fraction(0), delay=timedelta(minutes=1))
     assert reading.compute_classes.found[corner.namespace] == said
     assert KubernetesCluster(client).buffers()[1] == reading.compute_classes
-    assert simulated_autoscalers(with_buffers, corner.namespace) == ClassRule(threshold=0.0, unneeded_time=60.0)
+    assert simulated_autoscalers(with_buffers, corner.namespace) == replace(BALANCED, threshold=0.0, unneeded_time=60.0)
     assert AccessReviews(client).serves("autoscaling.x-k8s.io", "capacitybuffers")
     assert not AccessReviews(client).serves("autoscaling.x-k8s.io", "nothing")
     with_buffers.api.request("DELETE", f"{collection(compute_class)}/{corner.namespace}")

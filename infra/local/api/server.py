@@ -4,6 +4,7 @@ It starts no thread and opens no socket. A list comes in one page whatever its l
 https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-parameters (limit).
 """
 
+import json
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -216,7 +217,7 @@ def is_dry(request: HttpRequest) -> bool:
 
 def body_of(request: HttpRequest) -> Json:
     try:
-        body = request.json()
+        body = json.loads(request.body or b"{}")
     except ValueError as error:
         raise bad_request(f"the body is not JSON: {error}") from error
     if not isinstance(body, dict):

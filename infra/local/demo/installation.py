@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from infra.local.bound_process import ROOT, Child, free_ports, listens
 from infra.local.scenario import DEMO, load
@@ -35,7 +35,7 @@ class DemoInstallation:
     planner: Child
     drainer: Child
     environment: Mapping[str, str]
-    """The functions' variables; a command needs some of them, too (`profile_of`)."""
+    """What a command needs, too (`profile_of`)."""
 
 
 @contextmanager
@@ -48,7 +48,8 @@ def start_all(folder: Path) -> Iterator[DemoInstallation]:
         gke.push(TOPIC, f"http://{HOST}:{drain_port}/", PUSH_WINDOW)
         gke.start()
         stack.callback(gke.stop)
-        environment = _environment(gke.addresses(folder), folder)
+        own = {"EBB_TOPIC": TOPIC, "EBB_POLICY": POLICY, "EBB_STATE": f"sqlite:{folder / 'state.sqlite'}"}
+        environment = {**gke.environment(folder), **own}
         planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
         alone = leave_alone(scenario)
@@ -64,26 +65,16 @@ def _start_function(
     stack: ExitStack, name: str, target: str, port: int, folder: Path, environment: Mapping[str, str]
 ) -> Child:
     serve = [sys.executable, "-m", "functions_framework", "--target", target, "--source", str(ROOT / "main.py")]
-    child = Child.bound(name, [*serve, "--host", HOST, "--port", str(port)], folder, environment)
+    child = Child.bound(name, [*serve, "--host", HOST, "--port", str(port)], folder, {**environment, **_OF_FUNCTIONS})
     stack.callback(child.close)
     return child
 
 
-def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    return {
-        "EBB_CLUSTER": addresses["cluster"],
-        "EBB_TOPIC": TOPIC,
-        "EBB_STATE": f"sqlite:{folder / 'state.sqlite'}",
-        "EBB_POLICY": POLICY,
-        "EBB_KUBECONFIG": addresses["kubeconfig"],
-        "EBB_GKE_API": addresses["gke"],
-        "EBB_INTERVAL_SECONDS": str(EVERY),
-        "EBB_LOG_LEVEL": "INFO",
-        "EBB_DECISION_LOG": "all",
-        "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
-        "STORAGE_EMULATOR_HOST": addresses["bucket"],
-        "GOOGLE_CLOUD_PROJECT": "local",
-        "LOG_EXECUTION_ID": "true",  # as the platform sets it for every function
-        "THREADS": "32",
-        "PYTHONUNBUFFERED": "1",
-    }
+_OF_FUNCTIONS: Final = {
+    "EBB_INTERVAL_SECONDS": str(EVERY),
+    "EBB_LOG_LEVEL": "INFO",
+    "EBB_DECISION_LOG": "all",
+    "LOG_EXECUTION_ID": "true",  # as the platform sets it for every function
+    "THREADS": "32",
+    "PYTHONUNBUFFERED": "1",
+}

@@ -191,8 +191,7 @@ class Candidates:
         return [node for node in view.nodes if self._is_ripe(view, node, now)]
 
     def _is_ripe(self, view: View, node: Json, now: float) -> bool:
-        own = view.rule_of(node).unneeded_time
-        waits = self.settings.unneeded_time if own is None else own
+        waits = view.settings_of(node, self.settings).unneeded_time
         return self.since.get(node["metadata"]["uid"], now + 1) <= now - waits
 
     def _simulation(self, view: View, leaving: Leaving) -> RemovalSimulation:
@@ -215,8 +214,7 @@ class Candidates:
             return False
         if at_minimum(view, node, leaving):
             return False
-        own = view.rule_of(node).threshold
-        return utilization(view, node, now) <= (self.settings.threshold if own is None else own)
+        return utilization(view, node, now) <= view.settings_of(node, self.settings).threshold
 
 
 def _waits(pod: Json) -> bool:

@@ -107,20 +107,6 @@ def is_long_terminating(pod: Json, now: float) -> bool:
     return bool(seconds_of(pod["metadata"]["deletionTimestamp"]) + grace + _TERMINATING_HEADROOM < now)
 
 
-@dataclass(frozen=True)
-class ClassRule:
-    """What one ComputeClass sets for nodes without GPUs; None where the profile holds."""
-
-    threshold: float | None = None
-    unneeded_time: float | None = None
-
-    @classmethod
-    def of(cls, compute_class: Json) -> "ClassRule":
-        policy = (compute_class.get("spec") or {}).get("autoscalingPolicy") or {}
-        percent, minutes = policy.get("consolidationThreshold"), policy.get("consolidationDelayMinutes")
-        return cls(None if percent is None else percent / 100, None if minutes is None else minutes * 60.0)
-
-
 def is_chunk(pod: Json) -> bool:
     return owner_kind(pod) == _BUFFER
 
@@ -191,10 +177,10 @@ class View:
         return [chunk for buffer in self.buffers for chunk in _chunks(buffer, templates.get(_template_key(buffer)))]
 
     @cached_property
-    def _classes(self) -> Mapping[str, ClassRule]:
+    def _class_policies(self) -> Mapping[str, Json]:
         any_class = any(CLASS_LABEL in labels_of(node) for node in self.nodes)
         classes = self.read("computeclasses") if any_class else ()
-        return {item["metadata"]["name"]: ClassRule.of(item) for item in classes}
+        return {item["metadata"]["name"]: item["spec"].get("autoscalingPolicy") or {} for item in classes}
 
     def pods_on(self, node: Json) -> list[Json]:
         return self._by_node.get(node["metadata"]["name"], [])
@@ -206,9 +192,14 @@ class View:
     def pool_of(self, node: Json) -> MachinePool | None:
         return self.pools.get(group_of(node)[0])
 
-    def rule_of(self, node: Json) -> ClassRule:
-        """The rule of the node's ComputeClass; without one the profile holds."""
-        return self._classes.get(labels_of(node).get(CLASS_LABEL, ""), ClassRule())
+    def settings_of(self, node: Json, settings: AutoscalerSettings) -> AutoscalerSettings:
+        """The settings with what the node's ComputeClass sets for nodes without GPUs."""
+        policy = self._class_policies.get(labels_of(node).get(CLASS_LABEL, ""), {})
+        if (percent := policy.get("consolidationThreshold")) is not None:
+            settings = replace(settings, threshold=percent / 100)
+        if (minutes := policy.get("consolidationDelayMinutes")) is not None:
+            settings = replace(settings, unneeded_time=minutes * 60.0)
+        return settings
 
     def sizes(self) -> Counter[Group]:
         """Nodes per group, cordoned and unready ones included."""

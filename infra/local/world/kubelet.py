@@ -54,7 +54,7 @@ def run(pod: Json, now: float, *, ready: bool) -> None:
 
 
 class Kubelet:
-    """Runs the pods that are bound to living nodes. `dead` names nodes whose kubelet has stopped."""
+    """Boots nodes, and runs the pods that are bound to living ones. `dead` names nodes whose kubelet has stopped."""
 
     def __init__(self, store: Store, times: KubeletTimes) -> None:
         self._store = store
@@ -64,6 +64,18 @@ class Kubelet:
         self.dead: set[str] = set()
 
     def step(self, now: float) -> None:
+        for node in self._store.all("nodes"):
+            status = self._status(node, now)
+            if (condition_of(node, "Ready") or {}).get("status") != status:
+                self._store.update(node, partial(set_ready, now=now, status=status), NODES_ACTOR)
+        self._run_pods(now)
+
+    def _status(self, node: Json, now: float) -> str:
+        if node["metadata"]["name"] in self.dead:
+            return "Unknown"
+        return str(seconds_of(node["metadata"]["creationTimestamp"]) + self.times.node_boot <= now)
+
+    def _run_pods(self, now: float) -> None:
         known: set[str] = set()
         for pod in self._store.all("pods"):
             known.add(pod["metadata"]["uid"])
@@ -120,25 +132,6 @@ def set_ready(node: Json, now: float, status: str) -> None:
     node["spec"]["taints"] = kept
     if not kept:
         del node["spec"]["taints"]
-
-
-class NodeController:
-    """Boots new nodes and notices dead ones."""
-
-    def __init__(self, store: Store, kubelet: Kubelet) -> None:
-        self._store = store
-        self._kubelet = kubelet
-
-    def step(self, now: float) -> None:
-        for node in self._store.all("nodes"):
-            status = self._status(node, now)
-            if (condition_of(node, "Ready") or {}).get("status") != status:
-                self._store.update(node, partial(set_ready, now=now, status=status), NODES_ACTOR)
-
-    def _status(self, node: Json, now: float) -> str:
-        if node["metadata"]["name"] in self._kubelet.dead:
-            return "Unknown"
-        return str(seconds_of(node["metadata"]["creationTimestamp"]) + self._kubelet.times.node_boot <= now)
 
 
 DEFAULT_GRACE = 30
