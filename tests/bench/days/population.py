@@ -15,15 +15,7 @@ from math import ceil
 from random import Random
 from typing import Any, Final
 
-from functions.cli.analysis.simulated_days.patterns import (
-    OFFICE_DAY,
-    Curve,
-    Demand,
-    Range,
-    by_curve,
-    by_hours,
-    swinging,
-)
+from functions.cli.analysis.simulated_days.patterns import OFFICE_DAY, Curve, Demand, by_curve, by_hours, swinging
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
@@ -138,8 +130,7 @@ _HOURS: Final[Sequence[Callable[[Snapshot, int], Demand]]] = (_office, _office, 
 
 
 def _curved(seen: Snapshot, night: int, points: Sequence[tuple[int, int]]) -> Demand:
-    ranges: Mapping[str, Range] = swinging(seen, night)
-    return by_curve(ranges, Curve(points), seen.taken_at, DAYS)
+    return by_curve(swinging(seen, night), Curve(points), seen.taken_at, DAYS)
 
 
 def _commitments(dice: Random, mix: str, seen: Snapshot) -> Commitments:
@@ -265,17 +256,12 @@ def _guards(dice: Random, kind: PodClass, replicas: int, budgets: Budgets) -> li
     chance = 0.0 if budgets is Budgets.DENSE else dice.random()
     most = Limit(count=1) if chance < 0.6 else Limit(percent=50) if chance < 0.95 else Limit(count=0)
     allowed = min(1 if chance < 0.6 else ceil(replicas / 2) if chance < 0.95 else 0, replicas)
-    return [
-        pdb(
-            app,
-            app=app,
-            allowed=allowed,
-            max_unavailable=most,
-            expected_pods=replicas,
-            current_healthy=replicas,
-            desired_healthy=replicas - allowed,
-        )
-    ]
+    counts: dict[str, Any] = {
+        "expected_pods": replicas,
+        "current_healthy": replicas,
+        "desired_healthy": replicas - allowed,
+    }
+    return [pdb(app, app=app, allowed=allowed, max_unavailable=most, **counts)]
 
 
 def _on_gpus(dice: Random, nodes: Sequence[Node], now: datetime) -> list[Pod]:

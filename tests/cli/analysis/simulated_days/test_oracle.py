@@ -1,8 +1,6 @@
-"""Simulated days before the oracle of the fault suites, law by law; no excuse is granted.
+"""Simulated days before the oracle of the fault suites: grants, evictions, cordons, waits; no excuse is granted.
 
-Grants are counted anew against every limit, evictions against their PodDisruptionBudgets and Ebb's holds, cordons
-against their bound, and replacements of what Ebb moved against half a minute. The laws about calls, proofs and messages
-have nothing to look at here: a simulated day has none.
+The laws about calls, proofs and messages have nothing to look at here: a simulated day has none.
 """
 
 from collections.abc import Iterator
