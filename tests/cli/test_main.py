@@ -113,13 +113,6 @@ def test_the_time_asked_for_counts(dump: Path) -> None:
     assert json.loads(shown.stdout)["taken_at"] == "2026-03-05T08:00:00Z"
 
 
-def test_a_dump_may_come_in_several_files_and_gzipped(tmp_path: Path) -> None:
-    dumps.write(tmp_path / "a.json.gz", 4)
-    dumps.write_items(tmp_path / "b.json", [])
-    shown = ebb("plan", "--dump", tmp_path / "a.json.gz", tmp_path / "b.json", "--output", "json")
-    assert json.loads(shown.stdout)["totals"]["nodes"] == 4
-
-
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
 def test_a_dump_may_come_from_a_pipe(suffix: str, tmp_path: Path) -> None:
     data = dumps.write(tmp_path / f"dump{suffix}", 2).read_bytes()

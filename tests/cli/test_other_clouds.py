@@ -96,10 +96,6 @@ def test_without_prices_the_most_nodes_could_go(tmp_path: Path) -> None:
     assert found[1]["potential"]["saving_per_hour"] == 0
 
 
-def test_changes_are_not_ranked_without_prices(tmp_path: Path) -> None:
-    assert ebb("why-not", written(tmp_path, machine="m5.xlarge")).exit_code != 0
-
-
 def test_the_page_has_no_column_of_money_without_prices(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
 

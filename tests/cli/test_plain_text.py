@@ -1,11 +1,7 @@
 """No command breaks off where the terminal or the pipe cannot write a character."""
 
 import io
-import os
-import pty
 import re
-import subprocess
-import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -15,7 +11,7 @@ import pytest
 from functions.cli.main import app
 from functions.cli.output.visible import PLAIN, enable_ascii_fallback, plain
 from tests.cli import dumps
-from tests.cli.running import ROOT, SECONDS, start_ebb
+from tests.cli.running import ROOT, start_ebb
 
 POLICY = "nodePools: {default-pool: {enabled: true, disruption: {budgets: [{nodes: 1, reasons: []}]}}}\n"
 COMMANDS = (
@@ -62,23 +58,6 @@ def test_a_process_writes_every_answer_whole(folder: Path) -> None:
     shown = start_ebb(*COMMANDS[0].split(), cwd=folder, PYTHONIOENCODING="ascii")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout == plain(whole(COMMANDS[0], folder))
-
-
-def test_a_terminal_of_the_c_locale_gets_the_whole_answer(folder: Path) -> None:
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "functions.cli.main", "policy", "calendar", "policy.yaml"]
-    given = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    running = subprocess.Popen(words, stdout=theirs, stderr=theirs, cwd=folder, env=given)
-    os.close(theirs)
-    shown = b""
-    try:
-        while piece := os.read(ours, 65536):
-            shown += piece
-    except OSError:  # how Linux shows that the other end is closed
-        pass
-    os.close(ours)
-    assert (running.wait(SECONDS), b"Traceback" in shown) == (0, False)
-    assert b"default-pool" in shown
 
 
 def test_every_character_that_is_printed_has_a_plain_one() -> None:

@@ -1,7 +1,6 @@
 """`ebb history`: what drains did, from their records, and what is still saved."""
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,13 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgres
 from shared.core.records.state import ClusterState, Reclaimed
 from shared.port_types import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
+from tests.cli.drains.test_status import MINUTE, NAME, settled
 from tests.cli.running import on_terminal, run_ebb
-
-MINUTE = timedelta(minutes=1)
-NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
 
 
 def _past(order_id: str, minutes_ago: int = 0, **changes: Any) -> DrainRecord:
-    given: dict[str, Any] = {
-        "order": order(NAME, order_id=order_id),
-        "phase": DrainPhase.SETTLED,
-        "outcome": "removed",
-        "begun_at": NOW - (minutes_ago + 4) * MINUTE,
-        "updated_at": NOW - minutes_ago * MINUTE,
-        "pods": {"shop/a": PodProgress(uid="u", answer="granted", at=NOW)},
-        **changes,
-    }
-    return DrainRecord(**given)
+    pods = {"shop/a": PodProgress(uid="u", answer="granted", at=NOW)}
+    return settled(order_id, minutes_ago, **{"begun_at": NOW - (minutes_ago + 4) * MINUTE, "pods": pods, **changes})
 
 
 RECLAIMED = (Reclaimed("a", NOW, 2, 200_000),)
@@ -72,12 +61,6 @@ def test_those_that_are_not_shown_are_counted() -> None:
 )
 def test_the_table_shows(expected: str, changes: dict[str, Any]) -> None:
     assert expected in _shown(_history(_past("a", **changes)), 200)
-
-
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    told = _history(_past("a", outcome="given_back", why="pod_pending", detail="shop/cart-0 " * 9))
-    assert max(map(len, _shown(told, width).splitlines())) <= width
 
 
 def test_without_drains_it_shows_it() -> None:

@@ -78,21 +78,3 @@ def test_a_resume_forgets_the_reason() -> None:
 )
 def test_it_is_shown_what_holds(expected: str, state: ClusterState) -> None:
     assert expected in "\n".join(sentences(CLUSTER, state))
-
-
-@pytest.mark.parametrize(
-    ("expected", "args", "environment"),
-    [
-        pytest.param("EBB_CLUSTER is not set; Terraform's output cli ", ("pause",), {}, id="no cluster named"),
-        pytest.param(
-            "--reason: write one line",
-            ("pause", "--reason", "two\nlines"),
-            {"EBB_CLUSTER": CLUSTER, "EBB_STATE": "sqlite:state.db"},
-            id="a reason of two lines",
-        ),
-    ],
-)
-def test_bad_use_is_one_sentence(expected: str, args: tuple[str, ...], environment: dict[str, str]) -> None:
-    shown = run_ebb(*args, **environment)
-    assert shown.returncode == 2
-    assert shown.stderr.startswith(f"ebb: {expected}")

@@ -252,29 +252,6 @@ def test_a_name_that_no_node_can_have_is_bad_use() -> None:
         order_release(installation_of(cluster), "ALL", blind)
 
 
-@pytest.mark.parametrize(
-    ("code", "stream", "expected", "args"),
-    [
-        pytest.param(2, "stderr", "--timeout: '0'", ("n1", "--timeout", "0"), id="bad use"),
-        pytest.param(0, "stdout", "Nothing to release: no claim stands.", ("all",), id="nothing held"),
-    ],
-)
-def test_a_process_ends_with_its_code(
-    code: int, stream: str, expected: str, args: tuple[str, ...], tmp_path: Path
-) -> None:
-    environment = {
-        "EBB_CLUSTER": CLUSTER,
-        "EBB_TOPIC": TOPIC,
-        "EBB_STATE": f"sqlite:{tmp_path / 'state.db'}",
-        "EBB_GKE_API": "none",
-        "PUBSUB_EMULATOR_HOST": "127.0.0.1:9",
-    }
-    ended = run_ebb("release", *args, **environment)
-    assert ended.returncode == code, ended.stderr
-    assert expected in getattr(ended, stream)
-    assert "Traceback" not in ended.stderr
-
-
 def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation(release: Release) -> None:
     note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
     cluster = fake_ebb(node("orphan", unschedulable=True, annotations=note))
@@ -282,3 +259,9 @@ def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation(release
 
     found = cluster.cluster.nodes["orphan"]
     assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (False, False)
+
+
+def test_a_process_shows_that_nothing_is_held(tmp_path: Path) -> None:
+    state, nobody = f"sqlite:{tmp_path / 'state.db'}", {"EBB_GKE_API": "none", "PUBSUB_EMULATOR_HOST": "127.0.0.1:9"}
+    ended = run_ebb("release", "all", EBB_CLUSTER=CLUSTER, EBB_TOPIC=TOPIC, EBB_STATE=state, **nobody)
+    assert (ended.returncode, ended.stdout) == (0, "Nothing to release: no claim stands.\n")

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import typer
@@ -17,7 +16,6 @@ from functions.cli.drains import status_table
 from functions.cli.drains.commands import EVERY_SECONDS, watch
 from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, InstallationStatus, read_status, status_of
 from functions.cli.errors import INTERRUPTED
-from shared.adapters.firestore import FirestoreState
 from shared.adapters.process import system_time
 from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import ReturnReason
@@ -29,7 +27,6 @@ from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.running import on_terminal, run_ebb
 from tests.fakes import FakeClock
 from tests.functions.fake_ebb import FakeEbb
-from tests.real.emulators import FirestoreEmulator
 
 NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
 MINUTE = timedelta(minutes=1)
@@ -247,39 +244,6 @@ def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None
     assert "\x1b" not in ended.stdout
     line = next(line for line in ended.stdout.splitlines() if "given_back" in line)
     assert line.endswith(f"{ReturnReason.DEADLINE.sentence} held by shop/db")
-
-
-@pytest.mark.parametrize(
-    ("expected", "environment"),
-    [
-        pytest.param((2, "ebb: EBB_CLUSTER is not set; "), {}, id="no cluster"),
-        pytest.param(
-            (1, "ebb: state file"), {"EBB_STATE": "sqlite:/gone/state.db"}, id="a state that cannot be opened"
-        ),
-    ],
-)
-def test_a_fault_is_one_sentence(expected: tuple[int, str], environment: dict[str, str]) -> None:
-    named = {"EBB_CLUSTER": CLUSTER, **environment} if environment else {}
-    ended = run_ebb("status", **named)
-    assert (ended.returncode, ended.stderr.startswith(expected[1])) == (expected[0], True), ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.emulator
-@pytest.mark.xdist_group("emulator")
-def test_a_state_in_firestore_is_shown_alike(
-    firestore_emulator: FirestoreEmulator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-    cluster = f"projects/p/locations/l/clusters/c{uuid4().hex[:8]}"
-    state = FirestoreState("p", "(default)", cluster)
-    fill(state)
-
-    shown = read_status(cluster, state)
-
-    assert [row.pool for row in shown.marks] == ["a"]
-    assert [row.record.outcome for row in shown.drains] == ["given_back"]
-    assert [row.claim.node for row in shown.claims] == [NAME]
 
 
 def fill(state: State) -> None:

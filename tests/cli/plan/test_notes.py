@@ -226,12 +226,6 @@ def test_an_answer_shows_how_many_pods_are_pending_and_names_some(words: tuple[s
     assert "10 more" in said
 
 
-def test_the_first_line_of_the_nodes_counts_them(tmp_path: Path) -> None:
-    shown = run_ebb("plan", "--dump", with_pending(tmp_path / "dump.json", 13)).stdout
-    assert "(13 pending)" in next(line for line in shown.splitlines() if line.startswith("Nodes "))
-    assert "pending" not in run_ebb("plan", "--dump", with_pending(tmp_path / "none.json", 0)).stdout
-
-
 @pytest.mark.parametrize(
     ("has_no_place", "cpu"), [pytest.param(True, "90", id="no place"), pytest.param(False, "100m", id="a place")]
 )

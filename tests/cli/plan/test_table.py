@@ -95,6 +95,10 @@ def test_a_file_is_shown_the_bars_of_each_pool_and_of_all() -> None:
     assert [line.split()[0] for line in shown if "50%" in line] == ["a", "b", "all"]
 
 
+def test_pods_without_a_node_are_counted_with_the_others() -> None:
+    assert "1 node with 20 pods (13 pending)" in _shown(plan(busy("n1"), pending=13))
+
+
 def test_an_empty_cluster_is_no_table() -> None:
     assert _shown(plan()).splitlines()[-1].startswith("This pass")
 
