@@ -1,7 +1,6 @@
 """Twenty orders at once in one drainer instance, each needing a whole picture: memory over idle, and time.
 
-Beside it the old way, in which every order reads the cluster by itself. Each figure is a process of its own on one CPU,
-with the real Kubernetes adapter on pages that lie on disk, and without TLS.
+Each figure is a process of its own on one CPU, with the real Kubernetes adapter on pages on disk, and without TLS.
 """
 
 import json
@@ -11,7 +10,6 @@ import sys
 import tempfile
 import threading
 from base64 import b64encode
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic, process_time, sleep
@@ -28,7 +26,6 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, encode
 from shared.ports import Ports
-from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.bench import pages
 from tests.builders import CLUSTER
@@ -91,7 +88,7 @@ def _write(folder: Path, kind: str, starts: list[int], made: Any) -> None:
         (folder / f"{kind}-{number}").write_text(json.dumps(document))
 
 
-def child(folder: Path, *, shared: bool) -> dict[str, Any]:
+def child(folder: Path) -> dict[str, Any]:
     """Deliver the orders at once in this process and return what it took."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     client = Pages(folder)
@@ -100,8 +97,7 @@ def child(folder: Path, *, shared: bool) -> dict[str, Any]:
     replies: list[int] = []
 
     def drain(number: int) -> None:
-        own = ports if shared else replace(ports, shared=SharedReadings())
-        reply = receive(own, Settings(cluster=CLUSTER), push(number), f"step-{number}")
+        reply = receive(ports, Settings(cluster=CLUSTER), push(number), f"step-{number}")
         replies.append(reply.value)
 
     threads = [threading.Thread(target=drain, args=(number,)) for number in range(ORDERS)]
@@ -149,24 +145,21 @@ def _memory(name: str) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
 
 
-def measured(folder: Path, how: str) -> dict[str, Any]:
-    """Return what a process of its own found; `how` is `shared` or `each`."""
-    asked = [sys.executable, "-m", "tests.bench.orders_at_once", str(folder), how]
+def measured(folder: Path) -> dict[str, Any]:
+    """Return what a process of its own found."""
+    asked = [sys.executable, "-m", "tests.bench.orders_at_once", str(folder)]
     found: dict[str, Any] = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
     return found
 
 
 def run(*, quick: bool) -> None:
     """Print memory and time, and hold the bounds."""
-    clusters = ((500, 15_000, True),) if quick else ((500, 15_000, True), (5_000, 150_000, False))
-    for nodes, pods, with_old in clusters:
+    for nodes, pods in ((500, 15_000),) if quick else ((500, 15_000), (5_000, 150_000)):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             lay_out(folder, nodes, pods)
-            ours = measured(folder, "shared")
+            ours = measured(folder)
             _say(f"{nodes}/{pods}: {ORDERS} orders at once", ours)
-            if with_old:
-                _say(f"{nodes}/{pods}: the same, each reading by itself", measured(folder, "each"))
         assert ours["replies"] == [204], ours
         assert ours["cpu"] <= MOST_SECONDS, ours
         assert nodes > 500 or ours["added"] <= MOST_ADDED, ours
@@ -178,4 +171,4 @@ def _say(what: str, found: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(child(Path(sys.argv[1]), shared=sys.argv[2] == "shared")))  # noqa: T201 - to its parent
+    print(json.dumps(child(Path(sys.argv[1]))))  # noqa: T201 - to its parent

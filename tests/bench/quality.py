@@ -78,13 +78,13 @@ def measured(cluster: BenchCluster) -> Quality:
     bound = bound_of(picture, pinned, rules_of(cluster))
     moves = {move.pod: move.node for move in found.moves}
     _judge(cluster, picture, moves, found.nodes)
-    assert found.saving <= bound.saving + 1, (found.saving, bound.saving)
+    assert found.saving <= bound + 1, (found.saving, bound)
     return Quality(
         nodes=len(picture.nodes),
         freed=found.nodes,
         moves=moves,
         saving=found.saving,
-        bound=bound.saving,
+        bound=bound,
         seconds=seconds,
         robust=_robust(situation, rows) if len(rows) <= _ROBUST_UP_TO else None,
         pinned=len(pinned),

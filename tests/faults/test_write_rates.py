@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from shared.settings import Settings
 from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.settled_worlds import SUBSCRIPTION
@@ -138,6 +139,7 @@ def test_forty_drains_are_under_way_within_two_minutes_and_no_node_is_ordered_tw
     web = workload("web", list(range(AMONG)), cpu=120, pdb={"maxUnavailable": AMONG})
     base = History(setting("a hundred nodes", [web], AMONG, Forty(), enabled=False))
     ebb = Installation(base.setting, base.seed, base.faults, base.message_faults, base.clock_skew)
+    ebb.settings = replace(ebb.settings, step_seconds=Settings(cluster="c").step_seconds)
     ebb.call_gate.most_calls = 1_000_000
     ebb.live(WINDOW_SECONDS)
     ebb.threads.dismiss()

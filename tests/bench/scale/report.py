@@ -46,6 +46,7 @@ def _say_one(found: WholePass) -> None:
     what = f"{found.mix.value}, {found.nodes:,} nodes, {found.pods:,} pods: planning / reading"
     ratio = f"{found.planning:.2f} s / {found.reading:.2f} s = {found.planning / found.reading:.2f}"
     say(what, ratio, "1.5 at most" if found.nodes == _BOUNDED else "(told, not bounded)")
+    say("  planning by the bill / by list prices", f"{found.by_bill / found.planning:.2f}", "1.10 at most")
     freed = f"{found.freed:,} go, {found.share:.1%} of the bound, {found.searching:.1f} s"
     say(f"  --potential; peak memory {found.peak:,.0f} MiB", freed, f"{1.5 * _MIB:,.0f} MiB at most")
 
