@@ -1,7 +1,4 @@
-"""The one gate through which every outside call goes: counted, recorded, and failed where the plan says so.
-
-A fault strikes a call by its number in the history. What befalls messages and clocks stands here as well.
-"""
+"""The one gate of every outside call: counted, recorded, failed by its number; and what befalls messages and clocks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,8 +15,6 @@ MOST_CALLS = 20_000
 
 
 class CallEnd(StrEnum):
-    """What comes of the call in the end."""
-
     GO = "go"
     FAIL = "fail"
     KILL = "kill"
@@ -45,8 +40,6 @@ KILL_AFTER = CallFault(CallEnd.KILL)
 
 @dataclass(frozen=True)
 class OutsideCall:
-    """One outside call as it began."""
-
     number: int
     at: float
     actor: str
@@ -54,8 +47,6 @@ class OutsideCall:
 
 
 class CallGate:
-    """Counts the calls of one history and carries out its faults."""
-
     def __init__(self, threads: ThreadScheduler, faults: Mapping[int, CallFault]) -> None:
         self.threads, self.faults = threads, faults
         self.calls: list[OutsideCall] = []

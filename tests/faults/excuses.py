@@ -82,8 +82,6 @@ class Excuse(Enum):
 
 
 class Excuses:
-    """Counts the excuses of one history."""
-
     def __init__(self) -> None:
         self.used: Counter[Excuse] = Counter()
 

@@ -1,9 +1,4 @@
-"""The table of all histories that are drawn: worlds, and how many of what happens there one run tries.
-
-A run draws equal parts of each family. Its seed says which, so that runs with other seeds reach every history in time:
-`EBB_SEED` chooses, `EBB_DEEP=1` draws eight times as many, `soak` goes on with the next seed. `history_named` finds
-each one again.
-"""
+"""The table of all histories that are drawn: a run draws equal parts of each family, other ones with each seed."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -151,17 +146,11 @@ def _mixtures(family: Family, first: int, most: int) -> Iterator[Part]:
 
 @cache
 def bases() -> dict[str, History]:
-    """Return the histories without faults, by name."""
     return {base.name: base for family in FAMILIES for base in family.worlds.by_hand()}
 
 
 def history_named(name: str) -> History:
-    """Return the history of that name: `FAMILY MIXTURE:SEED`, `KIND:WORLD:NUMBER` or `WORLD`.
-
-    Raises:
-        KeyError: there is no such family or world.
-        ValueError: the number is none.
-    """
+    """Return the history `FAMILY MIXTURE:SEED`, `KIND:WORLD:NUMBER` or `WORLD`. Raises KeyError or ValueError."""
     kind, _, rest = name.partition(":")
     family, _, mixed = kind.rpartition(" ")
     if rest and mixed in MIXTURES:

@@ -32,8 +32,6 @@ class Grant:
 
 
 class Grants:
-    """Judges each grant; remembers the starts, and since when the policy says no."""
-
     def __init__(self, excuses: Excuses, limits: Limits) -> None:
         self._excuses, self._limits = excuses, limits
         self._starts: list[float] = []
@@ -46,7 +44,6 @@ class Grants:
         """Since when the pool has another minimum, and which."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] == "act":
             self._act(entry)
         if entry["type"] != "state":
@@ -83,7 +80,6 @@ class Grants:
         return min([*then, now], key=len)
 
     def _broken(self, grant: Grant, nodes: Mapping[str, Entry], cluster: ReplayedCluster) -> list[str]:
-        """Return the limits of nodes that the grant broke, counted on these nodes."""
         limits, node = self._limits, nodes.get(grant.claim.node)
         before_change = [node for node in nodes.values() if node["uid"] != grant.uid]
         held = {uid for uid in grant.before.claims if uid != grant.uid} | {
@@ -111,7 +107,6 @@ class Grants:
         return self._raised[1]
 
     def _forbidden(self, grant: Grant, cluster: ReplayedCluster) -> list[str]:
-        """Return what else spoke against the grant."""
         recent = [at for at in self._starts if at > cluster.at - HOUR]
         too_many = len(recent) >= self._limits.starts_per_hour and not self._are_forgotten(recent)
         off = self._off_since is not None and grant.began - self._off_since > FRESH

@@ -1,8 +1,4 @@
-"""Was a node ordered before it could have gone for long enough? Counted anew from the record.
-
-Shares no code with Ebb's rules: a pass that was completed saw the node busy, and a claim rests on a plan made sooner
-after that than `consolidateAfter`.
-"""
+"""Was a node ordered sooner after a pass saw it busy than `consolidateAfter`? No code of Ebb's rules."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -16,15 +12,12 @@ READ_WITHIN = 30.0
 
 
 class Marks:
-    """Judges each grant by what the passes before it saw."""
-
     def __init__(self, limits: Limits, cpu: Mapping[str, int], completed: Collection[str]) -> None:
         self._after, self._cpu, self._completed = limits.consolidate_after, cpu, completed
         self._seen: dict[str, tuple[float, frozenset[str]]] = {}
         """When each completed pass listed the nodes, and the UIDs of those that were busy."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if not self._after:
             return
         if entry["type"] == "request" and entry["path"] == NODES and is_ebb(entry["user_agent"]):

@@ -1,7 +1,4 @@
-"""What GKE and others write on nodes that Ebb must then leave alone: standby capacity, managed nodes, maintenance.
-
-Each is an act upon one node of a history's world, from its beginning on.
-"""
+"""What others write on nodes that Ebb must then leave alone: standby capacity, managed nodes, maintenance."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -83,7 +80,6 @@ def _world() -> Setting:
 
 @cache
 def beside_neighbours() -> tuple[History, ...]:
-    """For each of them the history in which it is there from the beginning."""
     places = dict.fromkeys(NEIGHBOURS, _EMPTY) | {"maintenance planned": _USED}
     acts = [BecomeNeighbour(what, places[what]) for what in NEIGHBOURS]
     return tuple(History(_world(), acts=((0.0, act),), name=act.what) for act in acts)

@@ -51,7 +51,6 @@ class Judgement:
 
 
 def judgement(end: Installation) -> Judgement:
-    """Judge the record and the documents."""
     excuses = Excuses()
     places = WaitingTimes(
         excuses, end.stops(), REDELIVERY + 2 * INTERVAL, end.turned_away_at, end.outages, end.call_gate.struck_at
@@ -89,7 +88,6 @@ def stopped_by_what_informs(end: Installation) -> Iterator[str]:
 
 
 def longest_cordon(end: Installation) -> float:
-    """The longest bound of any node."""
     bound = bound_of(end, Excuses())
     return max(map(bound.longest, ["", *end.kept.cordons]))
 

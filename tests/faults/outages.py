@@ -1,7 +1,4 @@
-"""What fails for long and only in part: one verb on one resource, one list, one kind of document. Plain values.
-
-A webhook that is down lets one kind of write fail for hours; a CRD whose conversion fails lets one list.
-"""
+"""What fails for long and only in part, as behind a broken webhook or CRD conversion. Plain values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,8 +43,6 @@ class FaultOfEbb(Exception):
 
 
 class Ending(StrEnum):
-    """How each call of an outage fails."""
-
     SILENCE = "gets no answer"
     REFUSAL = "is refused"
     CONFLICT = "finds the object changed"
@@ -63,7 +58,6 @@ _ENDINGS: Final[Mapping[Ending, Callable[[str], Exception]]] = {
 
 
 def kind_of(what: str) -> str:
-    """Return verb and resource of a call."""
     return " ".join(what.split()[:2])
 
 
@@ -111,8 +105,6 @@ class KeptFromUndoing:
 
 @dataclass(frozen=True)
 class BegunOutage:
-    """An outage from one moment to another."""
-
     outage: Outage
     begin: float
     end: float

@@ -39,7 +39,6 @@ class Proofs:
         """How it stood, change by change."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] == "change" and entry["at"] > self._world_stands:
             self._moments.append(ReplayedCluster(cluster.at, dict(cluster.pods), dict(cluster.nodes)))
         elif entry["type"] == "eviction" and is_ebb(entry["actor"]):

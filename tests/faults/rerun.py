@@ -1,7 +1,4 @@
-"""Runs one history again by the name that a failure printed: `python -m tests.faults.rerun NAME`.
-
-The digest of the record is equal on every machine and in every process: equal seeds make equal histories.
-"""
+"""`python -m tests.faults.rerun NAME`: one history again; the digest is equal on every machine and in every process."""
 
 import sys
 from hashlib import sha256
@@ -19,7 +16,6 @@ def digest(history: History) -> str:
 
 
 def main(name: str) -> int:
-    """Tell the history's story if it broke the promise; return 1 then."""
     history = history_named(name)
     told = describe_failure(history)
     print(f"{told or 'The promise was kept.'}\nrecord {digest(history)}")  # noqa: T201 - a command's output

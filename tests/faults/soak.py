@@ -1,7 +1,4 @@
-"""Draws histories with ever new seeds until it is stopped: `python -m tests.faults.soak [how many [family ...]]`.
-
-Without a family it draws of all. `EBB_SEED` sets the first seed; tests with the same one draw the same histories.
-"""
+"""`python -m tests.faults.soak [how many [family ...]]`: draws with ever new seeds, from `EBB_SEED` on."""
 
 import sys
 import time
@@ -17,12 +14,10 @@ TELL_EVERY = 500
 
 
 def drawn(first: int, families: Collection[str]) -> Iterator[tuple[int, History]]:
-    """Give each history with its seed."""
     return ((seed, history) for seed in count(first) for history in shuffled(seed, families))
 
 
 def main(arguments: list[str]) -> int:
-    """Run and tell; return 1 if any history broke the promise."""
     broken, begun = 0, time.monotonic()
     most, families = (int(argument) for argument in arguments[:1]), arguments[1:]
     try:

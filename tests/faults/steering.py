@@ -39,7 +39,6 @@ ACTS: Final = (
 
 @cache
 def steered_settings() -> tuple[Setting, ...]:
-    """The worlds."""
     web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3, 4], cpu=300)
     db = workload("db", [1, 2], kind="StatefulSet")
     return (
@@ -62,13 +61,10 @@ _FULL = 0.75
 
 
 class CostWrites:
-    """Judges what Ebb writes on pods, entry by entry."""
-
     def __init__(self) -> None:
         self._by_call: Counter[str] = Counter()
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] != "change" or entry["kind"] != "pods" or not is_ebb(entry["actor"]):
             return
         before = cluster.before_change(entry) or {}

@@ -1,7 +1,4 @@
-"""Did a single replica leave a gap? Judged from the record alone, and from what stands in Deployments at the end.
-
-Shares no code with Ebb's rules.
-"""
+"""Did a single replica leave a gap? From the record, and from Deployments at the end; no code of Ebb's rules."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +31,6 @@ class Surges:
         """Whether somebody scaled a workload out: one of several replicas that serve may be evicted like any other."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if not self._surging:
             return
         self._alone = self._alone and not (entry["type"] == "act" and entry["act"] in TAKES_AWAY)

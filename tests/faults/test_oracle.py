@@ -14,7 +14,6 @@ LONGEST = 600.0
 
 
 def node(at: float, actor: str, *, cordoned: bool, tainted: bool = False) -> dict[str, Any]:
-    """A change of node n1, as the world's record has it."""
     return {
         "type": "change", "kind": "nodes", "verb": "update", "at": at, "actor": actor, "name": "n1", "uid": "u",
         "ready": True, "unschedulable": cordoned, "taints": [f"{TAINT}order:NoSchedule"] if tainted else [],

@@ -1,21 +1,16 @@
 """Each world without faults keeps the promise, so the simulator is not what breaks it; and it shows what it is for."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 import pytest
 from msgspec.structs import replace
 
 from infra.local.scaling.client import AGENT
-from shared.core.placement import demand, simulation
-from shared.core.placement.buffer_room import BufferRoom
-from shared.core.placement.cluster_arrays import ClusterArrays
 from tests.faults import steering, waved_worlds
 from tests.faults.call_faults import CallFault, MessageFaults
 from tests.faults.families import FAMILIES
 from tests.faults.history import Act, History, run
 from tests.faults.installation import Installation
-from tests.faults.mutants import swapped
 from tests.faults.neighbours import BecomeNeighbour
 from tests.faults.oracle import breaches
 from tests.faults.replaced import Moments, replaced_settings
@@ -26,7 +21,7 @@ from tests.faults.running import some
 from tests.faults.steering import steered_settings
 from tests.faults.surging_worlds import NEVER_READY, SURGED, stamps
 from tests.faults.waved_worlds import waved_settings
-from tests.faults.worlds import Setting, drawn, settings, with_buffers
+from tests.faults.worlds import Setting, drawn, settings
 
 
 def orders_end(history: History, end: Installation) -> None:
@@ -177,24 +172,6 @@ def test_no_instance_that_still_sleeps_outlives_its_history() -> None:
     end = run(History(settings()[0], faults={first: CallFault(before=100_000.0)}))
     assert end.is_busy()
     assert all(actor.over for actor in end.threads.actors)
-
-
-@contextmanager
-def _blind_to_buffers() -> Iterator[None]:
-    """Plan and prove as if there were no buffers."""
-
-    def blind(arrays: ClusterArrays, _: object) -> BufferRoom:
-        return BufferRoom(arrays, ())
-
-    with swapped(simulation, "BufferRoom", blind), swapped(demand, "BufferRoom", blind):
-        yield
-
-
-def test_an_installation_that_is_blind_to_buffers_is_seen() -> None:
-    with _blind_to_buffers():
-        found = (fault for setting in with_buffers() for fault in breaches(run(History(setting))))
-
-        assert any("bought back" in fault for fault in found)
 
 
 def test_a_moment_before_the_pods_run_is_found() -> None:

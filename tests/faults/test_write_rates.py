@@ -53,7 +53,6 @@ class Wide(Limits):
     params=[pytest.param(3, id="30 nodes"), pytest.param(30, id="300 nodes", marks=pytest.mark.deep)],
 )
 def crowd(request: pytest.FixtureRequest) -> Installation:
-    """The cluster after five minutes of draining."""
     in_flight: int = request.param
     nodes = in_flight * NODES
     each = [
@@ -126,8 +125,6 @@ WINDOW_SECONDS = 150.0
 
 @dataclass(frozen=True)
 class Forty(Wide):
-    """One pass may take forty of a hundred nodes."""
-
     pool: int = ORDERS
     ceiling: int = ORDERS
     minimum_nodes: int = 20

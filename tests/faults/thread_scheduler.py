@@ -33,8 +33,6 @@ class Actor:
 
 
 class ThreadScheduler:
-    """All actors and their time."""
-
     def __init__(self, clock: ManualClock, random: Random) -> None:
         self.clock, self.random = clock, random
         self.actors: list[Actor] = []

@@ -1,7 +1,4 @@
-"""Small worlds in which Ebb drains in waves: one node at a time, so that the others are held softly meanwhile.
-
-How long a soft taint outlives its wave is judged without Ebb's rules; a document is only decoded.
-"""
+"""Small worlds in which Ebb drains in waves, and how long soft taints outlive them, without Ebb's rules."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -31,7 +28,6 @@ ACTS: Final = (
 
 @cache
 def waved_settings() -> tuple[Setting, ...]:
-    """The worlds."""
     web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3, 4], cpu=300)
     db = workload("db", [1, 2], kind="StatefulSet")
     return (
@@ -63,7 +59,6 @@ class SoftTaints:
         self._told: set[str] = set()
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge what stood until this entry of the record, then take it in."""
         yield from self._at(cluster)
         if entry["type"] == "wave":
             self._wave = entry["after"]
