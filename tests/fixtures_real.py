@@ -88,7 +88,6 @@ def new_pubsub_emulator() -> type[PubSubEmulator]:
 
 @pytest.fixture(scope="session")
 def process_list() -> None:
-    """The command ps."""
     require(lacking(["process_list"]))
 
 

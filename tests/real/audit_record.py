@@ -1,8 +1,4 @@
-"""The API server's own record in the form that the checker of the promise reads: its watches and its audit log, joined.
-
-A change of a node has the actor of the audited request that made its version; an eviction stands just before the
-change that marked its pod.
-"""
+"""The API server's watches and audit log, joined into the record that the checker of the promise reads."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +19,6 @@ def by_ebb(audit: Iterable[Audit]) -> list[Audit]:
 
 
 def about(entry: Audit) -> Mapping[str, str]:
-    """Return what object the request is about; of a question for what the API serves there is none."""
     found: Mapping[str, str] = entry.get("objectRef") or {}
     return found
 

@@ -33,7 +33,6 @@ class HeldPorts:
         return list(self._locks)
 
     def close(self) -> None:
-        """Let others have the ports."""
         for lock in self._locks.values():
             os.close(lock)
         self._locks.clear()

@@ -30,7 +30,6 @@ def node_names(plane: ControlPlane) -> set[str]:
 
 
 def tainted(plane: ControlPlane) -> list[str]:
-    """Return the nodes that are cordoned, or carry Ebb's taint."""
     nodes = plane.api.nodes()
     return [
         node["metadata"]["name"]

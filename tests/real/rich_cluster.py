@@ -2,29 +2,22 @@
 
 from typing import Any
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_ready
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, namespace, node
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 POOL = NAMESPACE = "rich"
 NODES = 60
 ZONES = tuple(f"europe-west4-{zone}" for zone in "abc")
-POOLS = {
-    POOL: MachinePool(
-        name=POOL,
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=1, max_node_count=NODES),
-    )
-}
+POOLS = {POOL: simulated_pool(POOL, 1, NODES)}
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _HOST, _ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 
 
 def populate(api: Api) -> None:
-    """Make the nodes and workloads and wait until all pods are Ready."""
-    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create([namespace(NAMESPACE)])
     api.create(node(f"gke-local-{POOL}-{number:04d}", pool=POOL, zone=ZONES[number % 3]) for number in range(NODES))
     api.create(workloads())
     until("every pod ready", lambda: is_calm(api))
@@ -50,7 +43,6 @@ def workloads() -> list[Manifest]:
 
 
 def is_calm(api: Api) -> bool:
-    """Whether every pod that is wanted is Ready, and no other is left."""
     pods = api.pods(NAMESPACE)
     return len(pods) == sum(controller["spec"]["replicas"] for controller in api.deployments(NAMESPACE)) and all(
         map(is_ready, pods)

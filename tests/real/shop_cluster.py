@@ -1,9 +1,9 @@
 """The cluster of the end-to-end test: twenty half-empty nodes, some eighty pods, PDBs."""
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_healthy
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, namespace, nodes, paced
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 POOL = "shop"
@@ -11,14 +11,7 @@ NAMESPACE = "shop"
 NODES = 20
 APPS = 10
 REPLICAS = 8
-POOLS = {
-    POOL: MachinePool(
-        name=POOL,
-        machine_type="e2-standard-4",
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=3, max_node_count=40),
-    )
-}
+POOLS = {POOL: simulated_pool(POOL, 3, 40)}
 POLICY = """
 dryRun: false
 cluster:
@@ -43,7 +36,7 @@ NO_MORE = POLICY.replace("disruption: {budgets: [{nodes: 4}]}", "disruption: {bu
 
 def populate(api: Api, **pace: str) -> None:
     """Make the nodes and workloads, whose pods have a pace of their own, and wait until all pods are Ready."""
-    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create([namespace(NAMESPACE)])
     api.create(nodes(NODES, pool=POOL))
     api.create(workloads(**pace))
     until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS)

@@ -26,7 +26,6 @@ REAPS = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1}
 
 
 def simulated_autoscalers(plane: ControlPlane, name: str) -> ClassRule:
-    """What the simulated autoscaler reads of that class, by its own client."""
     labelled = {"metadata": {"name": "n", "labels": {CLASS_LABEL: name}}}
     return View([labelled], [], {}, Client(HttpTransport(plane.proxy_url)).list_objects).rule_of(labelled)
 

@@ -4,10 +4,6 @@ a deep run.
 Everything is real: etcd, API server, scheduler, controller manager, both emulators, both functions as processes. The
 judge reads the API server's own record. `EBB_SEED` draws the same acts again, and `KILLED_DRAINERS` sets how many
 drains there are.
-
-That it sees something was tried with `tests/real/broken_main.py`. Without healing, the claims of nodes that are gone
-stand until the whole budget is used up, and no further drain ends; without giving back, a node is held for ever;
-without the UID, the record names each eviction.
 """
 
 import os
@@ -25,7 +21,6 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import Audit, entries
 from tests.real.control_plane import ControlPlane
 from tests.real.disturbances import TICK_EVERY, Disturbances, Planner
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.load import NAMESPACE, NODES, POOLS, RISES_IN, ChangingLoad
 from tests.real.promise import breaches, rates
@@ -33,7 +28,6 @@ from tests.real.waiting import until
 from tests.real.watches import Watch
 
 WANTED = int(os.environ.get("KILLED_DRAINERS", "200" if DEEP else "20"))
-BROKEN = os.environ.get("KILLED_DRAINERS_BROKEN", "")
 ATTEMPTS = 2
 MOST_SECONDS, MOST_SECONDS_TO_END = 300.0 + 5 * WANTED, 480.0
 """Ample, for machines that are busy. A drain that was hit in its last moment waits for its lease, its deadline and the
@@ -63,14 +57,12 @@ nodePools:
     disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {IN_FLIGHT}}}]}}
 """
 NO_MORE = POLICY.replace(f"budgets: [{{nodes: {IN_FLIGHT}}}]", "budgets: [{nodes: 0}]", 1)
-SETTINGS = {"WORKERS": "5" if DEEP else "4", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20", "BROKEN": BROKEN}
+SETTINGS = {"WORKERS": "5" if DEEP else "4", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20"}
 """Several workers of each function; steps so short that a drain goes over several messages."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What stands before the disturbances begin."""
-
     plane: ControlPlane
     ebb: Installation
     load: ChangingLoad
@@ -81,18 +73,14 @@ class Prepared:
 @pytest.fixture
 def prepared(
     new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
+    services_on: Callable[..., RealServices],
     record_property: Callable[[str, object], None],
 ) -> Iterator[Prepared]:
     """A world that stands. One whose pods do not start is made once more: that is not what is judged here."""
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-    hosts = firestore_emulator.host, pubsub_emulator.host
     for attempt in range(ATTEMPTS):
         with ExitStack() as stack:
             plane = stack.enter_context(new_control_plane())
-            found = _installed(stack, plane, RealServices(plane.kubeconfig, plane.proxy_url, *hosts, f"ebb-{attempt}"))
+            found = _installed(stack, plane, services_on(plane, f"ebb-{attempt}"))
             try:
                 found.load.rise()
             except AssertionError as stuck:
@@ -107,8 +95,7 @@ def prepared(
 def _installed(stack: ExitStack, plane: ControlPlane, services: RealServices) -> Prepared:
     random = Random(SEED)  # noqa: S311 - kills, not secrets
     watch = stack.enter_context(Watch(plane.proxy_url))
-    source = "tests/real/broken_main.py" if BROKEN else ""
-    ebb = stack.enter_context(Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS, source=source))
+    ebb = stack.enter_context(Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS))
     return Prepared(plane, ebb, ChangingLoad(plane.api, ebb.publish, random), watch, random)
 
 

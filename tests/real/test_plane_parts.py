@@ -42,7 +42,7 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_processes_that_ask_at_the_same_time_build_once(fake_go: Path) -> None:
-    command = [sys.executable, "-m", "tests.real.control_plane", "build"]
+    command = [sys.executable, "-c", "from tests.real.control_plane.assets import locate; print(locate())"]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {process.communicate(timeout=240)[0].strip() for process in both}
 
@@ -77,7 +77,6 @@ HOLD_TWO = (
 
 @pytest.fixture
 def two() -> list[int]:
-    """Two ports that nobody has now."""
     with closing(HeldPorts(2)) as ports:
         return ports.numbers
 

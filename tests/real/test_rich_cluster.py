@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from infra.local.demo.evidence import Evidence, is_ebb, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, limits_of, pdb_rules_of
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import entries, granted
 from tests.real.control_plane import ControlPlane
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, Memory, RealServices
-from tests.real.nights import node_names, tainted
+from tests.real.nights import longest_wait, node_names, tainted
 from tests.real.promise import breaches
 from tests.real.rich_cluster import NAMESPACE, NODES, POOLS, is_calm, populate
 from tests.real.waiting import until
@@ -45,19 +44,10 @@ Prepared = tuple[Installation, ControlPlane, Watch]
 
 
 @pytest.fixture
-def prepared(
-    new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Prepared]:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+def prepared(new_control_plane: NewControlPlane, services_on: Callable[..., RealServices]) -> Iterator[Prepared]:
     with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
         populate(plane.api)
-        services = RealServices(
-            plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-rich"
-        )
-        with Installation(services, POLICY, POOLS, hands=IN_FLIGHT) as ebb:
+        with Installation(services_on(plane, "ebb-rich"), POLICY, POOLS, hands=IN_FLIGHT) as ebb:
             yield ebb, plane, watch
 
 
@@ -65,7 +55,7 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     prepared: Prepared, record_property: Callable[[str, object], None]
 ) -> None:
     ebb, plane, watch = prepared
-    memory = Memory(ebb)
+    memory, first = Memory(ebb), {pod["metadata"]["uid"] for pod in plane.api.pods(NAMESPACE)}
     until(f"{GONE} nodes gone", lambda: ebb.tick() and len(node_names(plane)) <= NODES - GONE, MOST_SECONDS)
     ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
     until("every drain settled", lambda: ebb.tick() and memory.is_at_rest(), MOST_SECONDS)
@@ -82,21 +72,5 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     assert breaches(evidence, audit) == []
     assert tainted(plane) == []
     left, moved = len(node_names(plane)), len(granted(audit))
-    waited = f"{moved} pods moved, the longest {longest(evidence):.1f} s without a place"
+    waited = f"{moved} pods moved, the longest {longest_wait(watch.seen(), first):.1f} s without a node"
     record_property(MEASURED, f"rich cluster: {left} nodes of {NODES} left, {waited}")
-
-
-def longest(evidence: Evidence) -> float:
-    """Return the seconds that any pod stood unschedulable once the first was evicted."""
-    since: dict[str, float] = {}
-    found, moving = 0.0, False
-    for entry in evidence.entries:
-        moving = moving or (entry["type"] == "eviction" and is_ebb(entry["actor"]))
-        if entry["type"] != "change" or entry["kind"] != "pods" or not moving:
-            continue
-        if entry["unschedulable"] and entry["verb"] != "delete":
-            since.setdefault(entry["uid"], entry["at"])
-        elif entry["uid"] in since:
-            found = max(found, entry["at"] - since.pop(entry["uid"]))
-    end = float(evidence.entries[-1]["at"])
-    return max([found, *(end - began for began in since.values())])

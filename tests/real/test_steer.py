@@ -29,7 +29,6 @@ STEERER = "steerer"
 
 @pytest.fixture(scope="module")
 def steerer(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> KubernetesCluster:
-    """The adapter as a planner with the option, once its fence stands."""
     assert kubeconfigs
     option = with_option(twenty_nodes, "steer", STEERER, "planner")
     twenty_nodes.api.create([deployment("fenced-pods", replicas=1)])
@@ -42,7 +41,6 @@ def steerer(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Kube
 
 @pytest.fixture
 def web(corner: Corner, steerer: KubernetesCluster) -> Corner:
-    """A Deployment of six pods."""
     assert steerer
     corner.run("web", replicas=6, cpu="100m")
     return corner

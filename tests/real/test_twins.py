@@ -1,7 +1,4 @@
-"""The simulated API server and a real one get the same requests and must give the same answers.
-
-The simulated autoscaler works the same against both.
-"""
+"""The simulated API server answers as a real one does, and the simulated autoscaler works the same against both."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,11 +12,11 @@ from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_ready
 from tests.local.virtual_cluster import VirtualCluster
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -318,8 +315,7 @@ def test_the_simulated_api_answers_as_the_real_one(case: Callable[[Twin], Any], 
 
 
 def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_plane: ControlPlane) -> None:
-    limits, fake = Autoscaling(min_node_count=1, max_node_count=3), {"kwok.x-k8s.io/node": "fake"}
-    pool = MachinePool(name="scaled", zones=["z1-a"], annotations=fake, autoscaling=limits)
+    pool = simulated_pool("scaled", 1, 3, zones=["z1-a"])
     settings = AutoscalerSettings(scan_interval=0.3, unneeded_time=1, deletion=0.3, delay_after_delete=0)
     transport = HttpTransport(control_plane.proxy_url)
     autoscaler = Autoscaler(transport, {pool.name: pool}, SystemClock(), settings, cluster="real")

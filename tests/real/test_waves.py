@@ -7,7 +7,6 @@ from typing import Final
 
 import pytest
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_ready, taints_of
 from shared.core.cluster.names import HELD_TAINT
 from tests.fixtures_real import NewControlPlane
@@ -15,8 +14,7 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import granted, uid_asked_for
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, disruption_budget, nodes, paced
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, Memory, RealServices
+from tests.real.installation import Installation, Memory, RealServices, simulated_pool
 from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.waiting import until
 from tests.real.watches import Watch
@@ -26,13 +24,7 @@ GONE: Final = 18
 """Nodes after which the night ends: three tenths, the size of the wave."""
 SECONDS, TO_END = 200.0, 120.0
 """The longest night, and the time that its last drains have."""
-POOLS: Final = {
-    "night": MachinePool(
-        name="night",
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=5, max_node_count=90),
-    )
-}
+POOLS: Final = {"night": simulated_pool("night", 5, 90)}
 POLICY: Final = f"""
 dryRun: false
 cluster:
@@ -59,8 +51,6 @@ pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(2
 
 @dataclass(frozen=True)
 class Night:
-    """What became of the cluster."""
-
     gone: int
     bought: int
     evictions: int
@@ -86,17 +76,13 @@ class Night:
 def test_no_pod_waits_and_no_node_is_bought_in_a_night(
     policy: str,
     new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
+    services_on: Callable[..., RealServices],
     record_property: Callable[[str, object], None],
 ) -> None:
     """The two lines are there to be compared: a wave needs fewer evictions a node, and moves fewer pods twice."""
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
     database = "ebb-waves" if policy is WAVE else "ebb-passes"
     with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
-        hosts = firestore_emulator.host, pubsub_emulator.host
-        found = night(plane, watch, RealServices(plane.kubeconfig, plane.proxy_url, *hosts, database), policy)
+        found = night(plane, watch, services_on(plane, database), policy)
     record_property(MEASURED, f"{database}: {found}")
 
     assert (found.bought, found.held) == (0, 0)
