@@ -23,8 +23,6 @@ T = TypeVar("T")
 
 
 def failing(fault: Exception) -> Callable[[], None]:
-    """Return what raises that, for `meanwhile`."""
-
     def fail() -> None:
         raise fault
 
@@ -166,10 +164,7 @@ class FakeCommitments:
 
 @dataclass
 class FakeOrderBus:
-    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets.
-
-    `results_failure` is what the results topic alone meets.
-    """
+    """Keeps what was sent, as a reader sees it; `results_failure` is what the results topic alone meets."""
 
     published: list[Order] = field(default_factory=list)
     rejected: list[tuple[bytes, Mapping[str, str], str]] = field(default_factory=list)
@@ -180,7 +175,6 @@ class FakeOrderBus:
 
     @property
     def drains(self) -> list[Order]:
-        """Return the orders among `published` to drain a node."""
         return [order for order in self.published if order.kind is OrderKind.DRAIN]
 
     def publish(self, order: Order) -> None:
@@ -225,14 +219,11 @@ class FakeLog:
         self.context = {**self.context, **fields}
 
     def of(self, event: str) -> list[dict[str, Any]]:
-        """Return the lines of one event."""
         return [line for line in self.lines if line["event"] == event]
 
 
 @dataclass
 class FakePools:
-    """The pools as GKE would say them, or the failure that asking meets."""
-
     pools: Mapping[str, NodePool] = field(default_factory=dict)
     known: bool = True
     profile: str = "BALANCED"

@@ -98,7 +98,6 @@ def test_the_command_takes_less_than_230_megabytes() -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A kubeconfig of a simulated cluster."""
     running = SimulatedGkeServers(parse("pools: [{name: main, count: 2}]"), token="secret")  # noqa: S106 - a test's
     running.start()
     yield Path(running.addresses(tmp_path_factory.mktemp("kubeconfig"))["kubeconfig"])

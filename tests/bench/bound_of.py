@@ -1,7 +1,4 @@
-"""The bound of a picture: what its nodes and pods are to the linear program.
-
-Rules beyond resources are told by the caller, since the picture's own reading of them is what is measured.
-"""
+"""The linear program's bound of a picture; the caller tells rules beyond resources, for their reading is judged."""
 
 from collections import Counter
 from collections.abc import Callable, Collection

@@ -42,8 +42,6 @@ class CountingState(FakeState):
 
 @dataclass
 class CountingPolicy(FakePolicySource):
-    """One reading is one request for an object."""
-
     reads: int = 0
 
     def read(self) -> Policy:

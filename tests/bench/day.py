@@ -1,8 +1,4 @@
-"""A simulated day of a cluster of 200 nodes on counting ports: evening scale-in, drains at night, demand at dawn.
-
-The world is coarse where nothing is billed for it: pods find a node at once, the autoscaler deletes a drained node
-after ten minutes and adds nodes at dawn. Both functions are the real ones.
-"""
+"""A day of 200 nodes on counting ports, with the real functions; the world is coarse where nothing is billed for it."""
 
 import base64
 import json
@@ -73,7 +69,6 @@ class Day:
         self._grow()
 
     def run(self, hours: int = 24) -> None:
-        """Let the hours pass, a tick every five minutes."""
         end = self.clock.now() + timedelta(hours=hours)
         following = self.clock.now()
         while following < end:
@@ -100,7 +95,6 @@ class Day:
         tick(desk, Tick(owner=at, schedule_time=at))
 
     def _deliver(self, order: Order) -> int:
-        """Push one message and return the seconds that it took."""
         self.requests["drainer"] += 1
         message = {"data": base64.b64encode(encode(order)).decode(), "messageId": "m",
                    "publishTime": self.clock.now().isoformat()}  # fmt: skip

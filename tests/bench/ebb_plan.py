@@ -1,7 +1,4 @@
-"""`ebb plan` and `ebb why-not` from their start to the table: CPU seconds of processes, on dumps of four sizes.
-
-Ratios are to one plan of the same dump, `ebb plan --no-forecast`: a forecast makes many plans, and why-not more.
-"""
+"""CPU seconds of `ebb plan` and `ebb why-not`, against one plan of the same dump (`ebb plan --no-forecast`)."""
 
 import json
 import resource

@@ -65,8 +65,6 @@ def most_saved(nodes: Sequence[BoundNode]) -> float:
 
 @dataclass
 class Rows:
-    """Linear rows, each with its right-hand side."""
-
     left: list[Mapping[int, float]] = field(default_factory=list)
     right: list[float] = field(default_factory=list)
 
@@ -75,7 +73,6 @@ class Rows:
         self.right.append(right)
 
     def matrix(self, columns: int) -> Any:
-        """Return the rows as scipy takes them."""
         from scipy.sparse import coo_array  # noqa: PLC0415 - as above
 
         entries = [(place, column, value) for place, row in enumerate(self.left) for column, value in row.items()]

@@ -1,7 +1,4 @@
-"""Twenty orders at once in one drainer instance, each needing a whole picture: memory over idle, and time.
-
-Each figure is a process of its own on one CPU, with the real Kubernetes adapter on pages on disk, and without TLS.
-"""
+"""Memory and time of twenty orders at once in one drainer instance: the real adapter on pages on disk, on one CPU."""
 
 import json
 import os
@@ -72,7 +69,6 @@ class Pages(KubernetesClient):
 
 
 def lay_out(folder: Path, nodes: int, pods: int) -> None:
-    """Write the pages of a cluster."""
     _write(folder, "pods", list(range(0, pods, pages.PAGE)), pages.pod_pages(nodes, pods))
     rows = pages.nodes(nodes)
     starts = list(range(0, nodes, pages.PAGE))
@@ -89,7 +85,6 @@ def _write(folder: Path, kind: str, starts: list[int], made: Any) -> None:
 
 
 def child(folder: Path) -> dict[str, Any]:
-    """Deliver the orders at once in this process and return what it took."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     client = Pages(folder)
     ports = ports_of(KubernetesCluster(client))
@@ -146,14 +141,12 @@ def _memory(name: str) -> float:
 
 
 def measured(folder: Path) -> dict[str, Any]:
-    """Return what a process of its own found."""
     asked = [sys.executable, "-m", "tests.bench.orders_at_once", str(folder)]
     found: dict[str, Any] = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
     return found
 
 
 def run(*, quick: bool) -> None:
-    """Print memory and time, and hold the bounds."""
     for nodes, pods in ((500, 15_000),) if quick else ((500, 15_000), (5_000, 150_000)):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)

@@ -1,7 +1,4 @@
-"""Chromium without its window: the one that is installed, or Debian's package, unpacked once into a cache.
-
-Starts nothing.
-"""
+"""Chromium without its window: the one that is installed, or Debian's package, unpacked once into a cache."""
 
 import os
 import shutil
@@ -39,8 +36,6 @@ class ChromiumError(RuntimeError):
 
 @dataclass(frozen=True)
 class Chromium:
-    """A program, and what it needs in its environment."""
-
     program: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -59,11 +54,7 @@ def missing(env: Mapping[str, str] = os.environ) -> str | None:
 
 
 def locate(env: Mapping[str, str] = os.environ) -> Chromium:
-    """Return Chromium, fetching Debian's package first if none is there (about 100 MB, once).
-
-    Raises:
-        ChromiumError, DebianError: it cannot be had.
-    """
+    """Get Chromium, fetching Debian's package once (100 MB) if there is none. Raises ChromiumError or DebianError."""
     if given := env.get("EBB_CHROMIUM"):
         if not Path(given).is_file():
             raise ChromiumError(f"EBB_CHROMIUM={given} is no file: name the program or unset it")
@@ -76,7 +67,6 @@ def locate(env: Mapping[str, str] = os.environ) -> Chromium:
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of the cache, there or not."""
     return debian.home("chromium", PACKAGES, env)
 
 

@@ -1,8 +1,4 @@
-"""One page in Chromium, driven over its DevTools protocol by two pipes: no port, no library, and it ends with them.
-
-Source: https://chromedevtools.github.io/devtools-protocol (domains Browser, Emulation, Input, Network, Page, Runtime,
-Target).
-"""
+"""One page in Chromium over two pipes of its DevTools protocol (https://chromedevtools.github.io/devtools-protocol)."""
 
 import base64
 import json
@@ -47,18 +43,15 @@ class Page:
     """Addresses that it wanted to load."""
 
     def call(self, method: str, **given: Any) -> dict[str, Any]:
-        """Call the protocol for this page."""
         return self.pipe.call(method, given, self.session)
 
     def open(self, address: str) -> None:
-        """Load an address, and wait until all of it is there."""
         self.pipe.forget()
         self.call("Page.navigate", url=address)
         self.pipe.wait(lambda: bool(self.pipe.events("Page.loadEventFired")), f"{address} did not load")
         self.look_back()
 
     def value(self, expression: str) -> Any:
-        """Return what an expression of JavaScript is worth, as JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(f"{expression}: {answer['exceptionDetails']}")
@@ -66,7 +59,6 @@ class Page:
         return answer["result"].get("value")
 
     def of_all(self, selector: str, expression: str) -> list[Any]:
-        """Return what the expression is of `each` element."""
         found: list[Any] = self.value(f"[...document.querySelectorAll({selector!r})].map((each) => {expression})")
         return found
 
@@ -85,14 +77,12 @@ class Page:
         self.value(f"document.querySelector({selector!r}).click()")
 
     def press(self, key: str, code: int = 0, *, shift: bool = False) -> None:
-        """Press a key and let it go."""
         text = {"text": "\r"} if key == "Enter" else {}
         given = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
         self.call("Input.dispatchKeyEvent", type="keyDown", **given, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **given)
 
     def write(self, text: str) -> None:
-        """Type into what has the focus."""
         self.call("Input.insertText", text=text)
 
     def sized(self, width: int, height: int, *, dark: bool = False, media: str = "screen") -> None:
@@ -114,11 +104,9 @@ class Page:
         return base64.b64decode(answer["data"])
 
     def printed(self) -> bytes:
-        """Return the page as it is printed, a PDF."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     def look_back(self) -> None:
-        """Take over what has happened meanwhile."""
         self.said = [*map(_console, self.pipe.events("Runtime.consoleAPICalled", self.session))]
         self.said += [
             str(event["exceptionDetails"]) for event in self.pipe.events("Runtime.exceptionThrown", self.session)
@@ -203,15 +191,10 @@ class _Pipe:
         ]
 
     def forget(self) -> None:
-        """Let nothing have happened so far."""
         self._events.clear()
 
     def wait(self, come: Callable[[], bool], otherwise: str) -> None:
-        """Read until that has come.
-
-        Raises:
-            ChromiumError: it does not come in time, or the browser ends before.
-        """
+        """Read until that has come. Raises ChromiumError if it does not come in time, or the browser ends before."""
         until = time.monotonic() + _ANSWER_SECONDS
         while not come():
             readable, _, _ = select.select([self.reads], [], [], max(0.0, until - time.monotonic()))

@@ -1,7 +1,4 @@
-"""Sets of fonts that a page is shown in, whatever the machine has: fontconfig is shown one set, and nothing else.
-
-A page asks for `sans-serif`, and each machine serves it with a font of other widths.
-"""
+"""Sets of fonts of other widths that a page is shown in: fontconfig is shown one of them, and nothing else."""
 
 import os
 from collections.abc import Mapping
@@ -54,11 +51,7 @@ def missing(env: Mapping[str, str] = os.environ) -> str | None:
 
 
 def locate(env: Mapping[str, str] = os.environ) -> Mapping[str, Path]:
-    """Return the configuration of each set for FONTCONFIG_FILE, fetching the packages first (3 MB, once).
-
-    Raises:
-        DebianError: they cannot be had.
-    """
+    """Return each set's FONTCONFIG_FILE, fetching packages first (3 MB, once). Raises DebianError."""
     return {name: _written(name, folder) for name, folder in _homes(env).items()}
 
 

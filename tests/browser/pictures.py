@@ -44,7 +44,6 @@ _PART: Final = """(() => {{
 
 
 def draw(folder: Path) -> None:
-    """Draw all of them into the folder."""
     with TemporaryDirectory() as temporary, opened(locate()) as page:
         report, fleet = Path(temporary) / "report.html", Path(temporary) / "fleet.html"
         report.write_text(draw_report(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")

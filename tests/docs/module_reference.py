@@ -1,8 +1,4 @@
-"""The inputs and outputs of a Terraform module as Markdown tables, read from its .tf files.
-
-`make pages` writes them into terraform/README.md; the descriptions are the source. It reads HCL by its lines, as
-`terraform fmt` leaves them, and parses variables and outputs only.
-"""
+"""A Terraform module's inputs and outputs as tables; reads HCL by its lines, as `terraform fmt` leaves them."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +32,6 @@ def inputs(module: Path) -> str:
 
 
 def outputs(module: Path) -> str:
-    """Return the table of a module's outputs."""
     cells = "".join(f"| `{name}` | {_about(body)} |\n" for name, body in sorted(_blocks(module, "output")))
     return f"| output | meaning |\n|---|---|\n{cells}"
 

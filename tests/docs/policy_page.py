@@ -63,7 +63,6 @@ class FieldRow:
 
 
 def table(schema: SchemaPart) -> str:
-    """Return every field of the schema as one Markdown table."""
     return _HEAD + "\n".join(map(str, rows(schema))) + "\n"
 
 

@@ -46,7 +46,6 @@ IS_OF: dict[str, Callable[[Any], bool]] = {
 
 
 def table(title: str, head: str) -> dict[str, str]:
-    """Return the type of each key."""
     found = {cells[0].strip("`"): cells[1] for cells in rows(section(PAGE, title), head)}
     assert all(found.values())
     return found

@@ -13,8 +13,6 @@ _ENOUGH = 20
 
 @dataclass
 class Report:
-    """What became of the inputs of one reader."""
-
     name: str
     inputs: int = 0
     accepted: int = 0

@@ -3,7 +3,7 @@
 import pytest
 
 from infra.local.scenario import Scenario, parse
-from tests.bench.beside.runs import Rest, Waiting, autoscaler_alone, reaped, with_ebb
+from tests.bench.beside.runs import Rest, autoscaler_alone, reaped, with_ebb
 
 TOGETHER = """
 profile: {profile}
@@ -37,7 +37,7 @@ def together(profile: str, others: str = "[c/0]") -> Scenario:
     return parse(TOGETHER.format(profile=profile, others=others, count=count))
 
 
-def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
+def evictions_and_waiting(rest: Rest) -> tuple[int, int]:
     assert rest.is_rest
     return rest.evictions, rest.waiting
 
@@ -45,12 +45,12 @@ def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
 @pytest.mark.parametrize(
     ("expected", "profile"),
     [
-        pytest.param(Waiting(1, 0), "OPTIMIZE_UTILIZATION", id="the scheduler packs: the first takes what it lacks"),
-        pytest.param(Waiting(0, 0), "BALANCED", id="the scheduler spreads: both find room"),
+        pytest.param(1, "OPTIMIZE_UTILIZATION", id="the scheduler packs: the first takes what it lacks"),
+        pytest.param(0, "BALANCED", id="the scheduler spreads: both find room"),
     ],
 )
 def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_and_trusts_its_packing(
-    expected: Waiting, profile: str
+    expected: int, profile: str
 ) -> None:
     assert evictions_and_waiting(autoscaler_alone(together(profile))) == (2, expected)
 
@@ -65,4 +65,4 @@ def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_
 def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_next_to(expected: int, others: str) -> None:
     """The autoscaler takes empty nodes alone here, so that whatever is evicted Ebb evicts."""
     beside_reaper = with_ebb(reaped(together("OPTIMIZE_UTILIZATION", others=others)))
-    assert evictions_and_waiting(beside_reaper) == (expected, Waiting(0, 0))
+    assert evictions_and_waiting(beside_reaper) == (expected, 0)

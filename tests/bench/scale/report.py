@@ -1,7 +1,4 @@
-"""What a whole pass costs by size, plain and rich in rules: ratios against goals, and two pictures in `build/bench`.
-
-Fails only where a plan breaks a rule or beats the bound; never for being slow.
-"""
+"""What a whole pass costs by size, and two pictures in `build/bench`; never fails for being slow."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +60,6 @@ def _say_ratios(runs: Runs, sizes: Sequence[int]) -> None:
 
 
 def write(runs: Runs, folder: Path) -> None:
-    """Write the figures, and draw them."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scale.json").write_text(json.dumps([asdict(found) for found in runs.values()], indent=1))
     _draw(folder / "cost.png", "CPU seconds", runs, lambda axes: _draw_costs(axes, runs))

@@ -52,7 +52,6 @@ class WholePass:
 
 
 def measured(nodes: int, mix: Mix, pods_a_node: float) -> WholePass:
-    """Run it in a fresh process."""
     with get_context("forkserver").Pool(1) as fresh:
         return fresh.apply(partial(whole_pass, nodes, mix, pods_a_node))
 
