@@ -22,7 +22,6 @@ class Item:
     """Whether one cluster alone has what is free; else all that a billing account or a project pays for share it."""
 
     def dollars(self, a_day: float) -> float:
-        """Return a month's cost beyond the free tier."""
         return max(0.0, a_day * DAYS - self.free) * self.price
 
     def dollars_at_most(self, a_day: float) -> float:

@@ -57,7 +57,6 @@ def bound_of(snapshot: Snapshot, pinned: Collection[str] = (), rule_of: RuleOf =
 
 
 def rules_of(cluster: BenchCluster) -> RuleOf:
-    """Return what the generated cluster says of its pods, by name."""
     known: dict[str, PodRule] = {}
     for workload in cluster.workloads:
         port, apart = (f"port {workload.port}" if workload.port else ""), workload.apart

@@ -42,7 +42,6 @@ def _ratio(seconds: float, one: float) -> str:
 
 
 def _seconds(path: Path, *command: str) -> float:
-    """Return the CPU seconds of a command about the dump, in a process of its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     words = [sys.executable, "-m", "functions.cli.main", *command, "--dump", str(path)]
     subprocess.run(words, check=True, capture_output=True)

@@ -9,7 +9,7 @@ import threading
 from base64 import b64encode
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic, process_time, sleep
+from time import monotonic, process_time
 from typing import Any, Final
 
 from functions.drainer.main import receive
@@ -17,7 +17,7 @@ from shared.adapters.kubernetes.client import KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.adapters.prices import load
-from shared.adapters.process import system_time
+from shared.adapters.process import SystemClock, system_time
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
@@ -35,16 +35,6 @@ MOST_ADDED: Final = 150
 MOST_SECONDS: Final = 55.0
 """Of CPU time: a request of the drainer is cut off then."""
 _EMPTY: Final = b'{"metadata":{},"items":[]}'
-
-
-class Clock:
-    """The real one: the threads of an instance wait for each other."""
-
-    def monotonic(self) -> float:
-        return monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        sleep(seconds)
 
 
 class Pages(KubernetesClient):
@@ -115,7 +105,7 @@ def ports_of(cluster: KubernetesCluster) -> Ports:
     pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(10)})
     policy = FakePolicySource(Policy(dry_run=False, other_pools=PoolPolicy(enabled=True)))
     state = FakeState(now=system_time)
-    return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog(), load(), FakeCommitments())
+    return Ports(cluster, pools, state, policy, FakeOrderBus(), SystemClock(), FakeLog(), load(), FakeCommitments())
 
 
 def push(number: int) -> bytes:
@@ -125,11 +115,6 @@ def push(number: int) -> bytes:
         order_id=f"order-{number}", cluster=CLUSTER, node=pages.node_name(number), reason=DrainReason.MANUAL,
         issued_at=now, expires_at=now + timedelta(minutes=10), dry_run=True,
     )  # fmt: skip
-    return envelope(order)
-
-
-def envelope(order: Order) -> bytes:
-    """Return the order as Pub/Sub pushes it."""
     told = {"messageId": order.order_id, "publishTime": order.issued_at.isoformat()}
     message = {"data": b64encode(encode(order)).decode(), **told}
     return json.dumps({"message": message, "subscription": "s"}).encode()

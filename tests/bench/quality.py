@@ -36,7 +36,6 @@ _RULES_OF_PLACEMENT: Final = frozenset(reason for reason, _ in UNMODELLED)
 class Quality:
     nodes: int
     freed: tuple[str, ...]
-    moves: Mapping[str, str]
     saving: int
     bound: float
     seconds: float
@@ -75,7 +74,6 @@ def measured(cluster: BenchCluster) -> Quality:
     return Quality(
         nodes=len(picture.nodes),
         freed=found.nodes,
-        moves=moves,
         saving=found.saving,
         bound=bound,
         seconds=seconds,

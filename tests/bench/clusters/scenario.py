@@ -68,7 +68,6 @@ def _limit(written: str) -> int | str:
 
 
 def _entries(cluster: BenchCluster) -> list[str]:
-    """Return `pool/index` of each node."""
     seen: defaultdict[str, int] = defaultdict(int)
     entries = list[str]()
     for node in cluster.nodes:

@@ -44,7 +44,6 @@ class WholePass:
     by_bill: float
     """Planning where much of the nodes is committed."""
     searching: float
-    orders: int
     freed: int
     share: float
     peak: float
@@ -61,16 +60,16 @@ def whole_pass(nodes: int, mix: Mix, pods_a_node: float) -> WholePass:
     api = ClusterApi(cluster)
     gc.freeze()  # the making of the cluster is no cost of the pass
     whole, picture = timed(lambda: read(api))
-    planning, orders = _planned(picture, NO_COMMITMENTS)
+    planning = _planned(picture, NO_COMMITMENTS)
     peak = _peak()
-    by_bill, _ = _planned(picture, _committed(picture))
+    by_bill = _planned(picture, _committed(picture))
     searching, found = timed(lambda: potential(Situation(picture, ClusterState(), policy()), load()))
     moves = {move.pod: move.node for move in found.moves}
     assert faults(cluster, moves, set(found.nodes)) == []
     bound = bound_of(picture, (), rules_of(cluster))
     assert found.saving <= bound + 1, (found.saving, bound)
     return WholePass(
-        mix, nodes, len(picture.pods), whole - api.seconds, planning, by_bill, searching, orders, len(found.nodes),
+        mix, nodes, len(picture.pods), whole - api.seconds, planning, by_bill, searching, len(found.nodes),
         found.saving / bound, peak,
     )  # fmt: skip
 
@@ -87,13 +86,12 @@ def _committed(picture: Snapshot) -> Commitments:
     return Commitments(tuple(rows), FlexibleCommitment(Fraction(1), Fraction("0.28"), NOW + 2 * _A_DAY))
 
 
-def _planned(picture: Snapshot, commitments: Commitments) -> tuple[float, int]:
+def _planned(picture: Snapshot, commitments: Commitments) -> float:
     one = policy(max_nodes_per_pass=20, budgets=(Budget(Limit(percent=10)),))
     pools = dict.fromkeys(picture.nodes_by_pool, one.pool("a"))
     rules = Policy(**{**vars(one), "pools": pools, "commitments": commitments})
     with no_search_for_cycles():  # as the planner does
-        seconds, plan = timed(lambda: make_plan(Situation(picture, ClusterState(), rules), {}, load()))
-    return seconds, len(plan.orders)
+        return timed(lambda: make_plan(Situation(picture, ClusterState(), rules), {}, load()))[0]
 
 
 def _peak() -> float:
