@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from shared.errors import Retryable
-from tests.faults.outages import ADVICE, BegunOutage, kind_of
+from tests.faults.outages import ADVICE, Outage, kind_of
 from tests.faults.thread_scheduler import Killed, ThreadScheduler
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class CallGate:
     def __init__(self, threads: ThreadScheduler, faults: Mapping[int, CallFault]) -> None:
         self.threads, self.faults = threads, faults
         self.calls: list[OutsideCall] = []
-        self.outages: list[BegunOutage] = []
+        self.outages: list[Outage] = []
         self.unread_at: list[float] = []
         """When reads of what only advises failed."""
         self.most_calls = MOST_CALLS
@@ -61,15 +61,12 @@ class CallGate:
 
     @property
     def actor(self) -> str:
-        """Return the name of the call that runs now; empty between calls."""
         return self.threads.current.name if self.threads.current else ""
 
     def began_at(self) -> float:
-        """Return when the call under way of the actor that runs now began."""
         return next(call.at for call in reversed(self.calls) if call.actor == self.actor)
 
     def struck_passes(self) -> set[str]:
-        """Return the planner's passes of which a call was struck."""
         struck = (self.calls[number].actor for number in self.faults if number < len(self.calls))
         return {actor for actor in struck if actor.startswith("tick")}
 
@@ -97,11 +94,11 @@ class CallGate:
     def _suffer(self, what: str, *, can_fail: bool) -> None:
         """Be slow or fail as an outage of such calls has it. Raises what the outage does."""
         for outage in self.outages:
-            if outage.strikes_at(self.threads.clock.now()) and outage.outage.strikes(what) and can_fail:
-                self.threads.pause(outage.outage.slow)
-                if outage.outage.fails:
+            if outage.strikes_at(self.threads.clock.now()) and outage.strikes(what) and can_fail:
+                self.threads.pause(outage.slow)
+                if outage.fails:
                     self._note_unread(what)
-                    raise outage.outage.failure(what)
+                    raise outage.failure(what)
 
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
         actor = self.threads.current

@@ -65,7 +65,6 @@ def since_begun(base: History, call: OutsideCall) -> float:
 
 
 def each_call(kind: str, base: History) -> Iterator[History]:
-    """Give for every call of a history without faults both faults of the kind."""
     for call in calls(base):
         for half, fault in enumerate(EACH_CALL[kind]):
             yield replace(base, faults={call.number: fault}, name=f"{kind}:{base.name}:{2 * call.number + half}")

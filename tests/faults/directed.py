@@ -59,8 +59,12 @@ def a_drainer_dies_before_its_claim() -> Iterator[History]:
         yield replace(base, faults={write.number: KILL_BEFORE})
 
 
+def somebody_removes_our_taint() -> Iterator[History]:
+    for at in (15.0, 40.0, 100.0):
+        yield replace(plain("nobody deletes"), acts=((at, Act("untaint", 0)),))
+
+
 def nobody_deletes() -> Iterator[History]:
-    """The drained node stands until the watchdog gives it back."""
     yield plain("nobody deletes")
 
 
@@ -106,7 +110,6 @@ def fails(what: str, seconds: float, ending: Ending = Ending.SILENCE, index: int
 
 
 def a_pass_stalls_past_its_lease() -> Iterator[History]:
-    """The first one, before it writes its marks."""
     base = plain("partly marked")
     yield replace(base, faults={calls_of(base, "tick", "put pools")[0].number: CallFault(before=LONG_STALL)})
 
@@ -128,5 +131,4 @@ def buffers() -> Iterator[History]:
 
 
 def _three(name: str, *workloads: dict[str, Any]) -> Setting:
-    """Three nodes of which one may go at a time, and no autoscaler."""
     return setting(name, [*workloads], nodes=3, limits=_ALONE, enabled=False)

@@ -1,6 +1,7 @@
 """Ebb installed on the simulated GKE, in one process and virtual time; nothing here judges."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
 from random import Random
@@ -26,7 +27,7 @@ from shared.ports import Ports
 from shared.settings import Settings
 from tests.fakes import FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate, ClockSkew, MessageFaults
-from tests.faults.outages import LOOKS, BegunOutage, FaultOfEbb, KeptFromUndoing, Outage
+from tests.faults.outages import LOOKS, FaultOfEbb, KeptFromUndoing, Outage
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
@@ -141,7 +142,7 @@ class Installation:
         return self.cloud.api.handle(request)
 
     @property
-    def outages(self) -> list[BegunOutage]:
+    def outages(self) -> list[Outage]:
         return self.call_gate.outages
 
     @property
@@ -159,7 +160,6 @@ class Installation:
             self._step(until)
 
     def _step(self, most: float) -> None:
-        """Go on by a second, or by a hop while nothing goes on."""
         self._dispatch()
         self.threads.run()
         until = min(most, self.clock.now() + (1.0 if self.is_busy() or self.is_lively() else HOP))
@@ -181,7 +181,6 @@ class Installation:
             raise AssertionError(f"the simulated autoscaler met a failure nobody injected: {error}") from error
 
     def is_lively(self) -> bool:
-        """Whether a pod or a node is on its way somewhere."""
         store = self.cloud.world.store
         if self._lively[0] != store.revision:
             nodes = store.all("nodes")
@@ -271,7 +270,7 @@ class Installation:
         order = msgspec.json.decode(push.message.data)
         expires = order.get("expires_at")
         now = self.clock.now()
-        knows_time = not any(outage.strikes_at(now) and outage.outage.what == "get cluster" for outage in self.outages)
+        knows_time = not any(outage.strikes_at(now) and outage.what == "get cluster" for outage in self.outages)
         if order.get("kind", "drain") != "drain" and expires and knows_time:
             late = now - datetime.fromisoformat(expires).timestamp()
             if late > STEP_SECONDS:
@@ -297,7 +296,7 @@ class Installation:
         return [*self.call_gate.stopped_at, *self.hindered_at]
 
     def begin(self, outage: Outage) -> None:
-        begun = BegunOutage(outage, self.clock.now(), self.clock.now() + outage.seconds)
+        begun = replace(outage, begin=self.clock.now())
         self.outages.append(begun)
         self.call_gate.most_calls *= 5  # each pass of these hours publishes its repairs, and all of them come again
         self.acted_at.append(begun.end)

@@ -68,7 +68,6 @@ def swapped(*swaps: Swap) -> Iterator[None]:
 
 
 def _always(value: T) -> Callable[..., T]:
-    """Return what answers that, whatever it is asked."""
     return lambda *_, **__: value
 
 
@@ -103,6 +102,11 @@ def _return_any_patch(node: Node, raw: node_objects.RawNode, order_id: str) -> d
         "metadata": {"resourceVersion": node.resource_version, "annotations": {OUR_ANNOTATION: None}},
         "spec": {"unschedulable": False, "taints": kept},
     }
+
+
+def _drain_taint(node: Node) -> str | None:
+    """A cordon whose taint somebody removed is left to whoever did."""
+    return node.drain_taint
 
 
 def _no_watchdog(inputs: HealingInput) -> tuple[Repair, ...]:
@@ -205,6 +209,12 @@ MUTANTS: Final = (
         "an uncordon without ownership",
         directed.a_node_is_taken_back_and_cordoned,
         [(finish, "restore_node", _restore_anything), (node_objects, "return_patch", _return_any_patch)],
+    ),
+    Mutant(
+        "cordons known by the taint alone",
+        directed.somebody_removes_our_taint,
+        [(finish, "holding_order", _drain_taint), (healing, "holding_order", _drain_taint)],
+        "stood cordoned by Ebb",
     ),
     Mutant(
         "a message acknowledged before its checkpoint",
@@ -324,17 +334,6 @@ MUTANTS: Final = (
         for world in sorted(FULL)
     ),
 )
-
-
-@contextmanager
-def cordons_known_by_the_taint_alone() -> Iterator[None]:
-    """A cordon whose taint somebody removed is left to whoever did."""
-
-    def tainted(node: Node) -> str | None:
-        return node.drain_taint
-
-    with swapped((finish, "holding_order", tainted), (healing, "holding_order", tainted)):
-        yield
 
 
 def caught(mutant: Mutant) -> tuple[History, Sequence[str]] | None:

@@ -73,6 +73,15 @@ class Outage:
     ending: Ending = Ending.SILENCE
     node: str = ""
     """The only node whose calls it strikes; empty if all are."""
+    begin: float = float("inf")
+    """When it begins, by the world's clock."""
+
+    @property
+    def end(self) -> float:
+        return self.begin + self.seconds
+
+    def strikes_at(self, now: float) -> bool:
+        return self.begin <= now < self.end
 
     def strikes(self, what: str) -> bool:
         return kind_of(what) == self.what and (not self.node or self.node in what.split())
@@ -101,13 +110,3 @@ class KeptFromUndoing:
         for kept, needed in ((self.cordons, FREES), (self.soft_taints, SOFTENS)):
             if outage.keeps_from(needed) or outage.node:
                 kept[outage.node] = kept.get(outage.node, 0.0) + outage.seconds
-
-
-@dataclass(frozen=True)
-class BegunOutage:
-    outage: Outage
-    begin: float
-    end: float
-
-    def strikes_at(self, now: float) -> bool:
-        return self.begin <= now < self.end

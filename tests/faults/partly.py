@@ -69,7 +69,6 @@ def _single_nodes(base: History) -> Iterable[History]:
 
 
 def _ends_of_waves(base: History) -> Iterable[History]:
-    """Let a wave end while each write of a node takes long."""
     if base.setting.limits.waves:
         slow = (0.0, Begin(Outage("patch nodes", slow=SLOW, fails=False)))
         lose = Deed("the wave's document is lost", Installation.lose_wave)

@@ -51,12 +51,10 @@ def holder(node: Json) -> str:
 
 
 def _write(**spec: object) -> Action:
-    """Merge that into the node's spec."""
     return lambda ebb, node: patch_spec(ebb, AGENT, node, spec)
 
 
 def _untaint(ebb: Installation, node: Json, **spec: object) -> None:
-    """Remove Ebb's taint, and perhaps change more of the spec."""
     taints = node["spec"].get("taints") or []
     kept = [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]
     patch_spec(ebb, AGENT, node, {"taints": kept, **spec})
@@ -175,6 +173,14 @@ ACTS: dict[str, Action] = {
 }
 
 
+MEANWHILE = (
+    ((100.0, Act("pause")),),
+    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
+    ((100.0, Act("dry run")),),
+    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
+    ((100.0, Act("grow")), (101.0, Act("rival"))),
+)
+"""What people do in worlds of several families, beside what is done to single calls."""
 _PEOPLE = tuple(name for name in ACTS if name not in {*provider.PROVIDER_ACTIONS, *BESIDE_STEERING})
 _OFTEN = (
     *_PEOPLE,
@@ -196,6 +202,5 @@ def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], 
 
 
 def in_full(act: Act, at: float, lasts: float) -> tuple[tuple[float, Act], ...]:
-    """Return the act, and what follows it, each after so many seconds."""
     later = provider.AFTERWARDS.get(act.name)
     return ((at, act), *(in_full(Act(later, act.index), at + lasts, lasts) if later else ()))

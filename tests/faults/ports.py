@@ -124,8 +124,6 @@ class RecordingState:
 
 
 class GatedReading(Generic[T]):
-    """Another port that is only read, behind the call gate."""
-
     def __init__(self, what: str, read: Callable[[], T], call_gate: CallGate) -> None:
         self._what, self._read, self._call_gate = what, read, call_gate
 
@@ -198,14 +196,11 @@ class HistoryLog:
 
 
 class Silent(PassLog):
-    """Writes no lines of a pass, which nobody would read here."""
-
     def write(self, log: Log, report: PassReport) -> dict[str, Any]:
         del log
         return lines.summary(report)
 
 
 def one_by_one(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
-    """`Ports.together` of a simulator: in order, each call through the call gate."""
     del most
     return [act(item) for item in items]

@@ -100,7 +100,6 @@ class Proofs:
 
 
 def fit(sizes: Sequence[int], free: Sequence[int]) -> bool:
-    """Whether all sizes fit into the free amounts: exact, for few of both."""
     return _fit(tuple(sorted(sizes, reverse=True)), tuple(sorted(free)))
 
 

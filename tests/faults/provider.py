@@ -63,7 +63,6 @@ def _upgrade(ebb: Installation, node: Json) -> None:
 
 
 def _take(ebb: Installation, node: Json) -> None:
-    """A long upgrade comes to this node."""
     _pools(ebb, upgrading=True, version=NEW_VERSION)
     patch_spec(ebb, AGENT, node, {"unschedulable": True})
     evict_all(ebb, AGENT, node)
@@ -86,7 +85,6 @@ def _upgraded(ebb: Installation, node: Json) -> None:
 
 
 def _add(ebb: Installation, _: Json, version: str = "") -> None:
-    """One node more, from a resize or as surge."""
     cluster, ebb.made = ebb.cloud.cluster, ebb.made + 1
     pool = cluster.pools["web"]
     made = make_node(pool, pool.zones[0], cluster.short_name, f"more{ebb.made}")
@@ -229,7 +227,6 @@ def scaled(deployment: str, replicas: int) -> Deed:
 
 
 def patch_spec(ebb: Installation, agent: str, node: Json, spec: Json) -> None:
-    """Merge into the node's spec, whatever its version."""
     ask(ebb, agent, "PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": spec})
 
 

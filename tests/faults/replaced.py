@@ -63,6 +63,5 @@ class Moments:
 
 
 def _ready(owner: str, cluster: ReplayedCluster) -> tuple[int, int]:
-    """Return how many pods of the owner are Ready, and how many there are."""
     living = [pod for pod in cluster.pods.values() if pod["owner"] == owner and not pod["terminating"]]
     return sum(pod["ready"] for pod in living), len(living)

@@ -16,7 +16,6 @@ LISTS_KEPT = 120.0
 
 
 def holder(node: Entry | None) -> str:
-    """Return the order whose taint the node carries, or an empty text."""
     taints: list[str] = list(node["taints"]) if node else []
     return next((taint.removeprefix(TAINT).partition(":")[0] for taint in taints if taint.startswith(TAINT)), "")
 

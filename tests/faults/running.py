@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from tests.depth import DEEP, SEED
-from tests.faults.families import Part, count_all, share
+from tests.faults.families import Part, share
 from tests.faults.history import History, run
 from tests.faults.oracle import Judgement, judgement
 
@@ -33,8 +33,6 @@ class Sums:
     excused: Counter[str] = field(default_factory=Counter)
     waits: dict[str, float] = field(default_factory=dict)
     """The longest wait of a moved pod while Ebb held its node and nothing hindered it, by kind of history."""
-    families: dict[str, int] = field(default_factory=dict)
-    """How many histories there are of which a run draws a part, by name."""
 
     def add(self, found: Judgement, kind: str) -> None:
         self.histories += 1
@@ -42,18 +40,17 @@ class Sums:
         self._waited({kind: found.longest_wait})
 
     def read(self, text: str) -> None:
-        histories, excused, waits, families = json.loads(text)
+        histories, excused, waits = json.loads(text)
         self.histories += histories
         self.excused.update(excused)
         self._waited(waits)
-        self.families.update(families)
 
     def _waited(self, waits: Mapping[str, float]) -> None:
         for kind, seconds in waits.items():
             self.waits[kind] = max(self.waits.get(kind, 0.0), seconds)
 
     def text(self) -> str:
-        return json.dumps([self.histories, self.excused, self.waits, self.families])
+        return json.dumps([self.histories, self.excused, self.waits])
 
 
 def some(rows: Sequence[T], name: str, of: int) -> Sequence[T]:
@@ -81,8 +78,6 @@ def describe_failure(history: History, sums: Sums | None = None, kind: str = "")
 
 def assert_kept(part: Part, tell: Record) -> None:
     sums, told = Sums(), list[str]()
-    if part.parts > 1:
-        sums.families[part.of] = count_all(part.whole)
     for history in part.histories():
         found = describe_failure(history, sums, part.kind)
         told += [found] if found else []

@@ -31,7 +31,6 @@ class SettledWorld:
 
     @classmethod
     def of(cls, setting: Setting) -> "SettledWorld":
-        """Return a fresh copy of the setting's world as it stands when the history begins."""
         if id(setting) not in _built:
             _built[id(setting)] = setting, pickle.dumps(cls._new(setting), pickle.HIGHEST_PROTOCOL)
         settled: SettledWorld = pickle.loads(_built[id(setting)][1])  # noqa: S301 - what this process has just written
@@ -48,7 +47,6 @@ class SettledWorld:
 
 
 def cpu_of(store: Store) -> dict[str, int]:
-    """Return millicores by UID."""
     return gathered(store, ("pods", "nodes"), _cpu)
 
 

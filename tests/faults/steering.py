@@ -14,7 +14,7 @@ from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, node_of, quantity
 from shared.core.policy import Policy
 from tests.faults.installation import Installation
-from tests.faults.people import BESIDE_STEERING, Act
+from tests.faults.people import BESIDE_STEERING, MEANWHILE, Act
 from tests.faults.replay import Entry, ReplayedCluster, is_ebb
 from tests.faults.worlds import Limits, Setting, setting, workload
 
@@ -26,15 +26,10 @@ ACTS: Final = (
     ((95.0, Act("rank", 1)), (120.0, Act("shrink"))),
     ((5.0, Act("rank")), (100.0, Act("rank", 2)), (190.0, Act("grow"))),
     ((100.0, Act("stop steering")),),
-    ((100.0, Act("pause")),),
-    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
-    ((100.0, Act("dry run")),),
-    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
-    ((100.0, Act("grow")), (101.0, Act("rival"))),
+    *MEANWHILE,
     ((100.0, Act("lose the state")), (130.0, Act("shrink"))),
     ((100.0, Act("stop steering")), (110.0, Act("rank", 1))),
 )
-"""What people do meanwhile, beside what is done to single calls."""
 
 
 @cache
@@ -48,7 +43,6 @@ def steered_settings() -> tuple[Setting, ...]:
 
 
 def ranks_or_scales_in(random: Random, setting: Setting) -> tuple[float, Act]:
-    """Draw what people do only where scale-in is steered, and when."""
     del setting
     return float(random.randrange(240)), Act(random.choice(tuple(BESIDE_STEERING)), random.randrange(5))
 

@@ -8,10 +8,9 @@ import pytest
 
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, MessageFaults, OutsideCall
 from tests.faults.catalog import calls_of
-from tests.faults.directed import plain
+from tests.faults.directed import plain, somebody_removes_our_taint
 from tests.faults.excuses import Excuse
 from tests.faults.history import History, breaches_of, run
-from tests.faults.mutants import cordons_known_by_the_taint_alone
 from tests.faults.oracle import judgement
 from tests.faults.people import Act
 from tests.faults.running import some
@@ -87,12 +86,7 @@ def test_a_node_that_a_person_took_back_before_its_cordon_was_written_down_is_le
 
 
 def test_a_cordon_whose_taint_somebody_removed_is_undone() -> None:
-    untainted = [replace(plain("nobody deletes"), acts=((at, Act("untaint", 0)),)) for at in (15.0, 40.0, 100.0)]
-
-    assert broken(iter(untainted)) == []
-    with cordons_known_by_the_taint_alone():
-        assert all("stood cordoned by Ebb" in fault for fault in broken(iter(untainted)))
-        assert broken(iter(untainted)) != []
+    assert broken(somebody_removes_our_taint()) == []
 
 
 def test_an_eviction_that_is_long_on_its_way_rests_on_the_room_there_was_when_it_set_out() -> None:

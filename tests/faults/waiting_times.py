@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.installation import Installation
-from tests.faults.outages import BegunOutage
+from tests.faults.outages import Outage
 from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb, moments
 
 MOST_UNSCHEDULABLE = 30.0
@@ -87,7 +87,7 @@ class WaitingTimes:
         hindrances: Sequence[float],
         recovery: float,
         turned_away: Sequence[float] = (),
-        outages: Sequence[BegunOutage] = (),
+        outages: Sequence[Outage] = (),
         struck: Sequence[float] = (),
     ) -> None:
         self._excuses, self._recovery, self._outages = excuses, recovery, outages
@@ -144,12 +144,10 @@ class WaitingTimes:
         return waits[: min(len(waits) - grown, len(episode.moved))] if grown < len(waits) else []
 
     def _is_hindered(self, now: float) -> bool:
-        """Whether Ebb may not yet have recovered from the last hindrance."""
         last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
         return now <= last + self._recovery
 
     def _has_failed(self, now: float, waited: float) -> bool:
-        """Whether a call of Ebb's failed while the pod waited."""
         return any(now - waited <= at <= now for at in self._struck)
 
     def _is_turned_away(self, now: float) -> bool:
@@ -157,7 +155,7 @@ class WaitingTimes:
         return any(begin <= now <= end + MOST_UNSCHEDULABLE for begin, end in self._turned_away)
 
     def _slowness(self, now: float) -> float:
-        return sum(outage.outage.slow for outage in self._outages if outage.strikes_at(now))
+        return sum(outage.slow for outage in self._outages if outage.strikes_at(now))
 
     def _moved(self, entry: Entry, cluster: ReplayedCluster) -> None:
         owner = cluster.pods[entry["uid"]]["owner"]

@@ -8,22 +8,13 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.records.state import ClusterState, Wave
 from shared.port_types import WAVE_KEY
 from tests.faults.installation import Installation
-from tests.faults.people import Act
+from tests.faults.people import MEANWHILE, Act
 from tests.faults.replay import SOFT, Entry, ReplayedCluster, holder, is_deleting
 from tests.faults.waiting_times import Bound
 from tests.faults.worlds import Limits, Setting, setting, workload
 
 _WAVED: Final = Limits(pool=1, ceiling=1, minimum_nodes=2, waves=True)
-ACTS: Final = (
-    ((20.0, Act("grow")),),
-    ((100.0, Act("pause")),),
-    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
-    ((100.0, Act("dry run")),),
-    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
-    ((100.0, Act("grow")), (101.0, Act("rival"))),
-    ((100.0, Act("lose the state")), (130.0, Act("grow"))),
-)
-"""What people do meanwhile, beside what is done to single calls."""
+ACTS: Final = (((20.0, Act("grow")),), *MEANWHILE, ((100.0, Act("lose the state")), (130.0, Act("grow"))))
 
 
 @cache

@@ -68,7 +68,6 @@ def _most(one: Json, other: Json) -> Json:
 
 
 def objects_of(store: Store) -> dict[str, Json]:
-    """Return pods and nodes by UID as they were created."""
     return gathered(store, ("pods", "nodes"), lambda _, thing: thing)
 
 

@@ -26,7 +26,6 @@ _DENIED: Final = {
 
 
 def _held(ebb: Installation) -> Json:
-    """Return the node that Ebb holds, or any."""
     nodes = ebb.cloud.world.store.all("nodes")
     return next((node for node in nodes if holder(node)), nodes[0])
 
@@ -95,7 +94,6 @@ def one_after_another() -> Setting:
 
 
 def single_replicas(webhooks: tuple[tuple[str, dict[str, str]], ...] = (), **one: Any) -> Setting:
-    """A node with a single replica that leaves without a gap; the others stay."""
     kept = [workload(f"kept{place}", [place], cpu=200, **STAYS) for place in (1, 2, 3, 4)]
     limits = Limits(minimum_nodes=1, pool_minimum=0, single_replicas="surge")
     own = workload("one", [0], cpu=300, **one)

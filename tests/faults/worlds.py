@@ -104,8 +104,6 @@ def policy(text: str) -> Policy:
 
 @dataclass(frozen=True)
 class Setting:
-    """One world to begin with: the simulated GKE's scenario and the policy's numbers."""
-
     name: str
     scenario: Scenario
     limits: Limits
@@ -132,7 +130,6 @@ def workload(name: str, nodes: list[int], kind: str = "Deployment", cpu: int = 5
 
 
 def disk(name: str, zone: str = "europe-west4-a") -> tuple[dict[str, Any], ...]:
-    """A disk in a zone and the claim of that name that it is bound to."""
     modes = ["ReadWriteOnce"]
     terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
     source = {"csi": {"driver": "pd.csi.storage.gke.io", "volumeHandle": f"disks/{name}"}}
@@ -181,7 +178,6 @@ def setting(
 
 
 def _class_labels(manifests: tuple[dict[str, Any], ...]) -> dict[str, str]:
-    """Every node is of the ComputeClass that is there."""
     names = [manifest["metadata"]["name"] for manifest in manifests if manifest["kind"] == "ComputeClass"]
     return {CLASS_LABEL: names[0]} if names else {}
 
