@@ -87,7 +87,6 @@ def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any
 
 
 def buffer(name: str, replicas: int = 1, **spec: Any) -> CapacityBuffer:
-    """A capacity buffer whose chunks ask for what a pod of these fields would."""
     ready = spec.pop("ready", None)
     chunk = pod_class(owner=f"CapacityBuffer/{name}", **{"labels": {}, **spec})
     return CapacityBuffer(chunk.namespace, name, chunk, replicas, ready)

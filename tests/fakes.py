@@ -135,8 +135,6 @@ class FakeState:
 
 @dataclass
 class FakePolicySource:
-    """A policy, none, or the failure that reading it meets."""
-
     policy: Policy | Exception | None = None
 
     def read(self) -> Policy:
@@ -149,8 +147,6 @@ class FakePolicySource:
 
 @dataclass
 class FakeCommitments:
-    """What Google lists of committed use; `failure` is what listing it meets."""
-
     rows: tuple[ListedCommitment, ...] = ()
     failure: EbbError | None = None
     reads: int = 0

@@ -130,7 +130,6 @@ def drop(parts: Collection[str]) -> None:
 
 
 def ended(parts: Sequence[Part]) -> Iterator[Run]:
-    """Run the parts, each when those before it have ended, and return each as it ends."""
     waiting, under_way, shown = list(parts), list[Run](), time.monotonic()
     try:
         while waiting or under_way:
@@ -151,13 +150,11 @@ def ended(parts: Sequence[Part]) -> Iterator[Run]:
 
 
 def ready(waiting: Sequence[Part], not_ended: Collection[Part]) -> list[Part]:
-    """Return the parts that wait for none of those that have not ended."""
     names = {part.name for part in not_ended}
     return [part for part in waiting if not part.after & names]
 
 
 def described(run: Run, rows: Sequence[Row]) -> Iterator[str]:
-    """Give the part's line, its notes, and all that it printed if it failed."""
     printed = run.log.read_text(encoding="utf-8", errors="replace") if run.log.is_file() else ""
     if run.code:
         yield printed.rstrip()

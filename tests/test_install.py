@@ -31,7 +31,6 @@ MIB = 1024 * 1024
 
 
 def declared() -> set[str]:
-    """What pip installs with the package: what it names, and what that needs."""
     waiting = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
     found: set[str] = set()
     while waiting:

@@ -22,10 +22,6 @@ class Row:
     wall: float
     test: str
 
-    @property
-    def file(self) -> str:
-        return self.test.split("::", maxsplit=1)[0]
-
 
 def read(path: Path = TIMES) -> list[Row]:
     if not path.is_file():
@@ -45,7 +41,6 @@ def _is_first(config: pytest.Config) -> bool:
 
 
 def cpu_seconds() -> float:
-    """Seconds of this process and of its children that have ended."""
     children = os.times()
     return time.process_time() + children.children_user + children.children_system
 

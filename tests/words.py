@@ -70,20 +70,10 @@ class Text(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the findings below the paths, or all; return 1 if there is one."""
     below = tuple(arguments) or ("",)
-    return show(described(row) for row in findings() if row.path.startswith(below) and not is_excused(row))
-
-
-def show(lines: Iterable[str]) -> int:
-    """Print the lines; return 1 if there is one."""
-    shown = "".join(f"{line}\n" for line in lines)
-    sys.stdout.write(shown)
-    return 1 if shown else 0
-
-
-def described(finding: Finding) -> str:
-    return f"{finding.path}:{finding.line}: {finding.about} ({finding.remedy})"
+    found = [row for row in findings() if row.path.startswith(below) and not is_excused(row)]
+    sys.stdout.writelines(f"{row.path}:{row.line}: {row.about} ({row.remedy})\n" for row in found)
+    return 1 if found else 0
 
 
 def findings() -> Iterator[Finding]:

@@ -33,8 +33,6 @@ _READ, _WRITE = 3, 4
 
 @dataclass
 class Page:
-    """A page, and all that it said and asked for since it was opened."""
-
     pipe: "_Pipe"
     session: str
     said: list[str] = field(default_factory=list)
@@ -66,7 +64,6 @@ class Page:
         return self.of_all(selector, "each.innerText")
 
     def rows(self, table: str) -> list[list[str]]:
-        """Return the cells of a table, those of a folded one, too."""
         cells = "[...each.children].map((cell) => (cell.innerText || cell.textContent).trim())"
         return self.of_all(f"{table} tbody tr", cells)
 
@@ -92,7 +89,6 @@ class Page:
         self.call("Emulation.setEmulatedMedia", media=media, features=preferred)
 
     def show(self, path: Path, *, dark: bool = False) -> Self:
-        """Load a file in a window as large as a screen."""
         self.sized(1280, 900, dark=dark)
         self.open(path.as_uri())
         return self
@@ -121,7 +117,6 @@ def _console(event: Mapping[str, Any]) -> str:
 
 @contextmanager
 def opened(chromium: Chromium) -> Iterator[Page]:
-    """Give an empty page of a browser that ends with the block."""
     with tempfile.TemporaryDirectory(prefix="ebb-chromium-", ignore_cleanup_errors=True) as folder:
         pipe = _Pipe.start(chromium, Path(folder))
         try:
@@ -183,7 +178,6 @@ class _Pipe:
         return result
 
     def events(self, method: str, session: str = "") -> list[dict[str, Any]]:
-        """Return what has happened of that kind, in order."""
         return [
             event["params"]
             for event in self._events
@@ -212,7 +206,6 @@ class _Pipe:
                 self._events.append(message)
 
     def close(self) -> None:
-        """Close the pipes, which ends the browser, and wait until it has ended."""
         for end in (self.writes, self.reads):
             os.close(end)
         until = time.monotonic() + _END_SECONDS

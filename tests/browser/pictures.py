@@ -21,8 +21,6 @@ _HIGH: Final = 900
 
 @dataclass(frozen=True)
 class Picture:
-    """A part of the page: from the top of one element to the end of another."""
-
     first: str
     last: str
     dark: bool = False

@@ -27,7 +27,6 @@ _CPU: Final = "350m"
 
 
 def parts() -> dict[str, str]:
-    """Return what stands between the marks of the page."""
     return {"fleet": fleet(), "diff": diff()}
 
 

@@ -16,8 +16,6 @@ _FIELD: Final = re.compile(r"(?P<name>\w+) += (?:optional\()?(?P<type>\w+(?:\(\w
 
 @dataclass(frozen=True)
 class Row:
-    """One input, or one field of an input that is an object."""
-
     name: str
     type: str
     default: str
@@ -25,7 +23,6 @@ class Row:
 
 
 def inputs(module: Path) -> str:
-    """Return the table of a module's inputs; the fields of an object follow it."""
     rows = sorted(_inputs(module), key=lambda rows: rows[0].name)
     cells = "".join(f"| `{row.name}` | {row.type} | {row.default} | {row.about} |\n" for found in rows for row in found)
     return f"| input | type | default | meaning |\n|---|---|---|---|\n{cells}"

@@ -21,7 +21,6 @@ _GATES_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
 
 
 def gates() -> str:
-    """Return the table of the gates in their order, with what each reads of the policy."""
     return f"{_GATES_HEAD}{''.join(_gates())}"
 
 

@@ -132,7 +132,6 @@ def _written(terminal: int) -> Iterator[str]:
 
 
 def thinned(frames: Sequence[tuple[float, Frame]]) -> list[tuple[float, Frame]]:
-    """Leave frames that differ and are `EVERY` seconds apart, and the last one."""
     kept = list(frames[:1])
     for (at, frame), following in pairwise([*frames, frames[-1]]):
         if frame != kept[-1][1] and (at - kept[-1][0] >= EVERY or following == (at, frame)):

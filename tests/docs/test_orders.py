@@ -52,7 +52,6 @@ def table(title: str, head: str) -> dict[str, str]:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Return each key of a document, as the page writes it, with its value."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield f"{path}.{key}".lstrip("."), each

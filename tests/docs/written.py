@@ -50,7 +50,6 @@ def written() -> dict[Path, str]:
 
 
 def reasons(kind: type[Reason]) -> str:
-    """Return the table of one group of reasons, with the columns that any of them fills."""
     columns = {
         "word": [f"`{word.value}`" for word in kind],
         "meaning": [word.sentence for word in kind],

@@ -82,7 +82,6 @@ def _tree(example: bytes) -> Any:
 
 
 def _containers(tree: Any) -> list[Any]:
-    """Return the mapping or list itself and all within it."""
     found, open_ = [], [tree]
     while open_:
         each = open_.pop()

@@ -29,7 +29,6 @@ def at(entry: Audit) -> float:
 
 
 def is_write(entry: Audit) -> bool:
-    """Whether the request changes something; a dry run does not."""
     return entry["verb"] in WRITES and not is_dry(entry)
 
 
@@ -38,7 +37,6 @@ def is_dry(entry: Audit) -> bool:
 
 
 def evictions(audit: Iterable[Audit]) -> list[Audit]:
-    """Return the evictions that Ebb asked for in earnest, whatever the answer."""
     asked = [entry for entry in by_ebb(audit) if about(entry).get("subresource") == "eviction"]
     return [entry for entry in asked if not is_dry(entry)]
 
@@ -69,8 +67,6 @@ def _request(entry: Audit) -> dict[str, Any]:
 
 
 class _Joining:
-    """Plays the changes one by one and puts the evictions among them."""
-
     def __init__(self, clock: ManualClock, record: Record, audit: Sequence[Audit]) -> None:
         self._clock, self._record = clock, record
         self._actors = {_version_made(entry): str(entry.get("userAgent", "")) for entry in audit}

@@ -92,7 +92,6 @@ def cluster_as(kubeconfig: Path) -> KubernetesCluster:
 
 @pytest.fixture(scope="session")
 def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
-    """The shared control plane with twenty ready nodes of one GKE pool."""
     control_plane.api.create(nodes(NODES))
     until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.nodes())) >= NODES)
     return control_plane
@@ -100,7 +99,6 @@ def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(scope="session")
 def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
-    """The adapter as an administrator on the shared control plane."""
     return cluster_as(twenty_nodes.kubeconfig)
 
 
@@ -159,8 +157,6 @@ def services_on(
 
 @pytest.fixture(scope="session")
 def new_corner(twenty_nodes: ControlPlane) -> Callable[[], Corner]:
-    """Makes corners, for those that several tests share."""
-
     def make() -> Corner:
         name = f"corner-{next(_numbers)}"
         twenty_nodes.api.create([namespace(name)])

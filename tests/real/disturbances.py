@@ -79,7 +79,6 @@ class Disturbances:
         self.say(f"{dict(self.outcomes)}, {claims} claims, killed {self.killer.killed}")
 
     def is_over(self) -> bool:
-        """Whether every drain has ended and no node is held; asks at most every second."""
         threading.Event().wait(1.0)
         self.look()
         return self._memory.has_ended_drains() and not self._load.held()

@@ -52,6 +52,38 @@ def simulated_pool(name: str, least: int, most: int, **more: Any) -> MachinePool
     return MachinePool(name=name, annotations={"kwok.x-k8s.io/node": "fake"}, autoscaling=limits, **more)
 
 
+def policy_text(
+    pool: str,
+    at_once: int,
+    drain: Mapping[str, object],
+    cluster: Mapping[str, object],
+    *,
+    paused: bool = False,
+    **rules: Any,
+) -> str:
+    """Return a policy under which so many nodes of one pool may go at once, without gates but those given."""
+    budgets = {"budgets": [{"nodes": at_once}]}
+    gates = {"timeSinceLastAddition": "0s", "timeGap": "0s", "rate": {"nodes": "100%", "per": "1m"}}
+    open_pool = {
+        "enabled": True,
+        "minimumNodeAge": "0s",
+        "excessNodesThreshold": 0,
+        "disruption": {"consolidateAfter": "1s", "expireAfter": "Never", **budgets},
+    }
+    document = {
+        "dryRun": False,
+        "paused": paused,
+        "cluster": {**gates, "disruption": budgets, **cluster},
+        "drain": drain,
+        "nodePools": {pool: {**open_pool, **rules}},
+    }
+    return json.dumps(document)
+
+
+NO_BUDGET = {"disruption": {"budgets": [{"nodes": 0}]}}
+"""Of a cluster in which no drain begins, and running ones end as they were begun."""
+
+
 @dataclass(frozen=True)
 class RealServices:
     """What the installation stands on: addresses of real things that somebody else starts and ends."""
@@ -120,7 +152,6 @@ class Installation:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What tells a process of Ebb where everything is."""
         return {
             "EBB_CLUSTER": CLUSTER,
             "EBB_TOPIC": TOPIC,
@@ -138,7 +169,6 @@ class Installation:
         }
 
     def tick(self) -> dict[str, Any]:
-        """Call the planner once, as Cloud Scheduler does, and return its summary."""
         response = requests.post(f"http://127.0.0.1:{self.planner_port}/", json={}, timeout=TICK_SECONDS)
         assert response.status_code == 200, f"{response.text}\n{self.said('plan')}"
         summary: dict[str, Any] = response.json()

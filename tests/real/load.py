@@ -1,7 +1,6 @@
 """The world of the killed drainers. Workloads with a PDB keep their size; the others rise and fall in turns."""
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
@@ -28,8 +27,6 @@ _TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 
 
 class ChangingLoad:
-    """The cluster's own life; `random` decides all of it."""
-
     def __init__(self, api: Api, publish: Callable[[Mapping[str, Any]], None], random: Random) -> None:
         self._api, self._publish, self._random = api, publish, random
         self._numbers = itertools.count()
@@ -45,10 +42,7 @@ class ChangingLoad:
         self.top_up()
         self._api.create(_guarded_workloads())
         self._api.create(_workload(name, HIGH if high else LOW) for name, high in self._high.items())
-        try:
-            until("every pod ready", self._has_risen, RISES_IN)
-        except AssertionError as stuck:
-            raise AssertionError(f"{stuck}\n{self._story()}") from stuck
+        until("every pod ready", self._has_risen, RISES_IN)
 
     def _has_risen(self) -> bool:
         self.top_up()
@@ -78,7 +72,6 @@ class ChangingLoad:
             act(self._random.choice(among))
 
     def is_calm(self) -> bool:
-        """Whether every pod that is wanted runs and is Ready, and no other is left."""
         pods = self._api.pods(NAMESPACE)
         wanted = GUARDED * REPLICAS + sum(map(self._replicas, self._high))
         return len(pods) == wanted and all(map(is_healthy, pods))
@@ -86,17 +79,6 @@ class ChangingLoad:
     def is_free(self) -> bool:
         nodes = self._api.nodes()
         return all(taint["key"] != HELD_TAINT for node in nodes for taint in node["spec"].get("taints") or ())
-
-    def _story(self) -> str:
-        """How far the world came: pods by what they are, one that is not Ready, and who keeps nodes closed."""
-        pods = self._api.pods(NAMESPACE)
-        kinds = Counter(
-            (pod["status"].get("phase"), "bound" if pod["spec"].get("nodeName") else "unbound", is_healthy(pod))
-            for pod in pods
-        )
-        one = next((pod for pod in pods if not is_healthy(pod)), {})
-        closed = sum(bool(node["spec"].get("taints")) for node in self._api.nodes())
-        return f"{len(pods)} pods {dict(kinds)}, {closed} nodes with taints, {one.get('metadata')} {one.get('status')}"
 
     def held(self) -> list[str]:
         return [_name(node) for node in self._api.nodes() if _is_held(node)]

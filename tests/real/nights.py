@@ -18,7 +18,6 @@ _EVERY: Final = 4.0
 
 
 def run_pass(ebb: Installation) -> bool:
-    """Let one pass happen; the next one comes some seconds later."""
     begun = monotonic()
     ebb.tick()
     until("the next pass", lambda: monotonic() - begun >= _EVERY)

@@ -1,9 +1,11 @@
 """The cluster of the end-to-end test: twenty half-empty nodes, some eighty pods, PDBs."""
 
+from functools import partial
+
 from infra.local.world.pods import is_healthy
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, namespace, nodes, paced
-from tests.real.installation import simulated_pool
+from tests.real.installation import policy_text, simulated_pool
 from tests.real.waiting import until
 
 POOL = "shop"
@@ -12,26 +14,9 @@ NODES = 20
 APPS = 10
 REPLICAS = 8
 POOLS = {POOL: simulated_pool(POOL, 3, 40)}
-POLICY = """
-dryRun: false
-cluster:
-  minimumNodes: 5
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {budgets: [{nodes: 4}]}
-  rate: {nodes: 100%, per: 1h}
-drain: {timeout: 2m, watchdog: 2m}
-nodePools:
-  shop:
-    enabled: true
-    minimumNodeAge: 0s
-    excessNodesThreshold: 1
-    maxNodesPerPass: 2
-    disruption: {consolidateAfter: 1s, expireAfter: Never, budgets: [{nodes: 4}]}
-"""
-
-NO_MORE = POLICY.replace("disruption: {budgets: [{nodes: 4}]}", "disruption: {budgets: [{nodes: 0}]}")
-"""The same policy under a ceiling of none: no drain begins, running ones end as they were begun."""
+LIMITS = {"minimumNodes": 5, "rate": {"nodes": "100%", "per": "1h"}}
+DRAIN = {"timeout": "2m", "watchdog": "2m"}
+policy = partial(policy_text, POOL, 4, DRAIN, excessNodesThreshold=1, maxNodesPerPass=2)
 
 
 def populate(api: Api, **pace: str) -> None:

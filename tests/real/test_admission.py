@@ -80,8 +80,6 @@ def taints_of(raw: Raw) -> list[Raw]:
 
 
 def refusal(plane: ControlPlane, name: str, change: Callable[[Raw], Raw]) -> str:
-    """Try a patch as the drainer and return how it was refused; empty if it was not."""
-
     def attempt() -> str | None:
         raw = read(plane, name)
         patch = change(raw)

@@ -78,7 +78,6 @@ def _evictions(corner: Corner, pod: str) -> list[dict[str, Any]]:
 
 
 def _deletion(corner: Corner, pod: str) -> dict[str, Any]:
-    """The simulated kubelet's report that the pod has ended."""
     uri = f"/api/v1/namespaces/{corner.namespace}/pods/{pod}"
     said = ("delete", uri)
     found = until(

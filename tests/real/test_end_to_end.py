@@ -11,10 +11,10 @@ from tests.fixtures_real import NewControlPlane
 from tests.real import neighbours
 from tests.real.audit_record import about, at
 from tests.real.control_plane import ControlPlane
-from tests.real.installation import Installation, Memory, RealServices
+from tests.real.installation import NO_BUDGET, Installation, Memory, RealServices
 from tests.real.least_rights import TARGETS, least_rights, user
 from tests.real.nights import node_names, tainted
-from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
+from tests.real.shop_cluster import APPS, LIMITS, POOLS, REPLICAS, policy, populate, ready_pods
 from tests.real.waiting import until
 
 WANTED = 3
@@ -22,10 +22,6 @@ SECONDS = 300.0
 pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(3 * SECONDS)]
 OURS = "ebb"
 PACE = {} if DEEP else {"readiness": "1s"}
-
-
-def moves_jobs(policy: str) -> str:
-    return policy.replace("    enabled: true\n", "    enabled: true\n    jobs: move\n")
 
 
 @pytest.fixture
@@ -37,7 +33,7 @@ def ebb(
         populate(plane.api, **PACE)
         neighbours.add(plane.api)
         services = services_on(plane, kubeconfigs=least_rights(plane))
-        with Installation(services, moves_jobs(POLICY), POOLS) as installation:
+        with Installation(services, policy(LIMITS, jobs="move"), POOLS) as installation:
             yield installation, plane
 
 
@@ -48,7 +44,7 @@ def test_nodes_are_drained_deleted_and_settled_and_every_pod_runs(ebb: tuple[Ins
     order_a_late_move(installation, plane)
 
     until(f"{WANTED} nodes gone", lambda: ticked(installation, plane, before) and late_moves(memory), SECONDS)
-    installation.bucket.put("policies", "policy.yaml", moves_jobs(NO_MORE).encode())
+    installation.bucket.put("policies", "policy.yaml", policy(LIMITS | NO_BUDGET, jobs="move").encode())
     until("every drain settled", lambda: installation.tick() and memory.is_at_rest(), SECONDS)
 
     until("every pod running", lambda: len(ready_pods(plane.api)) == APPS * REPLICAS)

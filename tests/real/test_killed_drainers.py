@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 import pytest
@@ -21,7 +22,7 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import Audit, entries
 from tests.real.control_plane import ControlPlane
 from tests.real.disturbances import TICK_EVERY, Disturbances, Planner
-from tests.real.installation import Installation, RealServices
+from tests.real.installation import NO_BUDGET, Installation, RealServices, policy_text
 from tests.real.load import NAMESPACE, NODES, POOLS, RISES_IN, ChangingLoad
 from tests.real.promise import breaches, rates
 from tests.real.waiting import until
@@ -37,26 +38,13 @@ pytestmark = [
     pytest.mark.timeout(ATTEMPTS * (60 + RISES_IN) + MOST_SECONDS + MOST_SECONDS_TO_END),
 ]
 IN_FLIGHT, HANDS, LEFT = NODES * 2 // 5, NODES * 3 // 5, NODES * 3 // 10
-POLICY = f"""
-dryRun: false
-cluster:
-  minimumNodes: {LEFT}
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {{budgets: [{{nodes: {IN_FLIGHT}}}]}}
-  rate: {{nodes: 2000, per: 1h}}
-drain: {{timeout: 4m, maxGracePeriod: 5s, watchdog: 60s, pendingGrace: 20s, backoff: {{first: 30s, most: 60s}}}}
-nodePools:
-  load:
-    enabled: true
-    scaleDownRequiredUnderutilizedNodeCount: 1
-    minimumNodeAge: 0s
-    excessNodesThreshold: 0
-    maxNodesPerPass: {IN_FLIGHT}
-    unprotected: 75%
-    disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {IN_FLIGHT}}}]}}
-"""
-NO_MORE = POLICY.replace(f"budgets: [{{nodes: {IN_FLIGHT}}}]", "budgets: [{nodes: 0}]", 1)
+LIMITS = {"minimumNodes": LEFT, "rate": {"nodes": 2000, "per": "1h"}}
+DRAIN = {"timeout": "4m", "maxGracePeriod": "5s", "watchdog": "60s", "pendingGrace": "20s",
+         "backoff": {"first": "30s", "most": "60s"}}  # fmt: skip
+policy = partial(
+    policy_text, "load", IN_FLIGHT, DRAIN, scaleDownRequiredUnderutilizedNodeCount=1, maxNodesPerPass=IN_FLIGHT,
+    unprotected="75%",
+)  # fmt: skip
 SETTINGS = {"WORKERS": "5" if DEEP else "4", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20"}
 """Several workers of each function; steps so short that a drain goes over several messages."""
 
@@ -95,7 +83,7 @@ def prepared(
 def _installed(stack: ExitStack, plane: ControlPlane, services: RealServices) -> Prepared:
     random = Random(SEED)  # noqa: S311 - kills, not secrets
     watch = stack.enter_context(Watch(plane.proxy_url))
-    ebb = stack.enter_context(Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS))
+    ebb = stack.enter_context(Installation(services, policy(LIMITS), POOLS, SETTINGS, hands=HANDS))
     return Prepared(plane, ebb, ChangingLoad(plane.api, ebb.publish, random), watch, random)
 
 
@@ -105,7 +93,7 @@ def test_drains_end_well_however_often_their_processes_are_killed(
     disturbances, planner = Disturbances(prepared.ebb, prepared.load, prepared.random), Planner(prepared.ebb)
     planner.start()
     until(f"{WANTED} drains ended", lambda: disturbances.live() >= WANTED, MOST_SECONDS)
-    prepared.ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
+    prepared.ebb.bucket.put("policies", "policy.yaml", policy(LIMITS | NO_BUDGET).encode())
     until("the end of every drain", disturbances.is_over, MOST_SECONDS_TO_END)
     until("every pod ready", prepared.load.is_calm)
     until("the end of the wave", prepared.load.is_free)
@@ -126,7 +114,7 @@ def judged(prepared: Prepared, audit: Sequence[Audit]) -> list[str]:
     evidence = Evidence(
         entries=entries(prepared.watch.seen(), audit),
         pdb_rules=pdb_rules_of(api.budgets(NAMESPACE), api.deployments(NAMESPACE)),
-        limits=limits_of(POLICY, TICK_EVERY),
+        limits=limits_of(policy(LIMITS), TICK_EVERY),
         passes=(),
         cordoned_by_persons=frozenset(prepared.load.cordoned),
     )

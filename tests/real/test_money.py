@@ -119,7 +119,6 @@ Step = Callable[[], object]
 
 @contextmanager
 def by_itself(plane: ControlPlane) -> Iterator[Step]:
-    """The autoscaler alone, one look for each step."""
     autoscaler = Autoscaler(HttpTransport(plane.proxy_url), POOLS, SystemClock(), SETTINGS)
 
     def step() -> None:

@@ -65,7 +65,6 @@ class Dice:
 
 
 def namespaces(plane: ControlPlane, prefix: str, count: int) -> list[str]:
-    """Return new namespaces, once each has the service account that every pod needs."""
     names = [f"{prefix}-{number}" for number in range(count)]
     plane.api.create(namespace(name) for name in names)
     for name in names:

@@ -58,8 +58,6 @@ WORLDS: Final = ("cordoned", "cordoned, all evicted at once", "gone", "gone, all
 
 
 class Cautious(NamedTuple):
-    """A pair that a filter allows and Ebb does not."""
-
     cluster: Cluster
     question: Question
     node: Node

@@ -74,7 +74,6 @@ def path_of(namespace: str, name: str) -> str:
 
 
 def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw) -> str:
-    """Try a patch as the drainer with the option, dry; return how it was refused, empty if it was not."""
     path = f"{path_of(namespace, name)}?dryRun=All"
     return plane.api.refusal("PATCH", path, patch, MERGE_PATCH, user(RESTARTER))
 

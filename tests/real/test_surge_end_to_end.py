@@ -15,7 +15,7 @@ from tests.real.audit_record import Audit, about, by_ebb, is_dry
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, namespace, nodes, paced
-from tests.real.installation import Installation, Memory, RealServices, simulated_pool
+from tests.real.installation import Installation, Memory, RealServices, policy_text, simulated_pool
 from tests.real.least_rights import filled_by_hand, least_rights
 from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
@@ -29,24 +29,7 @@ HUNG = "hung"
 POOLS = {name: simulated_pool(name, 0, 9) for name in (GOING, HANGING)}
 SECONDS = 240.0
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(4 * SECONDS)]
-POLICY = """
-dryRun: false
-cluster:
-  minimumNodes: LEFT
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {budgets: [{nodes: 2}]}
-  rate: {nodes: 100%, per: 1h}
-drain: {timeout: 2m, watchdog: 2m}
-nodePools:
-  POOL:
-    enabled: true
-    minimumNodeAge: 0s
-    excessNodesThreshold: 1
-    scaleDownRequiredUnderutilizedNodeCount: 1
-    singleReplicas: surge
-    disruption: {consolidateAfter: 1s, expireAfter: Never, budgets: [{nodes: 2}]}
-"""
+DRAIN = {"timeout": "2m", "watchdog": "2m"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +44,13 @@ class Site:
 
     def enable(self, pool: str, left: int) -> None:
         """Let the nodes of a pool go, as long as so many are left of both."""
-        self.ebb.bucket.put("policies", "policy.yaml", POLICY.replace("POOL", pool).replace("LEFT", str(left)).encode())
+        limits = {"minimumNodes": left, "rate": {"nodes": "100%", "per": "1h"}}
+        rules: Raw = {
+            "excessNodesThreshold": 1,
+            "scaleDownRequiredUnderutilizedNodeCount": 1,
+            "singleReplicas": "surge",
+        }
+        self.ebb.bucket.put("policies", "policy.yaml", policy_text(pool, 2, DRAIN, limits, **rules).encode())
 
     @property
     def memory(self) -> Memory:
@@ -71,7 +60,6 @@ class Site:
         return any(record.order.node == node and record.outcome for record in self.memory.records())
 
     def stop(self) -> None:
-        """Let every drain end as it was begun, and no other begin."""
         self.ebb.bucket.put("policies", "policy.yaml", b"{}")
         until("every drain settled", lambda: self.ebb.tick() and self.memory.is_at_rest(), SECONDS)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 import pytest
@@ -81,7 +82,6 @@ def create(twin: Twin, name: str, *, ready: bool = True) -> None:
 
 
 def start(twin: Twin, name: str, *, ready: bool = True) -> None:
-    """A pod that its kubelet has started, and that is ready or not."""
     create(twin, name, ready=ready)
     twin.until(f"{name} runs", lambda: twin.ask("GET", f"{PODS}/{name}")[1]["status"].get("phase") == "Running")
     if not ready:
@@ -278,20 +278,13 @@ CASES: list[Any] = [
     pytest.param(grace, id="graces"),
     pytest.param(waiting_pod, id="a pod that does not run yet"),
     pytest.param(taken_name, id="a name that is taken"),
-    pytest.param(
-        lambda twin: generations(twin, "apps", "Deployment", minReadySeconds=5), id="a Deployment's generation"
+    *(
+        pytest.param(partial(generations, group="apps", kind=kind, minReadySeconds=5), id=f"a generation: {kind}")
+        for kind in ("Deployment", "ReplicaSet", "StatefulSet")
     ),
-    pytest.param(lambda twin: generations(twin, "apps", "ReplicaSet", minReadySeconds=5), id="a ReplicaSet's"),
-    pytest.param(lambda twin: generations(twin, "apps", "StatefulSet", minReadySeconds=5), id="a StatefulSet's"),
-    pytest.param(
-        lambda twin: generations(twin, "policy", "PodDisruptionBudget", minAvailable=1), id="a PodDisruptionBudget's"
-    ),
-    pytest.param(
-        lambda twin: brief(twin.ask("GET", f"{PODS}?fieldSelector=spec.unknown=x"))[:3], id="an unknown field selector"
-    ),
-    pytest.param(
-        lambda twin: brief(twin.ask("GET", "/apis/policy/v1beta1/poddisruptionbudgets"))[0], id="an old version"
-    ),
+    pytest.param(partial(generations, group="policy", kind="PodDisruptionBudget", minAvailable=1), id="a budget's"),
+    pytest.param(lambda twin: brief(twin.ask("GET", f"{PODS}?fieldSelector=spec.x=x"))[:3], id="an unknown selector"),
+    pytest.param(lambda twin: brief(twin.ask("GET", BUDGETS.replace("v1", "v1beta1", 1)))[0], id="an old version"),
 ]
 
 

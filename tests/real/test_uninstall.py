@@ -24,7 +24,7 @@ from tests.real.control_plane.manifests import deployment, namespace, nodes
 from tests.real.installation import Installation, Memory, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
 from tests.real.process_killer import stacks
-from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
+from tests.real.shop_cluster import LIMITS, NAMESPACE, POOL, POOLS, policy
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(900)]
@@ -45,7 +45,6 @@ class Site:
     persons_node: str
 
     def shell(self, script: str, environment: dict[str, str]) -> str:
-        """Run lines of the page as a person would, with ebb and kubectl on the PATH."""
         path = [str(Path(sys.executable).parent), str(self.plane.kubeconfig.parent / "bin"), os.environ["PATH"]]
         done = subprocess.run(
             ["sh", "-euc", script],
@@ -108,7 +107,7 @@ def installed(site: Site) -> Iterator[Installation]:
     site.plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
     services = replace(site.services, database=f"ebb-{uuid4().hex[:8]}")
     settings = {"EBB_LOG_LEVEL": "DEBUG"}
-    with Installation(services, POLICY, POOLS, settings) as ebb:
+    with Installation(services, policy(LIMITS), POOLS, settings) as ebb:
         try:
             until("drains in flight", lambda: ticked(ebb) and site.ours())
         except AssertionError as stalled:

@@ -46,7 +46,6 @@ class Watch:
         self.stop()
 
     def stop(self) -> None:
-        """End the record; what happened until now is in it."""
         self._stopping.set()
         for thread in self._threads:
             thread.join(_PATIENCE)

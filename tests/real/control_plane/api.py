@@ -55,7 +55,6 @@ class Api:
     def refusal(
         self, method: str, path: str, body: Mapping[str, Any], content: str = "application/json", user: str = ""
     ) -> str:
-        """Send one request and return how it was refused; empty if it was not."""
         answer = self.request(method, path, body, content, user)
         return "" if answer.status < http.client.BAD_REQUEST else f"{answer.status} {answer.body.get('message')}"
 

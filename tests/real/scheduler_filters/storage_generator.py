@@ -154,7 +154,6 @@ class StorageGenerator:
         return volume
 
     def _disk(self, name: str, modes: list[str]) -> Manifest:
-        """Return a volume, and attach it to some node now and then."""
         dice = self._dice
         meta, spec = {"name": f"pv-{name}"}, {"accessModes": modes, "capacity": {"storage": "1Gi"}}
         volume = {"metadata": meta, "spec": spec, "status": {"phase": "Bound"}}
