@@ -56,12 +56,12 @@ assets: $(VENV)/.dev ## Build Kubernetes and what else real tests need into the 
 	@$(BIN)/python -m tests.assets
 
 soak: $(VENV)/.dev ## Inject faults into histories with new seeds, until Ctrl-C
-	@$(BIN)/python -m tests.faults.soak
+	@$(BIN)/python -m tests.faults.rerun
 
 acceptance: $(VENV)/.dev ## Print which rows of docs/acceptance.md have a passing test
 	$(BIN)/pytest -q -n 2 --dist loadfile --acceptance
 
-bench: $(VENV)/.dev ## Print the benchmarks' ratios, and draw them into build/bench (QUICK=1: small ones, BENCHES=…: some)
+bench: $(VENV)/.dev ## Print the benchmarks' ratios (QUICK=1: small ones, BENCHES=…: some)
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick) $(BENCHES)
 
 fuzz: $(VENV)/.dev ## Feed the readers a million almost valid inputs

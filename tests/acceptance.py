@@ -1,7 +1,4 @@
-"""Which rows of docs/acceptance.md have a passing test: `pytest --acceptance` prints the table at the end.
-
-A row counts as shown only if every test that carries its number passed; a skipped test shows nothing.
-"""
+"""`pytest --acceptance` prints which rows of docs/acceptance.md are shown: their tests passed, and none was skipped."""
 
 from collections import defaultdict
 from collections.abc import Generator
@@ -49,8 +46,6 @@ def pytest_runtest_makereport(
 
 
 class Collector:
-    """Keeps the worst outcome of each test of a row."""
-
     def __init__(self, config: pytest.Config) -> None:
         self._rows = config.stash[OUTCOMES]
 

@@ -1,8 +1,4 @@
-"""`make assets`: builds or fetches the programs that tests on real parts need, once, into the cache.
-
-Each builder writes a line with the time it takes before it begins, and writes nothing where its program is there. What
-this machine cannot have is named with its remedy; with CI=true that is a failure. What the unit tests need comes first.
-"""
+"""`make assets`: builds or fetches, once, what tests on real parts need; with CI=true nothing may lack."""
 
 import os
 import sys

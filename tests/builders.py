@@ -75,7 +75,6 @@ def pod_class(*, owner: str | None = "ReplicaSet/web", cpu: float = 0.1, memory:
 
 
 def pod_template(*containers: Container, asks: ContainerRequests | None = None, **spec: Any) -> PodClass:
-    """A template of pods of `web` with these containers."""
     return pod_class(**{"owner": None, "labels": {"app": "web"}, "asks": asks or ContainerRequests(containers), **spec})
 
 
@@ -89,14 +88,12 @@ def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any
 
 
 def buffer(name: str, replicas: int = 1, **spec: Any) -> CapacityBuffer:
-    """A capacity buffer whose chunks ask for what a pod of these fields would."""
     ready = spec.pop("ready", None)
     chunk = pod_class(owner=f"CapacityBuffer/{name}", **{"labels": {}, **spec})
     return CapacityBuffer(chunk.namespace, name, chunk, replicas, ready)
 
 
 def held(*buffers: CapacityBuffer) -> Buffers:
-    """The buffers of a picture."""
     return Buffers(buffers)
 
 
@@ -110,7 +107,6 @@ def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **given: Any
 
 
 def mounts(*claims: str) -> tuple[Volume, ...]:
-    """The volumes of a pod that uses these claims of its namespace."""
     return tuple(Volume(name, CLAIM, name) for name in claims)
 
 
@@ -139,7 +135,6 @@ def storage(
     attached: Mapping[str, tuple[VolumeAttachment, ...]] | None = None,
     **changes: Any,
 ) -> Storage:
-    """Storage that is known, made of these and of GKE's own class."""
     classes = [storage_class(), *(row for row in rows if isinstance(row, StorageClass))]
     plain = Storage(
         claims={row.key: row for row in rows if isinstance(row, PersistentVolumeClaim)},
@@ -175,7 +170,6 @@ def cluster(
 
 
 def only_empty(snapshot: Snapshot) -> Snapshot:
-    """The same picture with an autoscaler that removes no node on which a pod requests anything."""
     named = tuple(replace(node, labels={**node.labels, names.COMPUTE_CLASS_LABEL: "idle"}) for node in snapshot.nodes)
     classes = ComputeClasses({"idle": AutoscalingPolicy(threshold=Fraction(0))})
     return replace(snapshot, nodes=named, compute_classes=classes)
@@ -190,7 +184,6 @@ def our_taint(order_id: str = "order") -> Taint:
 
 
 def announced_taint(value: str = "") -> Taint:
-    """The soft taint of a node that the autoscaler is about to remove."""
     return Taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", value)
 
 

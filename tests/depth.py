@@ -25,7 +25,6 @@ _EXAMPLES = 100
 
 
 def seed_of(text: str) -> int:
-    """Return the number that the text is, or one that it stands for."""
     return int(text) if text.isdecimal() else crc32(text.encode())
 
 

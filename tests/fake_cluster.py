@@ -70,7 +70,6 @@ class FakeCluster:
                 self.pdbs[thing.key] = thing
 
     def finish(self, *keys: str) -> None:
-        """End the pods of those keys, or all that are deleting."""
         for key in keys or [pod.key for pod in self.pods.values() if pod.deleting]:
             del self.pods[key]
 

@@ -34,8 +34,6 @@ def once(happens: Callable[[], object]) -> Callable[[], None]:
 
 
 def failing(fault: BaseException) -> Callable[[], None]:
-    """Return what raises that, for `meanwhile`."""
-
     def fail() -> None:
         raise fault
 
@@ -148,8 +146,6 @@ class FakeState:
 
 @dataclass
 class FakePolicySource:
-    """A policy, none, or the failure that reading it meets."""
-
     policy: Policy | Exception | None = None
 
     def read(self) -> Policy:
@@ -162,8 +158,6 @@ class FakePolicySource:
 
 @dataclass
 class FakeCommitments:
-    """What Google lists of committed use; `failure` is what listing it meets."""
-
     rows: tuple[ListedCommitment, ...] = ()
     failure: EbbError | None = None
     reads: int = 0
@@ -177,10 +171,7 @@ class FakeCommitments:
 
 @dataclass
 class FakeOrderBus:
-    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets.
-
-    `results_failure` is what the results topic alone meets.
-    """
+    """Keeps what was sent, as a reader sees it; `results_failure` is what the results topic alone meets."""
 
     published: list[Order] = field(default_factory=list)
     rejected: list[tuple[bytes, Mapping[str, str], str]] = field(default_factory=list)
@@ -191,7 +182,6 @@ class FakeOrderBus:
 
     @property
     def drains(self) -> list[Order]:
-        """Return the orders among `published` to drain a node."""
         return [order for order in self.published if order.kind is OrderKind.DRAIN]
 
     def publish(self, order: Order) -> None:
@@ -236,14 +226,11 @@ class FakeLog:
         self.context = {**self.context, **fields}
 
     def of(self, event: str) -> list[dict[str, Any]]:
-        """Return the lines of one event."""
         return [line for line in self.lines if line["event"] == event]
 
 
 @dataclass
 class FakePools:
-    """The pools as GKE would say them, or the failure that asking meets."""
-
     pools: Mapping[str, NodePool] = field(default_factory=dict)
     known: bool = True
     profile: str = "BALANCED"

@@ -62,7 +62,6 @@ def chromium() -> browser.Chromium:
 
 @pytest.fixture(scope="module")
 def window(chromium: browser.Chromium) -> Iterator[Page]:
-    """A page of a browser that a module has for itself."""
     with opened(chromium) as page:
         yield page
 
@@ -88,7 +87,6 @@ def new_pubsub_emulator() -> type[PubSubEmulator]:
 
 @pytest.fixture(scope="session")
 def process_list() -> None:
-    """The command ps."""
     require(lacking(["process_list"]))
 
 
@@ -101,7 +99,6 @@ def scheduler_filters() -> SchedulerFilters:
 
 @pytest.fixture(scope="session")
 def terraform() -> str:
-    """The program; the fixtures of `tests/terraform` bring folders and providers."""
     require(lacking(["terraform"]))
     return "terraform"
 

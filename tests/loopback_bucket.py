@@ -60,6 +60,5 @@ class LoopbackBucket:
 
 
 def _most(asked: str) -> int | None:
-    """Return how many bytes were asked for, from the first; None = all."""
     last = re.fullmatch(r"bytes=0-(\d+)", asked)
     return int(last[1]) + 1 if last else None

@@ -1,8 +1,4 @@
-"""Prints at the end of a run what tests have measured, and what was skipped: one line for each thing that is missing.
-
-Figures are told, not judged by a clock. A test records a line with `record_property(MEASURED, line)`, which reaches the
-main process of pytest-xdist too. Measures that tests and benches share stand here.
-"""
+"""Prints at the end of a run what tests have measured (`record_property(MEASURED, line)`) and what was skipped."""
 
 import json
 from collections import Counter, deque
@@ -62,7 +58,6 @@ def busiest(times: Iterable[float], seconds: float) -> int:
 
 
 def sustained(times: Iterable[float], seconds: float) -> float:
-    """Return the busiest stretch's events per second."""
     return busiest(times, seconds) / seconds
 
 
@@ -72,7 +67,6 @@ def say(what: str, found: str, goal: str) -> None:
 
 
 def timed(function: Callable[[], T]) -> tuple[float, T]:
-    """Return the CPU seconds of a call, and its result."""
     began = process_time()
     result = function()
     return process_time() - began, result

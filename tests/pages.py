@@ -28,7 +28,6 @@ def section(page: Path, title: str) -> str:
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """Return the code blocks of that language."""
     return [body for word, body in _BLOCK.findall(text) if word == language]
 
 
@@ -38,7 +37,6 @@ def languages(text: str) -> set[str]:
 
 
 def prose(text: str) -> str:
-    """Return a page without its code blocks."""
     return _BLOCK.sub("", text)
 
 
@@ -53,11 +51,7 @@ def rows(text: str, head: str) -> Iterator[list[str]]:
 
 
 def filled(text: str, name: str, body: str) -> str:
-    """Return a page with that body between the marks `<!-- name -->` and `<!-- /name -->`.
-
-    Raises:
-        ValueError: the page lacks the marks.
-    """
+    """Return a page with that body between `<!-- name -->` and `<!-- /name -->`. Raises ValueError without them."""
     before, start, rest = text.partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition(f"<!-- /{name} -->")
     if not (start and end):

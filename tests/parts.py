@@ -1,9 +1,4 @@
-"""Runs the parts of `make test` and `make deep`, and shows a line for each with its time and what it left out.
-
-`python -m tests.parts [PART …]`: parts that do not wait for each other run side by side. What a part prints goes to
-`build/log/PART.txt` and is shown if it fails; a part that is named alone is shown as it runs, and not written. With
-EBB_DEEP=1 each part runs whole, and the tests that take longest are listed at the end.
-"""
+"""`python -m tests.parts [PART …]`: runs the parts of `make test`, side by side where none waits for another."""
 
 import os
 import re
@@ -23,7 +18,6 @@ from tests.times import LEFT_OUT, TIMES, Row, read
 
 ROOT: Final = Path(__file__).parents[1]
 LOGS: Final = TIMES.parent / "log"
-SLOWEST: Final = 20
 SHOW_EVERY: Final = 60.0
 """Seconds after which a run that has shown nothing shows what it is doing."""
 _PAUSE: Final = 0.2
@@ -35,8 +29,6 @@ _NOTES: Final = re.compile(r"^(?:\d[\d,]* histories, |\d+ tests?: |building |fet
 
 @dataclass(frozen=True)
 class Part:
-    """Commands for a shell, one after another."""
-
     name: str
     commands: tuple[str, ...]
     after: frozenset[str] = frozenset()
@@ -69,8 +61,6 @@ DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions tests/c
 
 
 class Run:
-    """A part that runs or has ended."""
-
     def __init__(self, part: Part, *, alone: bool) -> None:
         self.part, self.log, self.begun = part, LOGS / f"{part.name}.txt", time.monotonic()
         self.code, self.cpu, self.wall = -1, 0.0, 0.0
@@ -126,8 +116,6 @@ def main(names: Sequence[str]) -> int:
         runs.append(run)
         _say(*described(run, read()))
     rows = [row for row in read() if row.part in chosen_names]
-    if DEEP:
-        _say(*slowest(rows))
     _say(closing(runs, rows, time.monotonic() - begun))
     return 1 if any(run.code for run in runs) else 0
 
@@ -142,7 +130,6 @@ def drop(parts: Collection[str]) -> None:
 
 
 def ended(parts: Sequence[Part]) -> Iterator[Run]:
-    """Run the parts, each when those before it have ended, and return each as it ends."""
     waiting, under_way, shown = list(parts), list[Run](), time.monotonic()
     try:
         while waiting or under_way:
@@ -163,13 +150,11 @@ def ended(parts: Sequence[Part]) -> Iterator[Run]:
 
 
 def ready(waiting: Sequence[Part], not_ended: Collection[Part]) -> list[Part]:
-    """Return the parts that wait for none of those that have not ended."""
     names = {part.name for part in not_ended}
     return [part for part in waiting if not part.after & names]
 
 
 def described(run: Run, rows: Sequence[Row]) -> Iterator[str]:
-    """Give the part's line, its notes, and all that it printed if it failed."""
     printed = run.log.read_text(encoding="utf-8", errors="replace") if run.log.is_file() else ""
     if run.code:
         yield printed.rstrip()
@@ -187,13 +172,6 @@ def outcomes(rows: Sequence[Row]) -> Iterator[str]:
         yield ", ".join(said)
     if left_out:
         yield f"{left_out} left to make deep"
-
-
-def slowest(rows: Sequence[Row]) -> Iterator[str]:
-    """Give the tests that took most CPU, and those files."""
-    yield f"the {SLOWEST} tests that took most CPU (all are in {TIMES.relative_to(ROOT)}):"
-    for row in sorted(rows, key=lambda row: -row.cpu)[:SLOWEST]:
-        yield f"{row.cpu:8.1f} s  {row.test}"
 
 
 def closing(runs: Sequence[Run], rows: Sequence[Row], wall: float) -> str:

@@ -1,8 +1,4 @@
-"""An independent judge of moves: plain Python, pod by pod, no arrays, nothing of the placement it judges.
-
-It answers with sentences, one for each fault; an empty answer means that the moves hold, both while the drained
-nodes still stand there cordoned and after they are gone.
-"""
+"""An independent judge of moves, pod by pod: sentences for faults, with the drained nodes cordoned and gone."""
 
 from collections.abc import Collection, Iterable, Mapping
 

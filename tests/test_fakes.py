@@ -1,6 +1,5 @@
 """The fake cluster decides by budgets as the API server does; what else it promises, the contract asks."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,8 @@ from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import pdb, pod
 from tests.fakes import FakeCluster
+
+SICK = {"ready": False}
 
 
 def test_an_evicted_pod_is_not_paid_for_twice() -> None:
@@ -33,18 +34,10 @@ def test_an_evicted_pod_is_not_paid_for_twice() -> None:
         pytest.param(Answer.GRANTED, {}, [pdb("a", allowed=0, namespace="other")], id="a budget of another namespace"),
         pytest.param(Answer.GRANTED, {"phase": Phase.PENDING}, [pdb("a", allowed=0)], id="a pod that never ran"),
         pytest.param(Answer.GRANTED, {"phase": Phase.FAILED}, [pdb("a", allowed=0)], id="a pod that failed"),
-        pytest.param(Answer.BUDGET, {"ready": False}, [pdb("a", allowed=0)], id="an unhealthy pod"),
+        pytest.param(Answer.BUDGET, SICK, [pdb("a", allowed=0)], id="an unhealthy pod"),
+        pytest.param(Answer.GRANTED, SICK, [pdb("a", allowed=0, always_evict_unhealthy=True)], id="that may always go"),
         pytest.param(
-            Answer.GRANTED,
-            {"ready": False},
-            [replace(pdb("a", allowed=0), always_evict_unhealthy=True)],
-            id="an unhealthy pod that may always go",
-        ),
-        pytest.param(
-            Answer.GRANTED,
-            {"ready": False},
-            [pdb("a", allowed=0, current_healthy=2, desired_healthy=2)],
-            id="an unhealthy pod next to enough healthy ones",
+            Answer.GRANTED, SICK, [pdb("a", allowed=0, current_healthy=2, desired_healthy=2)], id="next to healthy ones"
         ),
         pytest.param(Answer.BUDGET, {}, [pdb("a", observed=False)], id="a status that is of an older spec"),
     ],

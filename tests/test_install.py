@@ -31,7 +31,6 @@ MIB = 1024 * 1024
 
 
 def declared() -> set[str]:
-    """What pip installs with the package: what it names, and what that needs."""
     waiting = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
     found: set[str] = set()
     while waiting:
@@ -98,7 +97,6 @@ def test_the_command_takes_less_than_230_megabytes() -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A kubeconfig of a simulated cluster."""
     running = SimulatedGkeServers(parse("pools: [{name: main, count: 2}]"))
     running.start()
     yield Path(running.environment(tmp_path_factory.mktemp("kubeconfig"))["EBB_KUBECONFIG"])

@@ -113,8 +113,6 @@ def test_a_recent_reading_stands_for_its_time_from_when_it_was_asked_for(expecte
 
 
 class Shelf:
-    """Rows by name, and which names each reading asked for."""
-
     def __init__(self, **rows: int) -> None:
         self.rows, self.asked = rows, list[list[str]]()
 

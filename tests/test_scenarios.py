@@ -1,7 +1,4 @@
-"""Golden scenarios: a cluster and a policy as people write them in, the verdicts that matter out.
-
-Each file in `scenarios/` names only what it is about; everything else has the builders' defaults.
-"""
+"""Golden scenarios (`scenarios/*.yaml`): a cluster and a policy as people write them in, verdicts out."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -67,7 +64,6 @@ def pods_of(number: int, row: Mapping[str, Any]) -> Iterator[Pod]:
 
 
 def marks(scenario: Mapping[str, Any], snapshot: Snapshot, now: datetime) -> dict[str, PoolMarks]:
-    """Mark every node for so long, but for those that the scenario leaves unmarked."""
     since = now - duration(scenario["marked"])
     fresh = set(scenario.get("unmarked", []))
     rows = {pool: [node for node in nodes if node.name not in fresh] for pool, nodes in snapshot.nodes_by_pool.items()}

@@ -7,6 +7,7 @@ from shared.settings import MOST_PASS_SECONDS, MOST_STEP_SECONDS, Settings, read
 from tests.builders import CLUSTER
 
 MINIMAL = {"EBB_CLUSTER": CLUSTER}
+DATABASE = "EBB_FIRESTORE_DATABASE"
 
 
 def test_a_cluster_is_enough() -> None:
@@ -64,19 +65,14 @@ def test_every_variable_of_the_contract_is_read() -> None:
     [
         pytest.param("EBB_CLUSTER is not set.", "EBB_CLUSTER", "", id="no cluster"),
         pytest.param("EBB_CLUSTER: 'prod' is not projects/", "EBB_CLUSTER", "prod", id="a cluster's bare name"),
-        pytest.param(
-            "EBB_CLUSTER: 'projects/p/zones/", "EBB_CLUSTER", "projects/p/zones/z/clusters/c", id="a cluster of a zone"
-        ),
+        pytest.param("EBB_CLUSTER: 'projects/p/zones/", "EBB_CLUSTER", "projects/p/zones/z/clusters/c", id="a zone's"),
         pytest.param("EBB_TOPIC: 'orders' is not projects/", "EBB_TOPIC", "orders", id="a topic's bare name"),
         pytest.param("EBB_REJECTED_TOPIC: 'r' is not", "EBB_REJECTED_TOPIC", "r", id="a rejected topic's bare name"),
         pytest.param("EBB_RESULTS_TOPIC: 'r' is not", "EBB_RESULTS_TOPIC", "r", id="a results topic's bare name"),
         pytest.param("EBB_STATE: 'redis' is neither", "EBB_STATE", "redis", id="an unknown store"),
         pytest.param("EBB_STATE: 'sqlite:' is neither", "EBB_STATE", "sqlite:", id="sqlite without a path"),
         pytest.param(
-            "EBB_FIRESTORE_DATABASE: 'projects/p/ebb' is neither",
-            "EBB_FIRESTORE_DATABASE",
-            "projects/p/ebb",
-            id="half a database's name",
+            f"{DATABASE}: 'projects/p/ebb' is neither", DATABASE, "projects/p/ebb", id="half a database's name"
         ),
         pytest.param("EBB_POLICY: 'gs://b' names no object", "EBB_POLICY", "gs://b", id="a bucket without an object"),
         pytest.param("EBB_POLICY: 'gs://b/' names no object", "EBB_POLICY", "gs://b/", id="a bucket with a slash"),
@@ -117,13 +113,7 @@ def test_a_bad_variable_has_its_sentence(sentence: str, name: str, value: str) -
 )
 def test_the_state_lies_where_its_name_shows(project: str, database: str, written: str) -> None:
     clusters = "projects/my-project/locations/europe-west1/clusters/prod"
-    settings = read_settings(
-        {
-            "EBB_CLUSTER": clusters,
-            "EBB_FIRESTORE_DATABASE": written,
-            "GOOGLE_CLOUD_PROJECT": "functions",
-        }
-    )
+    settings = read_settings({"EBB_CLUSTER": clusters, DATABASE: written, "GOOGLE_CLOUD_PROJECT": "functions"})
 
     assert settings.state_database == (project, database)
 

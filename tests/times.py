@@ -1,8 +1,4 @@
-"""Writes what each test costs: a row of `build/times.tsv` for each, in a run that `EBB_PART` gives a name.
-
-Columns: part, outcome, CPU seconds, wall seconds, test. CPU counts children that have ended. How many tests a part left
-out is a row too, with the outcome `left out` and the number in place of the test.
-"""
+"""Appends to build/times.tsv if `EBB_PART` is set: part, outcome, CPU and wall seconds, test (or how many left out)."""
 
 import os
 import time
@@ -26,13 +22,8 @@ class Row:
     wall: float
     test: str
 
-    @property
-    def file(self) -> str:
-        return self.test.split("::", maxsplit=1)[0]
-
 
 def read(path: Path = TIMES) -> list[Row]:
-    """Return the rows; none if no run has written any."""
     if not path.is_file():
         return []
     rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
@@ -50,7 +41,6 @@ def _is_first(config: pytest.Config) -> bool:
 
 
 def cpu_seconds() -> float:
-    """Seconds of this process and of its children that have ended."""
     children = os.times()
     return time.process_time() + children.children_user + children.children_system
 

@@ -16,7 +16,6 @@ Standing = list[tuple[Pod, Node]]
 
 
 def volume_faults(snapshot: Snapshot, standing: Standing, moves: Mapping[str, str]) -> Iterable[str]:
-    """Tell what is wrong with the volumes of pods that moved, where all lie in their new places."""
     if not snapshot.storage.known:
         return
     for pod, target in standing:

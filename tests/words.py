@@ -1,7 +1,4 @@
-"""Refuses words and long sentences that slow a reader down: `make lint` runs it.
-
-`python -m tests.words PATH …` looks at these files or folders alone. CONTRIBUTING.md has the rules of style.
-"""
+"""`make lint`: refuses words and long sentences (CONTRIBUTING.md); `python -m tests.words PATH …` looks there alone."""
 
 import ast
 import re
@@ -60,8 +57,6 @@ _FIRST_OF_A_BLOCK: Final = re.compile(r"\s*(?:[-*+] |\d+\. |#+ |>|\|)")
 
 
 class Finding(NamedTuple):
-    """A word or a sentence to change, and where it is."""
-
     path: str
     line: int
     about: str
@@ -70,30 +65,15 @@ class Finding(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A piece of a file that somebody reads."""
-
     line: int
     text: str
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the findings below the paths, or all, with the excuses that none needs; return 1 if there is one."""
-    everything = list(findings())
     below = tuple(arguments) or ("",)
-    found = (described(finding) for finding in everything if finding.path.startswith(below) and not is_excused(finding))
-    needless = (f"{file}: {word} needs no excuse any more" for file, word in unused(EXCUSED, everything))
-    return show([*found, *needless])
-
-
-def show(lines: Iterable[str]) -> int:
-    """Print the lines; return 1 if there is one."""
-    shown = "".join(f"{line}\n" for line in lines)
-    sys.stdout.write(shown)
-    return 1 if shown else 0
-
-
-def described(finding: Finding) -> str:
-    return f"{finding.path}:{finding.line}: {finding.about} ({finding.remedy})"
+    found = [row for row in findings() if row.path.startswith(below) and not is_excused(row)]
+    sys.stdout.writelines(f"{row.path}:{row.line}: {row.about} ({row.remedy})\n" for row in found)
+    return 1 if found else 0
 
 
 def findings() -> Iterator[Finding]:
@@ -124,7 +104,6 @@ def _named(file: Path) -> str:
 
 
 def refused_words(path: str, texts: Iterable[Text]) -> Iterator[Finding]:
-    """Find the words of `REFUSED`."""
     for (line, text), (refused, instead) in product(texts, _REFUSED):
         for match in refused.finditer(text):
             at = line + text.count("\n", 0, match.start())
@@ -133,11 +112,6 @@ def refused_words(path: str, texts: Iterable[Text]) -> Iterator[Finding]:
 
 def is_excused(finding: Finding, excuses: Iterable[tuple[str, str]] = EXCUSED) -> bool:
     return any(finding.about == word and fnmatch(finding.path, file) for file, word in excuses)
-
-
-def unused(excuses: Iterable[tuple[str, str]], found: Sequence[Finding]) -> list[tuple[str, str]]:
-    """Return the excuses that no finding needs."""
-    return [excuse for excuse in excuses if not any(is_excused(finding, [excuse]) for finding in found)]
 
 
 def long_sentences(path: str, texts: Iterable[Text]) -> Iterator[Finding]:

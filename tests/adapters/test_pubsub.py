@@ -11,7 +11,7 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.pubsub import PubSubOrders, PushMessage, unwrap
+from shared.adapters.pubsub import PubSubOrders, PushMessage, may_publish, unwrap
 from shared.core.reasons import Outcome
 from shared.core.records.orders import result_of
 from shared.errors import BadOrder, EbbError, Retryable, Terminal
@@ -78,6 +78,16 @@ def test_a_rejected_message_at_the_limits_is_kept(rejected: tuple[str, str]) -> 
         pulled = readers.pull(request={"subscription": subscription, "max_messages": 1}, timeout=SECONDS)
     kept = dict(pulled.received_messages[0].message.attributes)
     assert kept == {**{f"a{number}": "x" for number in range(99)}, "why": "é" * 512}
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_whether_one_may_publish_is_asked_of_the_topic(rejected: tuple[str, str]) -> None:
+    topic, _ = rejected
+
+    assert may_publish(topic)
+    with pytest.raises(Terminal):
+        may_publish(f"{topic}-gone")
 
 
 TEXT = st.text(max_size=20)

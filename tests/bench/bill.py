@@ -1,7 +1,4 @@
-"""What a day's count costs in a month, at list prices. Prices are Google's, as their public pages last said them.
-
-Not verified on the day of reading: prices and free tiers change, and differ by region. us-central1, US dollars.
-"""
+"""A month's cost of a day's count, at list prices of us-central1 in dollars; not verified on the day of reading."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -25,7 +22,6 @@ class Item:
     """Whether one cluster alone has what is free; else all that a billing account or a project pays for share it."""
 
     def dollars(self, a_day: float) -> float:
-        """Return a month's cost beyond the free tier."""
         return max(0.0, a_day * DAYS - self.free) * self.price
 
     def dollars_at_most(self, a_day: float) -> float:
@@ -33,7 +29,6 @@ class Item:
         return a_day * DAYS * self.price
 
     def dollars_of(self, clusters: int, a_day: float) -> float:
-        """Return a month's cost of several clusters in one project."""
         if self.of_one_cluster:
             return self.dollars(a_day) + (clusters - 1) * self.dollars_at_most(a_day)
         return self.dollars(clusters * a_day)

@@ -64,7 +64,6 @@ def command_line(*, quick: bool) -> None:
 
 
 def _seconds(command: list[str]) -> float:
-    """Return the CPU seconds of a process and of what it starts."""
     before = os.times()
     subprocess.run(command, capture_output=True, timeout=120, check=False)
     after = os.times()

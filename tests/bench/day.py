@@ -1,15 +1,15 @@
-"""A simulated day of a cluster of 200 nodes on counting ports: evening scale-in, drains at night, demand at dawn.
-
-The world is coarse where nothing is billed for it: pods find a node at once, the autoscaler deletes a drained node
-after ten minutes and adds nodes at dawn. Both functions are the real ones.
-"""
+"""A day of 200 nodes on counting ports, with the real functions; the world is coarse where nothing is billed for it."""
 
 import base64
+import io
 import json
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
+import msgspec
 from msgspec import structs
 
 from functions.drainer.main import PushReply, receive
@@ -20,14 +20,86 @@ from shared.adapters.prices import load
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
+from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
-from shared.core.records.orders import Order, encode
+from shared.core.records.orders import DrainResult, Order, encode
 from shared.log import JsonLog
+from shared.port_types import DocumentKey, StoredDocument
 from shared.ports import Ports
 from shared.settings import Settings
-from tests.bench.counting import CountingBus, CountingPolicy, CountingState, CountingStream
 from tests.builders import CLUSTER, node, pod, pod_class
-from tests.fakes import FakeClock, FakeCluster, FakeCommitments, FakePools
+from tests.fakes import FakeClock, FakeCluster, FakeCommitments, FakeOrderBus, FakePolicySource, FakePools, FakeState
+
+T = TypeVar("T")
+LEAST_MESSAGE = 1000
+"""Bytes that each request of Pub/Sub counts as at least (cloud.google.com/pubsub/pricing)."""
+
+
+class CountingState(FakeState):
+    """A read, a write or a delete is one document; a query reads at least one."""
+
+    def __init__(self, cluster: str, now: Callable[[], datetime]) -> None:
+        super().__init__(cluster, now)
+        self.counted: dict[str, int] = {"reads": 0, "writes": 0, "created to expire": 0}
+
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
+        self.counted["reads"] += 1
+        return super().get(key)
+
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
+        self.counted["writes"] += 1
+        self.counted["created to expire"] += expected is None and key.collection in {"runs", "drains"}
+        return super().put(key, value, expected)
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
+        found = super().all(collection, type_)
+        self.counted["reads"] += 0 if found else 1
+        return found
+
+
+@dataclass
+class CountingPolicy(FakePolicySource):
+    reads: int = 0
+
+    def read(self) -> Policy:
+        self.reads += 1
+        return super().read()
+
+
+@dataclass
+class CountingBus(FakeOrderBus):
+    """A message is billed when it is published and when it is pushed."""
+
+    messages: int = 0
+    billed_bytes: int = 0
+
+    def publish(self, order: Order) -> None:
+        self._count(len(encode(order)), deliveries=1)
+        super().publish(order)
+
+    def report(self, result: DrainResult) -> None:
+        self._count(len(msgspec.json.encode(result)), deliveries=0)
+        super().report(result)
+
+    def _count(self, size: int, *, deliveries: int) -> None:
+        self.messages += 1
+        self.billed_bytes += max(size, LEAST_MESSAGE) * (1 + deliveries)
+
+
+@dataclass
+class CountingStream(io.StringIO):
+    """Keeps each line with the minute in which it was written."""
+
+    now: Callable[[], datetime]
+    lines: list[tuple[datetime, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def write(self, text: str) -> int:
+        self.lines.append((self.now().replace(second=0, microsecond=0), text))
+        return len(text)
+
 
 NODES, POOLS, PODS_A_NODE = 200, 4, 9
 EVERY = timedelta(minutes=5)
@@ -47,8 +119,6 @@ _SIZE = 0.33
 
 
 class Day:
-    """The world, the two functions, and what they have used."""
-
     def __init__(self, start: datetime) -> None:
         self.clock = FakeClock(start)
         self.cluster = FakeCluster(now=self.clock.now)
@@ -73,7 +143,6 @@ class Day:
         self._grow()
 
     def run(self, hours: int = 24) -> None:
-        """Let the hours pass, a tick every five minutes."""
         end = self.clock.now() + timedelta(hours=hours)
         following = self.clock.now()
         while following < end:
@@ -100,7 +169,6 @@ class Day:
         tick(desk, Tick(owner=at, schedule_time=at))
 
     def _deliver(self, order: Order) -> int:
-        """Push one message and return the seconds that it took."""
         self.requests["drainer"] += 1
         message = {"data": base64.b64encode(encode(order)).decode(), "messageId": "m",
                    "publishTime": self.clock.now().isoformat()}  # fmt: skip
@@ -121,7 +189,6 @@ class Day:
             self._grow()
 
     def _grow(self) -> None:
-        """Bring the cluster to its size of the day: nodes are added, and filled."""
         for number in range(NODES - len(self.cluster.nodes)):
             self._born += 1
             self._add(node(f"n{self._born}", pool=f"pool-{number % POOLS}", created=self.clock.now()))
@@ -148,7 +215,6 @@ class Day:
         self.cluster.put(pod(f"web-{self._born}", on=name, kind=spec, created=self.clock.now()))
 
     def _autoscaler(self) -> None:
-        """Delete nodes that have been drained for ten minutes."""
         now = self.clock.now()
         for emptied in [held for held in self.cluster.nodes.values() if held.drain_taint]:
             if (

@@ -1,7 +1,4 @@
-"""`ebb plan` and `ebb why-not` from their start to the table: CPU seconds of processes, on dumps of four sizes.
-
-Ratios are to one plan of the same dump, `ebb plan --no-forecast`: a forecast makes many plans, and why-not more.
-"""
+"""CPU seconds of `ebb plan` and `ebb why-not`, against one plan of the same dump (`ebb plan --no-forecast`)."""
 
 import json
 import resource
@@ -45,7 +42,6 @@ def _ratio(seconds: float, one: float) -> str:
 
 
 def _seconds(path: Path, *command: str) -> float:
-    """Return the CPU seconds of a command about the dump, in a process of its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     words = [sys.executable, "-m", "functions.cli.main", *command, "--dump", str(path)]
     subprocess.run(words, check=True, capture_output=True)

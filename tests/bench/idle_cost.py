@@ -1,7 +1,4 @@
-"""What one installation uses and costs: a simulated day of 200 nodes at a five-minute schedule, counted.
-
-`python -m tests.bench idle_cost` prints the table; `python -m tests.bench.idle_cost` also writes it to docs/cost.md.
-"""
+"""What one installation costs, counted over a simulated day; `python -m tests.bench.idle_cost` writes docs/cost.md."""
 
 import json
 import re
@@ -86,7 +83,6 @@ def _metric_bytes(lines: Lines) -> int:
 
 
 def table() -> str:
-    """Return the page's table."""
     usual, everything = counted()
     head = "| what | a day, counted | free each month | beyond | a month | a month without free tier |\n"
     rows = [_row(name, ITEMS[name].what, usual) for name in ITEMS]
@@ -119,7 +115,6 @@ def _fleet(usual: Count) -> str:
 
 
 def month(clusters: int, a_day: Count) -> float:
-    """Return what some clusters of one project, each of that use, cost a month in dollars."""
     return sum(ITEMS[name].dollars_of(clusters, a_day[name]) for name in ITEMS)
 
 
@@ -132,20 +127,17 @@ def _row(name: str, what: str, count: Count) -> str:
 
 
 def written(text: str) -> str:
-    """Return the page with this count's table in it."""
     before, _, rest = text.partition(START)
     return before + START + table() + END + rest.partition(END)[2]
 
 
 def numbers(text: str) -> dict[str, float]:
-    """Return what the page's table says was counted in a day."""
     shown = text.partition(START)[2].partition(END)[0]
     rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \|", shown, re.MULTILINE)
     return {what: float(number.replace(",", "")) for what, number in rows}
 
 
 def several(text: str) -> dict[int, float]:
-    """Return what the page says that several clusters cost a month."""
     return {int(clusters): float(dollars) for clusters, dollars in re.findall(r"\b(\d+): \$(\d+\.\d\d)", text)}
 
 

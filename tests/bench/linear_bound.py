@@ -18,10 +18,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
 _MANY: Final = 20
 """Where a mean node takes more pods than this, rounding down is not worth a row."""
 
@@ -48,16 +44,7 @@ class BoundNode:
     pinned: bool = False
 
 
-@dataclass(frozen=True)
-class Bound:
-    """The most that can be saved, and which share of each node goes in that solution."""
-
-    saving: float
-    shares: Floats
-
-
-def most_saved(nodes: Sequence[BoundNode]) -> Bound:
-    """Return the bound."""
+def most_saved(nodes: Sequence[BoundNode]) -> float:
     # Only `make bench` installs it; the program itself is tested without.
     from scipy.optimize import linprog  # noqa: PLC0415
 
@@ -73,13 +60,11 @@ def most_saved(nodes: Sequence[BoundNode]) -> Bound:
     }
     found = linprog(costs, bounds=limits, **{name: side for name, side in sides.items() if side is not None})
     assert found.status == 0, f"the bound's linear program: {found.message}"
-    return Bound(-float(found.fun), np.asarray(found.x[: len(nodes)]))
+    return -float(found.fun)
 
 
 @dataclass
 class Rows:
-    """Linear rows, each with its right-hand side."""
-
     left: list[Mapping[int, float]] = field(default_factory=list)
     right: list[float] = field(default_factory=list)
 
@@ -88,7 +73,6 @@ class Rows:
         self.right.append(right)
 
     def matrix(self, columns: int) -> Any:
-        """Return the rows as scipy takes them."""
         from scipy.sparse import coo_array  # noqa: PLC0415 - as above
 
         entries = [(place, column, value) for place, row in enumerate(self.left) for column, value in row.items()]

@@ -1,8 +1,4 @@
-"""Twenty orders at once in one drainer instance, each needing a whole picture: memory over idle, and time.
-
-Beside it the old way, in which every order reads the cluster by itself. Each figure is a process of its own on one CPU,
-with the real Kubernetes adapter on pages that lie on disk, and without TLS.
-"""
+"""Memory and time of twenty orders at once in one drainer instance: the real adapter on pages on disk, on one CPU."""
 
 import json
 import os
@@ -11,10 +7,9 @@ import sys
 import tempfile
 import threading
 from base64 import b64encode
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic, process_time, sleep
+from time import monotonic, process_time
 from typing import Any, Final
 
 from functions.drainer.main import receive
@@ -22,13 +17,12 @@ from shared.adapters.kubernetes.client import KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.adapters.prices import load
-from shared.adapters.process import system_time
+from shared.adapters.process import SystemClock, system_time
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, encode
 from shared.ports import Ports
-from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.bench import pages
 from tests.builders import CLUSTER
@@ -41,16 +35,6 @@ MOST_ADDED: Final = 150
 MOST_SECONDS: Final = 55.0
 """Of CPU time: a request of the drainer is cut off then."""
 _EMPTY: Final = b'{"metadata":{},"items":[]}'
-
-
-class Clock:
-    """The real one: the threads of an instance wait for each other."""
-
-    def monotonic(self) -> float:
-        return monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        sleep(seconds)
 
 
 class Pages(KubernetesClient):
@@ -75,7 +59,6 @@ class Pages(KubernetesClient):
 
 
 def lay_out(folder: Path, nodes: int, pods: int) -> None:
-    """Write the pages of a cluster."""
     _write(folder, "pods", list(range(0, pods, pages.PAGE)), pages.pod_pages(nodes, pods))
     rows = pages.nodes(nodes)
     starts = list(range(0, nodes, pages.PAGE))
@@ -91,8 +74,7 @@ def _write(folder: Path, kind: str, starts: list[int], made: Any) -> None:
         (folder / f"{kind}-{number}").write_text(json.dumps(document))
 
 
-def child(folder: Path, *, shared: bool) -> dict[str, Any]:
-    """Deliver the orders at once in this process and return what it took."""
+def child(folder: Path) -> dict[str, Any]:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     client = Pages(folder)
     ports = ports_of(KubernetesCluster(client))
@@ -100,8 +82,7 @@ def child(folder: Path, *, shared: bool) -> dict[str, Any]:
     replies: list[int] = []
 
     def drain(number: int) -> None:
-        own = ports if shared else replace(ports, shared=SharedReadings())
-        reply = receive(own, Settings(cluster=CLUSTER), push(number), f"step-{number}")
+        reply = receive(ports, Settings(cluster=CLUSTER), push(number), f"step-{number}")
         replies.append(reply.value)
 
     threads = [threading.Thread(target=drain, args=(number,)) for number in range(ORDERS)]
@@ -124,7 +105,7 @@ def ports_of(cluster: KubernetesCluster) -> Ports:
     pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(10)})
     policy = FakePolicySource(Policy(dry_run=False, other_pools=PoolPolicy(enabled=True)))
     state = FakeState(now=system_time)
-    return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog(), load(), FakeCommitments())
+    return Ports(cluster, pools, state, policy, FakeOrderBus(), SystemClock(), FakeLog(), load(), FakeCommitments())
 
 
 def push(number: int) -> bytes:
@@ -134,11 +115,6 @@ def push(number: int) -> bytes:
         order_id=f"order-{number}", cluster=CLUSTER, node=pages.node_name(number), reason=DrainReason.MANUAL,
         issued_at=now, expires_at=now + timedelta(minutes=10), dry_run=True,
     )  # fmt: skip
-    return envelope(order)
-
-
-def envelope(order: Order) -> bytes:
-    """Return the order as Pub/Sub pushes it."""
     told = {"messageId": order.order_id, "publishTime": order.issued_at.isoformat()}
     message = {"data": b64encode(encode(order)).decode(), **told}
     return json.dumps({"message": message, "subscription": "s"}).encode()
@@ -149,24 +125,19 @@ def _memory(name: str) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
 
 
-def measured(folder: Path, how: str) -> dict[str, Any]:
-    """Return what a process of its own found; `how` is `shared` or `each`."""
-    asked = [sys.executable, "-m", "tests.bench.orders_at_once", str(folder), how]
+def measured(folder: Path) -> dict[str, Any]:
+    asked = [sys.executable, "-m", "tests.bench.orders_at_once", str(folder)]
     found: dict[str, Any] = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
     return found
 
 
 def run(*, quick: bool) -> None:
-    """Print memory and time, and hold the bounds."""
-    clusters = ((500, 15_000, True),) if quick else ((500, 15_000, True), (5_000, 150_000, False))
-    for nodes, pods, with_old in clusters:
+    for nodes, pods in ((500, 15_000),) if quick else ((500, 15_000), (5_000, 150_000)):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             lay_out(folder, nodes, pods)
-            ours = measured(folder, "shared")
+            ours = measured(folder)
             _say(f"{nodes}/{pods}: {ORDERS} orders at once", ours)
-            if with_old:
-                _say(f"{nodes}/{pods}: the same, each reading by itself", measured(folder, "each"))
         assert ours["replies"] == [204], ours
         assert ours["cpu"] <= MOST_SECONDS, ours
         assert nodes > 500 or ours["added"] <= MOST_ADDED, ours
@@ -178,4 +149,4 @@ def _say(what: str, found: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(child(Path(sys.argv[1]), shared=sys.argv[2] == "shared")))  # noqa: T201 - to its parent
+    print(json.dumps(child(Path(sys.argv[1]))))  # noqa: T201 - to its parent

@@ -29,7 +29,6 @@ def document() -> bytes:
 
 
 def evaluated(policy: Policy, calendar: Calendar) -> list[int | None]:
-    """Return what each pool allows, as a pass asks for it."""
     return [limit_now(pool.budgets, DrainReason.UNDERUTILIZED, 10, calendar) for pool in policy.pools.values()]
 
 

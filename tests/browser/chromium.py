@@ -1,7 +1,4 @@
-"""Chromium without its window: the one that is installed, or Debian's package, unpacked once into a cache.
-
-Starts nothing.
-"""
+"""Chromium without its window: the one that is installed, or Debian's package, unpacked once into a cache."""
 
 import os
 import shutil
@@ -11,26 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from tests.browser import debian
+from tests.browser.fonts import configuration
 
 PACKAGES: Final = ("chromium-headless-shell", "fonts-liberation")
 INSTALLED: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _PROGRAM: Final = Path("usr/lib/chromium/chromium-headless-shell")
-_FONTS: Final = """\
-<?xml version="1.0"?>
-<fontconfig>
-  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
-  <dir>{folder}</dir>
-  <match target="pattern">
-    <test name="family"><string>system-ui</string></test>
-    <edit name="family" mode="prepend" binding="strong"><string>Liberation Sans</string></edit>
-  </match>
-  <match target="pattern">
-    <test name="family"><string>sans-serif</string></test>
-    <edit name="family" mode="prepend" binding="strong"><string>Liberation Sans</string></edit>
-  </match>
-</fontconfig>
-"""
-"""So that pictures have the same letters on every machine."""
+_SYSTEMS_FONTS: Final = '<include ignore_missing="yes">/etc/fonts/fonts.conf</include>'
 
 
 class ChromiumError(RuntimeError):
@@ -39,8 +22,6 @@ class ChromiumError(RuntimeError):
 
 @dataclass(frozen=True)
 class Chromium:
-    """A program, and what it needs in its environment."""
-
     program: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -59,11 +40,7 @@ def missing(env: Mapping[str, str] = os.environ) -> str | None:
 
 
 def locate(env: Mapping[str, str] = os.environ) -> Chromium:
-    """Return Chromium, fetching Debian's package first if none is there (about 100 MB, once).
-
-    Raises:
-        ChromiumError, DebianError: it cannot be had.
-    """
+    """Get Chromium, fetching Debian's package once (100 MB) if there is none. Raises ChromiumError or DebianError."""
     if given := env.get("EBB_CHROMIUM"):
         if not Path(given).is_file():
             raise ChromiumError(f"EBB_CHROMIUM={given} is no file: name the program or unset it")
@@ -76,7 +53,6 @@ def locate(env: Mapping[str, str] = os.environ) -> Chromium:
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of the cache, there or not."""
     return debian.home("chromium", PACKAGES, env)
 
 
@@ -89,5 +65,6 @@ def _unpacked(folder: Path) -> Chromium:
     debian.unpack(folder, PACKAGES, _PROGRAM)
     libraries = sorted({str(path.parent) for path in (folder / "usr/lib").rglob("*.so*")})
     fonts = folder / "fonts.conf"
-    fonts.write_text(_FONTS.format(folder=folder / "usr/share/fonts"), encoding="utf-8")
+    families = dict.fromkeys(("system-ui", "sans-serif"), "Liberation Sans")  # the same letters on every machine
+    fonts.write_text(configuration(folder / "usr/share/fonts", families, _SYSTEMS_FONTS), encoding="utf-8")
     return Chromium(folder / _PROGRAM, {"LD_LIBRARY_PATH": ":".join(libraries)}).with_fonts(fonts)

@@ -1,8 +1,4 @@
-"""Debian's packages, unpacked once into the cache: nothing is installed, and no rights are needed.
-
-apt keeps its lists in a folder of its own here. Debian's archive holds the newest version only, so the cache is kept by
-the names of the packages and the release of Debian.
-"""
+"""Debian's packages, unpacked once into the cache by their names and the release; nothing is installed."""
 
 import hashlib
 import os
@@ -27,25 +23,17 @@ class DebianError(RuntimeError):
 
 
 def has_tools(env: Mapping[str, str] = os.environ) -> bool:
-    """Whether this machine can fetch and unpack Debian's packages."""
     return all(shutil.which(tool, path=env.get("PATH")) for tool in _TOOLS)
 
 
 def home(kind: str, packages: Sequence[str], env: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of the cache, there or not."""
     release = platform.freedesktop_os_release().get("VERSION_CODENAME", "") if sys.platform == "linux" else ""
     key = hashlib.sha256(" ".join((*packages, release, platform.machine())).encode()).hexdigest()[:16]
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ebb" / kind / key
 
 
 def unpack(folder: Path, packages: Sequence[str], proof: Path, *, alone: bool = False) -> None:
-    """Unpack packages into the folder, unless the file `proof` is in there; with what they depend on, or alone.
-
-    Processes that ask at the same time fetch once, and what is cached is whole.
-
-    Raises:
-        DebianError: they cannot be had.
-    """
+    """Unpack packages, with dependencies or alone, once and whole, unless `proof` is there. Raises DebianError."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with locked(folder.parent / f"{folder.name}.lock"):
         if not (folder / proof).is_file():

@@ -1,8 +1,4 @@
-"""One page in Chromium, driven over its DevTools protocol by two pipes: no port, no library, and it ends with them.
-
-Source: https://chromedevtools.github.io/devtools-protocol (domains Browser, Emulation, Input, Network, Page, Runtime,
-Target).
-"""
+"""One page in Chromium over two pipes of its DevTools protocol (https://chromedevtools.github.io/devtools-protocol)."""
 
 import base64
 import json
@@ -37,8 +33,6 @@ _READ, _WRITE = 3, 4
 
 @dataclass
 class Page:
-    """A page, and all that it said and asked for since it was opened."""
-
     pipe: "_Pipe"
     session: str
     said: list[str] = field(default_factory=list)
@@ -47,18 +41,15 @@ class Page:
     """Addresses that it wanted to load."""
 
     def call(self, method: str, **given: Any) -> dict[str, Any]:
-        """Call the protocol for this page."""
         return self.pipe.call(method, given, self.session)
 
     def open(self, address: str) -> None:
-        """Load an address, and wait until all of it is there."""
         self.pipe.forget()
         self.call("Page.navigate", url=address)
         self.pipe.wait(lambda: bool(self.pipe.events("Page.loadEventFired")), f"{address} did not load")
         self.look_back()
 
     def value(self, expression: str) -> Any:
-        """Return what an expression of JavaScript is worth, as JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(f"{expression}: {answer['exceptionDetails']}")
@@ -66,7 +57,6 @@ class Page:
         return answer["result"].get("value")
 
     def of_all(self, selector: str, expression: str) -> list[Any]:
-        """Return what the expression is of `each` element."""
         found: list[Any] = self.value(f"[...document.querySelectorAll({selector!r})].map((each) => {expression})")
         return found
 
@@ -74,7 +64,6 @@ class Page:
         return self.of_all(selector, "each.innerText")
 
     def rows(self, table: str) -> list[list[str]]:
-        """Return the cells of a table, those of a folded one, too."""
         cells = "[...each.children].map((cell) => (cell.innerText || cell.textContent).trim())"
         return self.of_all(f"{table} tbody tr", cells)
 
@@ -85,14 +74,12 @@ class Page:
         self.value(f"document.querySelector({selector!r}).click()")
 
     def press(self, key: str, code: int = 0, *, shift: bool = False) -> None:
-        """Press a key and let it go."""
         text = {"text": "\r"} if key == "Enter" else {}
         given = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
         self.call("Input.dispatchKeyEvent", type="keyDown", **given, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **given)
 
     def write(self, text: str) -> None:
-        """Type into what has the focus."""
         self.call("Input.insertText", text=text)
 
     def sized(self, width: int, height: int, *, dark: bool = False, media: str = "screen") -> None:
@@ -102,7 +89,6 @@ class Page:
         self.call("Emulation.setEmulatedMedia", media=media, features=preferred)
 
     def show(self, path: Path, *, dark: bool = False) -> Self:
-        """Load a file in a window as large as a screen."""
         self.sized(1280, 900, dark=dark)
         self.open(path.as_uri())
         return self
@@ -114,11 +100,9 @@ class Page:
         return base64.b64decode(answer["data"])
 
     def printed(self) -> bytes:
-        """Return the page as it is printed, a PDF."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     def look_back(self) -> None:
-        """Take over what has happened meanwhile."""
         self.said = [*map(_console, self.pipe.events("Runtime.consoleAPICalled", self.session))]
         self.said += [
             str(event["exceptionDetails"]) for event in self.pipe.events("Runtime.exceptionThrown", self.session)
@@ -133,7 +117,6 @@ def _console(event: Mapping[str, Any]) -> str:
 
 @contextmanager
 def opened(chromium: Chromium) -> Iterator[Page]:
-    """Give an empty page of a browser that ends with the block."""
     with tempfile.TemporaryDirectory(prefix="ebb-chromium-", ignore_cleanup_errors=True) as folder:
         pipe = _Pipe.start(chromium, Path(folder))
         try:
@@ -195,7 +178,6 @@ class _Pipe:
         return result
 
     def events(self, method: str, session: str = "") -> list[dict[str, Any]]:
-        """Return what has happened of that kind, in order."""
         return [
             event["params"]
             for event in self._events
@@ -203,15 +185,10 @@ class _Pipe:
         ]
 
     def forget(self) -> None:
-        """Let nothing have happened so far."""
         self._events.clear()
 
     def wait(self, come: Callable[[], bool], otherwise: str) -> None:
-        """Read until that has come.
-
-        Raises:
-            ChromiumError: it does not come in time, or the browser ends before.
-        """
+        """Read until that has come. Raises ChromiumError if it does not come in time, or the browser ends before."""
         until = time.monotonic() + _ANSWER_SECONDS
         while not come():
             readable, _, _ = select.select([self.reads], [], [], max(0.0, until - time.monotonic()))
@@ -229,7 +206,6 @@ class _Pipe:
                 self._events.append(message)
 
     def close(self) -> None:
-        """Close the pipes, which ends the browser, and wait until it has ended."""
         for end in (self.writes, self.reads):
             os.close(end)
         until = time.monotonic() + _END_SECONDS

@@ -1,7 +1,4 @@
-"""Sets of fonts that a page is shown in, whatever the machine has: fontconfig is shown one set, and nothing else.
-
-A page asks for `sans-serif`, and each machine serves it with a font of other widths.
-"""
+"""Sets of fonts of other widths that a page is shown in: fontconfig is shown one of them, and nothing else."""
 
 import os
 from collections.abc import Mapping
@@ -14,8 +11,6 @@ from tests.browser import debian
 
 @dataclass(frozen=True)
 class FontSet:
-    """Debian's package, one of its files, and the families that serve text and code."""
-
     package: str
     file: str
     text: str
@@ -30,7 +25,7 @@ FONT_SETS: Final[Mapping[str, FontSet]] = {
     "Noto Mono": FontSet("fonts-noto-mono", "noto/NotoMono-Regular.ttf", "Noto Mono", "Noto Mono"),
 }
 """As wide as Arial; a sixth wider; each letter as wide as the widest."""
-_GENERIC: Final = {"text": ("sans", "sans-serif", "system-ui"), "code": ("monospace", "ui-monospace")}
+_TEXT, _CODE = ("sans", "sans-serif", "system-ui"), ("monospace", "ui-monospace")
 _RULE: Final = """\
   <match target="pattern">
     <test name="family"><string>{generic}</string></test>
@@ -40,10 +35,16 @@ _RULE: Final = """\
 _CONFIGURATION: Final = """\
 <?xml version="1.0"?>
 <fontconfig>
+  {more}
   <dir>{fonts}</dir>
-  <cachedir>{cache}</cachedir>
 {rules}</fontconfig>
 """
+
+
+def configuration(fonts: Path, families: Mapping[str, str], more: str) -> str:
+    """Return what fontconfig is to read: a folder of fonts, by generic name the family that serves it, and more."""
+    rules = (_RULE.format(generic=generic, family=family) for generic, family in families.items())
+    return _CONFIGURATION.format(fonts=fonts, rules="".join(rules), more=more)
 
 
 def missing(env: Mapping[str, str] = os.environ) -> str | None:
@@ -54,11 +55,7 @@ def missing(env: Mapping[str, str] = os.environ) -> str | None:
 
 
 def locate(env: Mapping[str, str] = os.environ) -> Mapping[str, Path]:
-    """Return the configuration of each set for FONTCONFIG_FILE, fetching the packages first (3 MB, once).
-
-    Raises:
-        DebianError: they cannot be had.
-    """
+    """Return each set's FONTCONFIG_FILE, fetching packages first (3 MB, once). Raises DebianError."""
     return {name: _written(name, folder) for name, folder in _homes(env).items()}
 
 
@@ -71,11 +68,10 @@ def _is_there(folder: Path) -> bool:
 
 
 def _written(name: str, folder: Path) -> Path:
-    fonts, configuration = FONT_SETS[name], folder / "fonts.conf"
+    fonts, file = FONT_SETS[name], folder / "fonts.conf"
     debian.unpack(folder, [fonts.package], Path("usr/share/fonts/truetype") / fonts.file, alone=True)
-    families = {"text": fonts.text, "code": fonts.code}
-    rules = (_RULE.format(generic=each, family=families[use]) for use, generic in _GENERIC.items() for each in generic)
-    text = _CONFIGURATION.format(fonts=folder / "usr/share/fonts", cache=folder / "cache", rules="".join(rules))
-    if not configuration.is_file():
-        configuration.write_text(text, encoding="utf-8")
-    return configuration
+    families = dict.fromkeys(_TEXT, fonts.text) | dict.fromkeys(_CODE, fonts.code)
+    if not file.is_file():
+        cache = f"<cachedir>{folder / 'cache'}</cachedir>"
+        file.write_text(configuration(folder / "usr/share/fonts", families, cache), encoding="utf-8")
+    return file

@@ -21,8 +21,6 @@ _HIGH: Final = 900
 
 @dataclass(frozen=True)
 class Picture:
-    """A part of the page: from the top of one element to the end of another."""
-
     first: str
     last: str
     dark: bool = False
@@ -44,7 +42,6 @@ _PART: Final = """(() => {{
 
 
 def draw(folder: Path) -> None:
-    """Draw all of them into the folder."""
     with TemporaryDirectory() as temporary, opened(locate()) as page:
         report, fleet = Path(temporary) / "report.html", Path(temporary) / "fleet.html"
         report.write_text(draw_report(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")

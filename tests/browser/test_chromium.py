@@ -1,4 +1,4 @@
-"""A machine without Chromium hears what to install; what a page said and asked for is told."""
+"""What is named or installed is taken; what a page said and asked for is told, and a browser ends with its block."""
 
 import os
 from pathlib import Path
@@ -8,14 +8,6 @@ import pytest
 from tests.browser import chromium
 from tests.browser.chromium import Chromium, ChromiumError
 from tests.browser.devtools import opened
-
-
-def test_a_machine_that_cannot_have_it_hears_what_to_install(tmp_path: Path) -> None:
-    nothing = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
-
-    assert chromium.missing(nothing) == "no Chromium is on PATH: install chromium, or let EBB_CHROMIUM name the program"
-    with pytest.raises(ChromiumError, match="no Chromium is on PATH"):
-        chromium.locate(nothing)
 
 
 def test_what_is_named_or_installed_is_taken(tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""What docs/fleet.md shows: a fleet of dumps and installations, and a change of policy.
-
-Each is what the command prints of files that are made here.
-"""
+"""What docs/fleet.md shows of a fleet that is made here: what the commands print."""
 
 import json
 import tempfile
@@ -30,7 +27,6 @@ _CPU: Final = "350m"
 
 
 def parts() -> dict[str, str]:
-    """Return what stands between the marks of the page."""
     return {"fleet": fleet(), "diff": diff()}
 
 
@@ -50,7 +46,6 @@ def fleet(out: Path | None = None) -> str:
 
 
 def diff() -> str:
-    """Return the comment on a change of policy."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         here = Path()
         items = list(dumps.items(24, cpu=_CPU))

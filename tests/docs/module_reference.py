@@ -1,8 +1,4 @@
-"""The inputs and outputs of a Terraform module as Markdown tables, read from its .tf files.
-
-`make pages` writes them into terraform/README.md; the descriptions are the source. It reads HCL by its lines, as
-`terraform fmt` leaves them, and parses variables and outputs only.
-"""
+"""A Terraform module's inputs and outputs as tables; reads HCL by its lines, as `terraform fmt` leaves them."""
 
 import re
 from collections.abc import Iterator
@@ -20,8 +16,6 @@ _FIELD: Final = re.compile(r"(?P<name>\w+) += (?:optional\()?(?P<type>\w+(?:\(\w
 
 @dataclass(frozen=True)
 class Row:
-    """One input, or one field of an input that is an object."""
-
     name: str
     type: str
     default: str
@@ -29,14 +23,12 @@ class Row:
 
 
 def inputs(module: Path) -> str:
-    """Return the table of a module's inputs; the fields of an object follow it."""
     rows = sorted(_inputs(module), key=lambda rows: rows[0].name)
     cells = "".join(f"| `{row.name}` | {row.type} | {row.default} | {row.about} |\n" for found in rows for row in found)
     return f"| input | type | default | meaning |\n|---|---|---|---|\n{cells}"
 
 
 def outputs(module: Path) -> str:
-    """Return the table of a module's outputs."""
     cells = "".join(f"| `{name}` | {_about(body)} |\n" for name, body in sorted(_blocks(module, "output")))
     return f"| output | meaning |\n|---|---|\n{cells}"
 

@@ -21,7 +21,6 @@ _GATES_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
 
 
 def gates() -> str:
-    """Return the table of the gates in their order, with what each reads of the policy."""
     return f"{_GATES_HEAD}{''.join(_gates())}"
 
 
@@ -63,7 +62,6 @@ class FieldRow:
 
 
 def table(schema: SchemaPart) -> str:
-    """Return every field of the schema as one Markdown table."""
     return _HEAD + "\n".join(map(str, rows(schema))) + "\n"
 
 

@@ -1,8 +1,4 @@
-"""`make pictures`: a recording of `ebb demo` in a terminal, as an SVG that a browser plays (docs/pictures/demo.svg).
-
-The demo runs in a pseudo-terminal. A small terminal keeps its screen, and each screen becomes a frame of a film strip
-that a CSS animation moves. Rows that return in many frames are drawn once.
-"""
+"""`make pictures`: `ebb demo` in a small terminal, recorded as an SVG film strip that a CSS animation moves."""
 
 import fcntl
 import os
@@ -42,8 +38,6 @@ _BLOCKS: Final = {"█": 1.0, "░": 0.35}
 
 
 class Style(NamedTuple):
-    """How a character looks."""
-
     colour: int = 39
     bold: bool = False
     reverse: bool = False
@@ -75,7 +69,6 @@ class Terminal:
                 self._write(token[0])
 
     def screen(self) -> Frame:
-        """Return the last `LINES` rows."""
         return tuple(tuple(row) for row in self._rows[-LINES:])
 
     def _control(self, numbers: str, letter: str) -> None:
@@ -107,11 +100,7 @@ def _styled(style: Style, number: int) -> Style:
 
 
 def recorded(command: Sequence[str]) -> list[tuple[float, Frame]]:
-    """Run the command in a terminal of this size; return its screens with the seconds at which they were there.
-
-    Raises:
-        RuntimeError: the command failed.
-    """
+    """Run the command in a terminal; return its screens with their seconds. Raises RuntimeError if it fails."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     begun, terminal, frames = time.monotonic(), Terminal(), list[tuple[float, Frame]]()
@@ -143,7 +132,6 @@ def _written(terminal: int) -> Iterator[str]:
 
 
 def thinned(frames: Sequence[tuple[float, Frame]]) -> list[tuple[float, Frame]]:
-    """Leave frames that differ and are `EVERY` seconds apart, and the last one."""
     kept = list(frames[:1])
     for (at, frame), following in pairwise([*frames, frames[-1]]):
         if frame != kept[-1][1] and (at - kept[-1][0] >= EVERY or following == (at, frame)):
@@ -211,7 +199,6 @@ def _run(text: str, x: float, style: Style, block: float | None) -> Iterator[str
 
 
 def draw(path: Path) -> None:
-    """Record the demo and write it."""
     path.write_text(
         svg(recorded(COMMAND), "A recording of ebb demo: Ebb drains nodes of a simulated GKE"), encoding="utf-8"
     )

@@ -18,8 +18,6 @@ FOREIGN: Final = {"gcloud", "kubectl", "terraform", "git", "pipx", "sed", "uv"}
 
 @dataclass(frozen=True)
 class Line:
-    """One command of a page."""
-
     page: Path
     words: tuple[str, ...]
 

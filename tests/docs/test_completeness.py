@@ -34,7 +34,6 @@ def test_every_answer_of_the_eviction_api_is_explained() -> None:
 
 
 def autoscaler_rules() -> dict[str, str]:
-    """Return by rule of the autoscaler what Ebb makes of it."""
     text = (DECISIONS / "autoscaler.md").read_text(encoding="utf-8")
     heads = "| rule | what it does | Ebb |", "| what keeps a node | what the autoscaler does | Ebb |"
     return {cells[0]: cells[2] for head in heads for cells in rows(text, head)}

@@ -1,8 +1,4 @@
-"""Four questions, and where each is answered: the README's first screen, `ebb plan`, the report and `ebb status`.
-
-What does this save? What would it touch tonight? Why is this node still here? How do I stop it? The tests look for
-facts, such as figures, names and commands, so that sentences may change.
-"""
+"""Where the four questions of the README are answered; the tests look for facts, so that sentences may change."""
 
 import json
 import re
@@ -33,7 +29,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def facts(files: list[str]) -> dict[str, Any]:
-    """The plan as JSON."""
     shown: dict[str, Any] = json.loads(ebb("plan", *files, *OPTIONS, "--output", "json"))
     return shown
 
@@ -109,5 +104,4 @@ def test_the_status_shows_what_is_held_and_how_to_stop_and_go_on() -> None:
 
 
 def amounts(line: str) -> list[int]:
-    """Return the amounts of a line, in dollars."""
     return [int(amount.replace(",", "")) for amount in re.findall(r"\$([\d,]+)", line)]

@@ -85,7 +85,6 @@ def sources() -> list[Path]:
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each, by its path."""
     found = {path.relative_to(ROOT): path for path in sources() if ".terraform" not in path.parts and path.is_file()}
     return {str(name): path.read_text(encoding="utf-8", errors="replace") for name, path in sorted(found.items())}
 

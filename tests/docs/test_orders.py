@@ -46,14 +46,12 @@ IS_OF: dict[str, Callable[[Any], bool]] = {
 
 
 def table(title: str, head: str) -> dict[str, str]:
-    """Return the type of each key."""
     found = {cells[0].strip("`"): cells[1] for cells in rows(section(PAGE, title), head)}
     assert all(found.values())
     return found
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Return each key of a document, as the page writes it, with its value."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield f"{path}.{key}".lstrip("."), each

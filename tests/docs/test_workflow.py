@@ -21,6 +21,8 @@ from tests.pages import ROOT
 EXAMPLE: Final = ROOT / "terraform" / "examples" / "fleet"
 TEXT: Final = (EXAMPLE / "policy-workflow.yaml").read_text(encoding="utf-8")
 WORKFLOW: Final[dict[Any, Any]] = yaml.safe_load(TEXT)
+RELEASE: Final = (ROOT / ".github" / "workflows" / "release.yaml").read_text(encoding="utf-8")
+RELEASE_STEPS: Final = yaml.safe_load(RELEASE)["jobs"]["release"]["steps"]
 STEPS: Final = [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
 KNOWN: Final = {
     "cat": set(),
@@ -114,10 +116,8 @@ def test_the_commands_of_ebb_run(words: list[str], tmp_path: Path, monkeypatch: 
 
 
 def test_a_release_is_built_from_pinned_actions_and_by_targets_that_exist() -> None:
-    text = (ROOT / ".github" / "workflows" / "release.yaml").read_text(encoding="utf-8")
-    steps = yaml.safe_load(text)["jobs"]["release"]["steps"]
-    used = [line.strip() for line in text.splitlines() if "uses:" in line]
-    targets = re.findall(r"make (\w+)", " ".join(step.get("run", "") for step in steps))
+    used = [line.strip() for line in RELEASE.splitlines() if "uses:" in line]
+    targets = re.findall(r"make (\w+)", " ".join(step.get("run", "") for step in RELEASE_STEPS))
     known = re.findall(r"^(\w+)(?=[ \w]*:)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
     assert used
@@ -131,8 +131,7 @@ def test_a_release_is_built_from_pinned_actions_and_by_targets_that_exist() -> N
     [pytest.param(0, f"v{VERSION}", id="its own tag"), pytest.param(1, "v9.9.9", id="the tag of another version")],
 )
 def test_a_release_is_refused_under_another_tag(expected: int, tag: str) -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yaml").read_text(encoding="utf-8"))
-    check = next(step["run"] for step in workflow["jobs"]["release"]["steps"] if "tag is" in step.get("name", ""))
+    check = next(step["run"] for step in RELEASE_STEPS if "tag is" in step.get("name", ""))
     folder = str(Path(sys.executable).parent)
     environment = {**os.environ, "GITHUB_REF_NAME": tag, "PATH": f"{folder}:{os.environ['PATH']}"}
 

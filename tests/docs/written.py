@@ -1,7 +1,4 @@
-"""The parts of the pages that are written from the code: `make pages` brings them up to date.
-
-The other generated pages have commands of their own: `make monitoring` and `python -m tests.bench.idle_cost`.
-"""
+"""`make pages`: the parts of pages that come from the code; `make monitoring` and `bench.idle_cost` write others."""
 
 import json
 import sys
@@ -40,7 +37,6 @@ NODES: Final = 60
 
 
 def written() -> dict[Path, str]:
-    """Return the text of each page with its generated parts as they should be."""
     return {
         REASONS: _with(REASONS, {**{name: reasons(kind) for name, kind in KINDS.items()}, "former": former()}),
         POLICY: _with(POLICY, {"fields": table(schema()), "gates": gates()}),
@@ -54,7 +50,6 @@ def written() -> dict[Path, str]:
 
 
 def reasons(kind: type[Reason]) -> str:
-    """Return the table of one group of reasons, with the columns that any of them fills."""
     columns = {
         "word": [f"`{word.value}`" for word in kind],
         "meaning": [word.sentence for word in kind],
@@ -67,7 +62,6 @@ def reasons(kind: type[Reason]) -> str:
 
 
 def former() -> str:
-    """Return the table of words that only old records and logs hold."""
     rows = "".join(f"| `{word}` | `{now}` |\n" for word, now in FORMER.items())
     return f"| former word | word now |\n|---|---|\n{rows}"
 

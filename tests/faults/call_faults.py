@@ -1,7 +1,4 @@
-"""The one gate through which every outside call goes: counted, recorded, and failed where the plan says so.
-
-A fault strikes a call by its number in the history. What befalls messages and clocks stands here as well.
-"""
+"""The one gate of every outside call: counted, recorded, failed by its number; and what befalls messages and clocks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from shared.errors import Retryable
-from tests.faults.outages import ADVICE, BegunOutage, kind_of
+from tests.faults.outages import ADVICE, Outage, kind_of
 from tests.faults.thread_scheduler import Killed, ThreadScheduler
 
 T = TypeVar("T")
@@ -18,8 +15,6 @@ MOST_CALLS = 20_000
 
 
 class CallEnd(StrEnum):
-    """What comes of the call in the end."""
-
     GO = "go"
     FAIL = "fail"
     KILL = "kill"
@@ -45,8 +40,6 @@ KILL_AFTER = CallFault(CallEnd.KILL)
 
 @dataclass(frozen=True)
 class OutsideCall:
-    """One outside call as it began."""
-
     number: int
     at: float
     actor: str
@@ -54,12 +47,10 @@ class OutsideCall:
 
 
 class CallGate:
-    """Counts the calls of one history and carries out its faults."""
-
     def __init__(self, threads: ThreadScheduler, faults: Mapping[int, CallFault]) -> None:
         self.threads, self.faults = threads, faults
         self.calls: list[OutsideCall] = []
-        self.outages: list[BegunOutage] = []
+        self.outages: list[Outage] = []
         self.unread_at: list[float] = []
         """When reads of what only advises failed."""
         self.most_calls = MOST_CALLS
@@ -70,15 +61,12 @@ class CallGate:
 
     @property
     def actor(self) -> str:
-        """Return the name of the call that runs now; empty between calls."""
         return self.threads.current.name if self.threads.current else ""
 
     def began_at(self) -> float:
-        """Return when the call under way of the actor that runs now began."""
         return next(call.at for call in reversed(self.calls) if call.actor == self.actor)
 
     def struck_passes(self) -> set[str]:
-        """Return the planner's passes of which a call was struck."""
         struck = (self.calls[number].actor for number in self.faults if number < len(self.calls))
         return {actor for actor in struck if actor.startswith("tick")}
 
@@ -106,11 +94,11 @@ class CallGate:
     def _suffer(self, what: str, *, can_fail: bool) -> None:
         """Be slow or fail as an outage of such calls has it. Raises what the outage does."""
         for outage in self.outages:
-            if outage.strikes_at(self.threads.clock.now()) and outage.outage.strikes(what) and can_fail:
-                self.threads.pause(outage.outage.slow)
-                if outage.outage.fails:
+            if outage.strikes_at(self.threads.clock.now()) and outage.strikes(what) and can_fail:
+                self.threads.pause(outage.slow)
+                if outage.fails:
                     self._note_unread(what)
-                    raise outage.outage.failure(what)
+                    raise outage.failure(what)
 
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
         actor = self.threads.current

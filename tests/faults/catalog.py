@@ -8,7 +8,7 @@ from tests.faults import history
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, MessageFaults, OutsideCall
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.outages import Outage
+from tests.faults.outages import Outage, kind_of
 from tests.faults.people import Act, in_full
 from tests.faults.provider import BEGINNINGS
 from tests.faults.worlds import Setting
@@ -41,7 +41,6 @@ _calls: dict[str, tuple[OutsideCall, ...]] = {}
 
 
 def begun_in(settings: Iterable[Setting]) -> tuple[History, ...]:
-    """Return the histories of these worlds without faults, by the worlds' names."""
     return tuple(History(setting, name=setting.name) for setting in settings)
 
 
@@ -54,17 +53,18 @@ def calls(base: History) -> tuple[OutsideCall, ...]:
 
 
 def calls_of(base: History, actor: str, what: str) -> list[OutsideCall]:
-    """Return those of the actors and of the kind that begin so."""
     return [call for call in calls(base) if call.actor.startswith(actor) and call.what.startswith(what)]
 
 
+def kinds_of_calls(base: History) -> list[str]:
+    return sorted({kind_of(call.what) for call in calls(base) if call.what != "sleep"})
+
+
 def since_begun(base: History, call: OutsideCall) -> float:
-    """Return the seconds of the history at which the call was made."""
     return call.at - calls(base)[0].at
 
 
 def each_call(kind: str, base: History) -> Iterator[History]:
-    """Give for every call of a history without faults both faults of the kind."""
     for call in calls(base):
         for half, fault in enumerate(EACH_CALL[kind]):
             yield replace(base, faults={call.number: fault}, name=f"{kind}:{base.name}:{2 * call.number + half}")
@@ -88,8 +88,7 @@ class Begin:
 
 def outages(base: History) -> Iterator[History]:
     """Let each kind of call fail for hours, or take ten seconds each time, from several moments on."""
-    kinds = sorted({" ".join(call.what.split()[:2]) for call in calls(base) if call.what != "sleep"})
-    rows = product(kinds, (Outage(""), Outage("", slow=SLOW, fails=False)), OUTAGES_BEGIN)
+    rows = product(kinds_of_calls(base), (Outage(""), Outage("", slow=SLOW, fails=False)), OUTAGES_BEGIN)
     for number, (what, outage, at) in enumerate(rows):
         begun = (at, Begin(replace(outage, what=what)))
         yield replace(base, acts=(*base.acts, begun), name=f"{OUTAGE}:{base.name}:{number}")

@@ -1,7 +1,6 @@
 """Tells at the end how many histories were run and what they came to, and fails a whole run of fewer than `LEAST`."""
 
 import gc
-import resource
 from pathlib import Path
 
 import pytest
@@ -28,19 +27,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     sums, short = config.stash[_run], f": at least {LEAST:,} were to be run" if _is_short(config) else ""
     if not (sums.histories or short):
         return
-    of = f"drawn of {sum(sums.families.values()):,} and of mixtures without end"
-    terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}, {of}{short}")
+    terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}{short}")
     excused = ", ".join(f"{name} {times:,}" for name, times in sorted(sums.excused.items())) or "none"
     terminalreporter.write_line(f"excused in histories: {excused}")
     waits = ", ".join(f"{kind} {seconds:.0f} s" for kind, seconds in sorted(sums.waits.items()))
     terminalreporter.write_line(f"longest wait of a moved pod while Ebb held its node and nothing hindered it: {waits}")
-    terminalreporter.write_line(f"CPU: {1000 * _cpu() / max(sums.histories, 1):.0f} ms a history, start-up included")
-
-
-def _cpu() -> float:
-    """Seconds of this process and of its workers that have ended."""
-    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 class Adder:

@@ -1,28 +1,30 @@
-"""Histories that show one mistake each, built of what the mistake needs: a world, a call found by what it is, an act.
-
-None has a number that moves with the code. Each kind is of few histories, and Ebb as it is keeps the promise in all.
-"""
+"""Histories that show one mistake each, built of what it needs; Ebb as it is keeps the promise in all."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.faults.call_faults import KILL_BEFORE, CallFault
-from tests.faults.catalog import LATE, calls_of, since_begun
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallFault
+from tests.faults.catalog import LATE, LONG_STALL, Begin, begun_in, calls_of, since_begun
+from tests.faults.families import bases
 from tests.faults.history import History
+from tests.faults.outages import Ending, Outage
 from tests.faults.people import Act
 from tests.faults.steering import steered_settings
-from tests.faults.worlds import Limits, Setting, setting, settings, workload
+from tests.faults.surging_worlds import NEVER_READY, surging_settings, undo_restart
+from tests.faults.worlds import STAYS, Limits, Setting, setting, with_buffers, workload
 
 LONG: Final = 100.0
 """Seconds: past the drain's lease."""
 _ALONE: Final = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)
-_STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
 
 
 def plain(world: str) -> History:
-    """Return the history without faults in a plain world of that name."""
-    return next(History(setting, name=setting.name) for setting in settings() if setting.name == world)
+    return bases()[world]
+
+
+def one(world: str) -> Iterator[History]:
+    yield plain(world)
 
 
 def a_claim_is_overtaken() -> Iterator[History]:
@@ -57,8 +59,12 @@ def a_drainer_dies_before_its_claim() -> Iterator[History]:
         yield replace(base, faults={write.number: KILL_BEFORE})
 
 
+def somebody_removes_our_taint() -> Iterator[History]:
+    for at in (15.0, 40.0, 100.0):
+        yield replace(plain("nobody deletes"), acts=((at, Act("untaint", 0)),))
+
+
 def nobody_deletes() -> Iterator[History]:
-    """The drained node stands until the watchdog gives it back."""
     yield plain("nobody deletes")
 
 
@@ -84,7 +90,7 @@ def a_rival_takes_the_room_of_a_late_order() -> Iterator[History]:
 
 def an_announced_node_needs_the_room() -> Iterator[History]:
     """The third node has room for what the autoscaler will move from the second, or for the first one's pod."""
-    rest = workload("rest", [2], cpu=100, **_STAYS)
+    rest = workload("rest", [2], cpu=100, **STAYS)
     world = _three("announced", workload("a", [0], cpu=400), workload("large", [1], cpu=1450), rest)
     yield History(world, acts=((0.0, Act("announce", 1)),))
 
@@ -97,6 +103,32 @@ def steering_ends() -> Iterator[History]:
     yield History(steered_settings()[0], acts=((100.0, Act("stop steering")),))
 
 
+def fails(what: str, seconds: float, ending: Ending = Ending.SILENCE, index: int | None = None) -> Iterator[History]:
+    """Let that fail for so long where nobody deletes nodes."""
+    begin = Begin(Outage(what, seconds, ending=ending), index)
+    yield replace(plain("partly waved, and nobody deletes"), acts=((40.0, begin),))
+
+
+def a_pass_stalls_past_its_lease() -> Iterator[History]:
+    base = plain("partly marked")
+    yield replace(base, faults={calls_of(base, "tick", "put pools")[0].number: CallFault(before=LONG_STALL)})
+
+
+def a_restart_is_undone_before_it_was_written_down() -> Iterator[History]:
+    """The drainer dies right after its restart, and before it comes back somebody has taken that restart back."""
+    base = plain(NEVER_READY)
+    restart = calls_of(base, "", "patch deployments one")[1]
+    undone = since_begun(base, restart) + 1.0, undo_restart("one")
+    yield replace(base, faults={restart.number: KILL_AFTER}, acts=(undone,))
+
+
+def single_replicas() -> Iterator[History]:
+    yield from begun_in(surging_settings())
+
+
+def buffers() -> Iterator[History]:
+    yield from begun_in(with_buffers())
+
+
 def _three(name: str, *workloads: dict[str, Any]) -> Setting:
-    """Three nodes of which one may go at a time, and no autoscaler."""
     return setting(name, [*workloads], nodes=3, limits=_ALONE, enabled=False)

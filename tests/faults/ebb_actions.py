@@ -12,7 +12,6 @@ from tests.faults.replay import SOFT, TAINT, Entry, ReplayedCluster, call_of, ho
 
 
 def of(entry: Entry, cluster: ReplayedCluster, excuses: Excuses) -> Iterator[str]:
-    """Judge one entry of the record."""
     if entry["type"] == "eviction" and is_ebb(entry["actor"]):
         yield from _eviction(entry, cluster, excuses)
     elif entry["type"] == "change" and entry["kind"] == "nodes" and is_ebb(entry["actor"]):
@@ -55,11 +54,7 @@ AUTOSCALER = "cluster-autoscaler"
 
 
 class BoughtBack:
-    """A node that is added while no pod waits is added for a buffer.
-
-    In a world of steady demand nobody but Ebb takes the buffers' room; once anybody else has done something, nothing
-    is told of it any more.
-    """
+    """A node added while no pod waits is added for a buffer, whose room only Ebb takes until anybody else acts."""
 
     def __init__(
         self, excuses: Excuses, acted_at: Sequence[float], unread_at: Sequence[float] = (), *, buffers: bool
@@ -70,7 +65,6 @@ class BoughtBack:
         self._ours = False
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         self._ours = self._ours or any(holder(node) for node in cluster.nodes.values())
         if not self._is_added(entry) or entry["at"] >= self._until:
             return

@@ -9,8 +9,6 @@ from enum import Enum
 
 
 class Excuse(Enum):
-    """What is let pass, and why."""
-
     HINDERED = (
         "A moved pod waits longer, its node still held, until Ebb has recovered from a kill, pause or lost message.",
         "Who is killed, paused or without its message cannot look: the same end, not the same minute.",
@@ -82,8 +80,6 @@ class Excuse(Enum):
 
 
 class Excuses:
-    """Counts the excuses of one history."""
-
     def __init__(self) -> None:
         self.used: Counter[Excuse] = Counter()
 

@@ -1,11 +1,6 @@
-"""The table of all histories that are drawn: worlds, and how many of what happens there one run tries.
+"""The table of all histories that are drawn: a run draws equal parts of each family, other ones with each seed."""
 
-A run draws equal parts of each family. Its seed says which, so that runs with other seeds reach every history in time:
-`EBB_SEED` chooses, `EBB_DEEP=1` draws eight times as many, `soak` goes on with the next seed. `history_named` finds
-each one again.
-"""
-
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, islice, product
@@ -99,9 +94,9 @@ class Part:
         return islice(self.whole(), self.number, None, self.parts)
 
 
-def parts(seed: int, times: int = 1, names: Collection[str] = ()) -> Iterator[Part]:
-    """Give what a run with this seed draws, some times as deep; `names` limits it to these families."""
-    for family in (row for row in FAMILIES if not names or row.worlds.name in names):
+def parts(seed: int, times: int = 1) -> Iterator[Part]:
+    """Give what a run with this seed draws, some times as deep."""
+    for family in FAMILIES:
         for base in family.worlds.by_hand():
             yield from _shares(f"calls: {base.name}", partial(_faulty_calls, base), family.call_share, seed, times)
             actions = partial(provider_actions, base)
@@ -113,22 +108,15 @@ def parts(seed: int, times: int = 1, names: Collection[str] = ()) -> Iterator[Pa
         yield from _mixtures(family, seed * _SEEDS, family.mixtures * times)
 
 
-@cache
-def count_all(whole: Callable[[], Iterable[History]]) -> int:
-    """Return of how many histories a family's parts are; all parts share the callable."""
-    return sum(1 for _ in whole())
-
-
-def shuffled(seed: int, names: Collection[str] = ()) -> Iterator[History]:
-    """Give the histories that a run with this seed draws of these families (none: all), in an order that mixes them."""
-    drawn = list(parts(seed, names=names))
+def shuffled(seed: int) -> Iterator[History]:
+    """Give the histories that a run with this seed draws, in an order that mixes families."""
+    drawn = list(parts(seed))
     Random(seed).shuffle(drawn)  # noqa: S311 - an order, not a secret
     for part in drawn:
         yield from part.histories()
 
 
 def share(name: str, of: int, seed: int) -> int:
-    """Return which of so many equal parts has its turn: another one with each seed."""
     return (seed + crc32(name.encode())) % of
 
 
@@ -151,17 +139,11 @@ def _mixtures(family: Family, first: int, most: int) -> Iterator[Part]:
 
 @cache
 def bases() -> dict[str, History]:
-    """Return the histories without faults, by name."""
     return {base.name: base for family in FAMILIES for base in family.worlds.by_hand()}
 
 
 def history_named(name: str) -> History:
-    """Return the history of that name: `FAMILY MIXTURE:SEED`, `KIND:WORLD:NUMBER` or `WORLD`.
-
-    Raises:
-        KeyError: there is no such family or world.
-        ValueError: the number is none.
-    """
+    """Return the history `FAMILY MIXTURE:SEED`, `KIND:WORLD:NUMBER` or `WORLD`. Raises KeyError or ValueError."""
     kind, _, rest = name.partition(":")
     family, _, mixed = kind.rpartition(" ")
     if rest and mixed in MIXTURES:

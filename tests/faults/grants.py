@@ -1,18 +1,17 @@
-"""Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record.
-
-See docs/decisions/promise.md.
+"""Was a claim granted that broke a limit at that moment, or too soon? Counted anew (docs/decisions/promise.md).
 
 A claim rests on the nodes as a call of its instance listed them, at most FRESH seconds before the compare-and-set began
 (`Excuse.LISTED_BEFORE`). Starts are counted anew once the state was lost (`Excuse.FORGOTTEN`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from shared.core.reasons import DrainReason
 from shared.core.records.state import Claim, ClusterState
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting, is_reserved
-from tests.faults.worlds import Limits
+from tests.faults.replay import NODES, Entry, ReplayedCluster, call_of, holder, is_deleting, is_ebb, is_reserved
+from tests.faults.worlds import BUSY, Limits
 
 FRESH = 60.0
 HOUR = 3600.0
@@ -32,8 +31,6 @@ class Grant:
 
 
 class Grants:
-    """Judges each grant; remembers the starts, and since when the policy says no."""
-
     def __init__(self, excuses: Excuses, limits: Limits) -> None:
         self._excuses, self._limits = excuses, limits
         self._starts: list[float] = []
@@ -46,7 +43,6 @@ class Grants:
         """Since when the pool has another minimum, and which."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] == "act":
             self._act(entry)
         if entry["type"] != "state":
@@ -83,7 +79,6 @@ class Grants:
         return min([*then, now], key=len)
 
     def _broken(self, grant: Grant, nodes: Mapping[str, Entry], cluster: ReplayedCluster) -> list[str]:
-        """Return the limits of nodes that the grant broke, counted on these nodes."""
         limits, node = self._limits, nodes.get(grant.claim.node)
         before_change = [node for node in nodes.values() if node["uid"] != grant.uid]
         held = {uid for uid in grant.before.claims if uid != grant.uid} | {
@@ -111,7 +106,6 @@ class Grants:
         return self._raised[1]
 
     def _forbidden(self, grant: Grant, cluster: ReplayedCluster) -> list[str]:
-        """Return what else spoke against the grant."""
         recent = [at for at in self._starts if at > cluster.at - HOUR]
         too_many = len(recent) >= self._limits.starts_per_hour and not self._are_forgotten(recent)
         off = self._off_since is not None and grant.began - self._off_since > FRESH
@@ -126,3 +120,44 @@ class Grants:
         """Whether too few of the starts to matter came after the state was lost."""
         known = sum(at > self._lost_at for at in starts)
         return self._excuses.covers(Excuse.FORGOTTEN, known < self._limits.starts_per_hour)
+
+
+READ_WITHIN = 30.0
+"""Seconds that a pass takes at most between its two readings of the clock, where its calls are slow."""
+
+
+class Marks:
+    """Judges by what completed passes saw: a node was ordered later after it was busy than `consolidateAfter`."""
+
+    def __init__(self, limits: Limits, cpu: Mapping[str, int], completed: Collection[str]) -> None:
+        self._after, self._cpu, self._completed = limits.consolidate_after, cpu, completed
+        self._seen: dict[str, tuple[float, frozenset[str]]] = {}
+        """When each completed pass listed the nodes, and the UIDs of those that were busy."""
+
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
+        if not self._after:
+            return
+        if entry["type"] == "request" and entry["path"] == NODES and is_ebb(entry["user_agent"]):
+            call = call_of(entry["user_agent"])
+            if call in self._completed:
+                self._seen[call] = cluster.at, self._busy(cluster)
+        elif entry["type"] == "state":
+            yield from self._granted(entry["before"], entry["after"])
+
+    def _busy(self, cluster: ReplayedCluster) -> frozenset[str]:
+        used = dict.fromkeys(cluster.nodes, 0)
+        for pod in cluster.pods.values():
+            if pod["node"] in used:
+                used[pod["node"]] += self._cpu[pod["uid"]]
+        nodes = cluster.nodes.items()
+        return frozenset(node["uid"] for name, node in nodes if used[name] >= BUSY * self._cpu[node["uid"]])
+
+    def _granted(self, before: ClusterState, after: ClusterState) -> Iterator[str]:
+        for uid in sorted(after.claims.keys() - before.claims.keys()):
+            claim = after.claims[uid]
+            if claim.reason is not DrainReason.UNDERUTILIZED or claim.picture_at is None:
+                continue
+            planned = claim.picture_at.timestamp()
+            busy = [at for at, uids in self._seen.values() if uid in uids and at < planned]
+            if busy and planned - max(busy) < self._after - READ_WITHIN:
+                yield f"{claim.node} is drained, and was busy {planned - max(busy):.0f} s before the plan"

@@ -1,7 +1,4 @@
-"""One history: a world, a seed and what goes wrong; run to its rest, then judged.
-
-A history is a value: printed, it can be run again.
-"""
+"""One history, a value that can be run again: a world, a seed and what goes wrong; run to its rest, then judged."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -51,7 +48,6 @@ def run(history: History) -> Installation:
 
 
 def breaches_of(history: History) -> list[str]:
-    """Return what the history broke."""
     return breaches(run(history))
 
 

@@ -1,9 +1,7 @@
-"""Ebb installed on the simulated GKE, in one process and virtual time: ticks, pushes, the world's seconds.
-
-Nothing here judges; what may go wrong on the way (lost, doubled and late messages) is asked of the `MessageFaults`.
-"""
+"""Ebb installed on the simulated GKE, in one process and virtual time; nothing here judges."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
 from random import Random
@@ -29,14 +27,12 @@ from shared.ports import Ports
 from shared.settings import Settings
 from tests.fakes import FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate, ClockSkew, MessageFaults
-from tests.faults.outages import LOOKS, BegunOutage, FaultOfEbb, KeptFromUndoing, Outage
+from tests.faults.outages import LOOKS, FaultOfEbb, KeptFromUndoing, Outage
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
     DirectClient,
-    GatedCommitments,
-    GatedPolicy,
-    GatedPools,
+    GatedReading,
     GatedState,
     HistoryLog,
     RecordingState,
@@ -55,8 +51,6 @@ HOP = 5.0
 
 
 class Installation:
-    """One world with Ebb at work on it."""
-
     acknowledges_first = False
     """How a careless subscriber would do it; only the mutants switch this on."""
 
@@ -127,14 +121,14 @@ class Installation:
     def _ports(self) -> Ports:
         return Ports(
             cluster=KubernetesCluster(DirectClient(self._answer, self.call_gate), lambda: moment(self.clock)),
-            pools=GatedPools(self.pools, self.call_gate),
+            pools=GatedReading("read pools", self.pools.read, self.call_gate),
             state=GatedState(RecordingState(self.state, self.cloud.world.record, self.call_gate), self.call_gate),
-            policy=GatedPolicy(self.policy, self.call_gate),
+            policy=GatedReading("read policy", self.policy.read, self.call_gate),
             orders=self.bus,
             clock=ActorClock(self.call_gate),
             log=self.log,
             prices=PRICES,
-            commitments=GatedCommitments(FakeCommitments(), self.call_gate),
+            commitments=GatedReading("list commitments", FakeCommitments().read, self.call_gate),
             together=one_by_one,
         )
 
@@ -148,28 +142,24 @@ class Installation:
         return self.cloud.api.handle(request)
 
     @property
-    def outages(self) -> list[BegunOutage]:
+    def outages(self) -> list[Outage]:
         return self.call_gate.outages
 
     @property
     def steers(self) -> bool:
-        """Whether the policy in force steers scale-in."""
         found = self.policy.policy
         return isinstance(found, Policy) and any(pool.steer_scale_in for pool in found.pools.values())
 
     @property
     def passed(self) -> float:
-        """Virtual seconds since the history began."""
         return self.clock.now() - self.begun
 
     def live(self, seconds: float) -> None:
-        """Let so much virtual time pass."""
         until = self.clock.now() + seconds
         while self.clock.now() < until:
             self._step(until)
 
     def _step(self, most: float) -> None:
-        """Go on by a second, or by a hop while nothing goes on."""
         self._dispatch()
         self.threads.run()
         until = min(most, self.clock.now() + (1.0 if self.is_busy() or self.is_lively() else HOP))
@@ -191,7 +181,6 @@ class Installation:
             raise AssertionError(f"the simulated autoscaler met a failure nobody injected: {error}") from error
 
     def is_lively(self) -> bool:
-        """Whether a pod or a node is on its way somewhere."""
         store = self.cloud.world.store
         if self._lively[0] != store.revision:
             nodes = store.all("nodes")
@@ -202,7 +191,6 @@ class Installation:
         return self._lively[1]
 
     def _dispatch(self) -> None:
-        """Start what is due: the tick, new pushes, late pushes."""
         now = self.clock.now()
         if now >= self._next_tick:
             self._next_tick += self.setting.limits.interval
@@ -282,7 +270,7 @@ class Installation:
         order = msgspec.json.decode(push.message.data)
         expires = order.get("expires_at")
         now = self.clock.now()
-        knows_time = not any(outage.strikes_at(now) and outage.outage.what == "get cluster" for outage in self.outages)
+        knows_time = not any(outage.strikes_at(now) and outage.what == "get cluster" for outage in self.outages)
         if order.get("kind", "drain") != "drain" and expires and knows_time:
             late = now - datetime.fromisoformat(expires).timestamp()
             if late > STEP_SECONDS:
@@ -296,7 +284,6 @@ class Installation:
         )
 
     def lose_wave(self) -> None:
-        """Delete the wave's document."""
         self.state.documents.pop((self.state.cluster, WAVE_KEY.collection, WAVE_KEY.id), None)
         self.cloud.world.record.add("wave", {"after": None})
 
@@ -309,8 +296,7 @@ class Installation:
         return [*self.call_gate.stopped_at, *self.hindered_at]
 
     def begin(self, outage: Outage) -> None:
-        """Let the outage strike from now on."""
-        begun = BegunOutage(outage, self.clock.now(), self.clock.now() + outage.seconds)
+        begun = replace(outage, begin=self.clock.now())
         self.outages.append(begun)
         self.call_gate.most_calls *= 5  # each pass of these hours publishes its repairs, and all of them come again
         self.acted_at.append(begun.end)
@@ -323,12 +309,10 @@ class Installation:
         return [*self.hindrances(), *self.acted_at]
 
     def completed_passes(self) -> frozenset[str]:
-        """Return the calls of the planner whose pass was completed."""
         return frozenset(name for name, reply in self.replies.items() if reply == "pass")
 
     def remembered(self) -> ClusterState:
         return self.state.get(CLUSTER_KEY).value or ClusterState()
 
     def is_busy(self) -> bool:
-        """Whether a function runs or a message is on its way."""
         return bool(self.threads.actors or self._late or not self.cloud.broker.idle())

@@ -31,7 +31,6 @@ class Worlds:
     owner: Owner | None = None
 
     def chosen(self, random: Random, seed: int) -> History:
-        """Return one that is written by hand, or a drawn one where they are drawn."""
         if self.drawn is None or random.random() < 0.4:
             return random.choice(self.by_hand())
         return History(self.drawn(seed // _IN_ONE_WORLD % _DRAWN))

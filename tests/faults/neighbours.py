@@ -1,24 +1,19 @@
-"""What GKE and others write on nodes that Ebb must then leave alone: standby capacity, managed nodes, maintenance.
-
-Each is an act upon one node of a history's world, from its beginning on.
-"""
+"""What others write on nodes that Ebb must then leave alone: standby capacity, managed nodes, maintenance."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from infra.local.world.kinds import Json
 from infra.local.world.pods import set_condition
 from tests.faults.history import History
 from tests.faults.installation import Installation
+from tests.faults.provider import Deed
 from tests.faults.worlds import Limits, Setting, setting, workload
 
 STANDBY: Final = "buffer.gke.io/standby-capacity-node"
 MANAGED: Final = "cloud.google.com/autopilot-managed-node"
 AGENT: Final = "gke"
-_EMPTY, _USED = 5, 0
-"""Which node becomes the neighbour: it would be the first to go, and one in use is Ebb's alone to drain."""
 
 
 def _waiting(node: Json, now: float) -> None:
@@ -57,20 +52,18 @@ NEIGHBOURS: Final[Mapping[str, Callable[[Json, float], None]]] = {
 }
 
 
-@dataclass(frozen=True)
-class BecomeNeighbour:
-    """The node of that place in the pool `web` becomes one of `NEIGHBOURS`; a suspended one's kubelet falls silent."""
+PLACES: Final = dict.fromkeys(NEIGHBOURS, 5) | {"maintenance planned": 0}
+"""Which node becomes the neighbour: it would be the first to go, and one in use is Ebb's alone to drain."""
 
-    what: str
-    place: int
 
-    def __call__(self, ebb: Installation) -> None:
-        name, world = ebb.cloud.node_names["web"][self.place], ebb.cloud.world
-        if self.what == "stands by, suspended":
-            world.kubelet.dead.add(name)
-        world.store.update(
-            world.store.get("nodes", "", name), lambda node: NEIGHBOURS[self.what](node, world.clock.now()), AGENT
-        )
+def _become(what: str, ebb: Installation) -> None:
+    """Let the node of that place in the pool `web` become one; a suspended one's kubelet falls silent."""
+    name, world = ebb.cloud.node_names["web"][PLACES[what]], ebb.cloud.world
+    if what == "stands by, suspended":
+        world.kubelet.dead.add(name)
+    world.store.update(
+        world.store.get("nodes", "", name), lambda node: NEIGHBOURS[what](node, world.clock.now()), AGENT
+    )
 
 
 @cache
@@ -83,7 +76,5 @@ def _world() -> Setting:
 
 @cache
 def beside_neighbours() -> tuple[History, ...]:
-    """For each of them the history in which it is there from the beginning."""
-    places = dict.fromkeys(NEIGHBOURS, _EMPTY) | {"maintenance planned": _USED}
-    acts = [BecomeNeighbour(what, places[what]) for what in NEIGHBOURS]
-    return tuple(History(_world(), acts=((0.0, act),), name=act.what) for act in acts)
+    deeds = [Deed(what, partial(_become, what)) for what in NEIGHBOURS]
+    return tuple(History(_world(), acts=((0.0, deed),), name=deed.name) for deed in deeds)

@@ -5,9 +5,9 @@ See docs/decisions/promise.md.
 It shares no code with Ebb's rules; a document is only decoded. What it lets pass stands in `excuses`, all of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 
 from infra.local.world.pods import disks_of
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -15,14 +15,13 @@ from shared.core.records.state import PoolMarks, Run
 from tests.faults import ebb_actions
 from tests.faults.ebb_actions import BoughtBack
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.grants import Grants
+from tests.faults.grants import Grants, Marks
 from tests.faults.installation import Installation
-from tests.faults.marks import Marks
 from tests.faults.outages import INFORMS
 from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
 from tests.faults.replaced import Moments
-from tests.faults.replay import ReplayedCluster, moments
+from tests.faults.replay import Entry, ReplayedCluster, moments
 from tests.faults.steering import CostWrites, left_behind
 from tests.faults.surges import Surges, left_waiting, restarted_again
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
@@ -30,6 +29,8 @@ from tests.faults.waved_worlds import SoftTaints, left_held
 from tests.faults.ways_out import WaysOut
 from tests.faults.worlds import INTERVAL, STEP_SECONDS
 
+Judge = Callable[[Entry, ReplayedCluster], Iterator[str]]
+"""Tells what one entry of the record broke, where it finds the cluster as it stood before."""
 PLANNER_LEASE = 360.0
 REDELIVERY = 120.0
 CALLS_OF_A_STEP = 10
@@ -51,7 +52,6 @@ class Judgement:
 
 
 def judgement(end: Installation) -> Judgement:
-    """Judge the record and the documents."""
     excuses = Excuses()
     places = WaitingTimes(
         excuses, end.stops(), REDELIVERY + 2 * INTERVAL, end.turned_away_at, end.outages, end.call_gate.struck_at
@@ -73,7 +73,7 @@ def bound_of(end: Installation, excuses: Excuses) -> Bound:
 
 def soft_bound_of(end: Installation, excuses: Excuses) -> Bound:
     """How long a soft taint may outlive its wave: the next pass orders its removal, or the one after it."""
-    kept, slow = end.kept.soft_taints, sum(outage.outage.slow for outage in end.outages)
+    kept, slow = end.kept.soft_taints, sum(outage.slow for outage in end.outages)
     extra = bound_of(end, excuses).extra - end.kept.cordons.get("", 0.0) + kept.get("", 0.0) + CALLS_OF_A_STEP * slow
     return Bound(excuses, 2 * end.setting.limits.interval + STEP_SECONDS, extra, kept)
 
@@ -89,45 +89,32 @@ def stopped_by_what_informs(end: Installation) -> Iterator[str]:
 
 
 def longest_cordon(end: Installation) -> float:
-    """The longest bound of any node."""
     bound = bound_of(end, Excuses())
     return max(map(bound.longest, ["", *end.kept.cordons]))
 
 
 def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) -> Iterator[str]:
-    grants, requests = Grants(excuses, end.setting.limits), PeoplesRequests(excuses)
-    cordons = CordonTimes(bound_of(end, excuses))
-    proofs = Proofs(
-        excuses,
-        end.call_gate.struck_at,
-        end.cpu,
-        WaysOut(end.objects, end.returning, disks_of(end.cloud.world.store.all)),
-        end.begun,
-        end.call_gate.unread_at,
+    limits, unread, store = end.setting.limits, end.call_gate.unread_at, end.cloud.world.store
+    requests, cordons = PeoplesRequests(excuses), CordonTimes(bound_of(end, excuses))
+    ways_out = WaysOut(end.objects, end.returning, disks_of(store.all))
+    judges: tuple[Judge, ...] = (
+        Grants(excuses, limits).of,
+        partial(ebb_actions.of, excuses=excuses),
+        cordons.of,
+        places.of,
+        Proofs(excuses, end.call_gate.struck_at, end.cpu, ways_out, end.begun, unread).of,
+        requests.of,
+        BoughtBack(excuses, end.acted_at, unread, buffers=bool(store.all("capacitybuffers"))).of,
+        Surges(surging=bool(limits.single_replicas)).of,
+        CostWrites().of,
+        Moments().of,
+        SoftTaints(soft_bound_of(end, excuses)).of,
+        Marks(limits, end.cpu, end.completed_passes()).of,
     )
-    surges = Surges(surging=bool(end.setting.limits.single_replicas))
-    bought = BoughtBack(
-        excuses, end.acted_at, end.call_gate.unread_at, buffers=bool(end.cloud.world.store.all("capacitybuffers"))
-    )
-    costs, replaced = CostWrites(), Moments()
-    soft, marks = SoftTaints(soft_bound_of(end, excuses)), Marks(end.setting.limits, end.cpu, end.completed_passes())
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
-        for fault in chain(
-            grants.of(entry, cluster),
-            ebb_actions.of(entry, cluster, excuses),
-            cordons.of(entry, cluster),
-            places.of(entry, cluster),
-            proofs.of(entry, cluster),
-            requests.of(entry, cluster),
-            bought.of(entry, cluster),
-            surges.of(entry, cluster),
-            costs.of(entry, cluster),
-            replaced.of(entry, cluster),
-            soft.of(entry, cluster),
-            marks.of(entry, cluster),
-        ):
-            yield f"{cluster.at - end.begun:.1f} s: {fault}"
+        for judge in judges:
+            yield from (f"{cluster.at - end.begun:.1f} s: {fault}" for fault in judge(entry, cluster))
     cluster.at = end.clock.now()
     yield from left_waiting(end, excuses)
     yield from restarted_again(end)

@@ -1,7 +1,4 @@
-"""What fails for long and only in part: one verb on one resource, one list, one kind of document. Plain values.
-
-A webhook that is down lets one kind of write fail for hours; a CRD whose conversion fails lets one list.
-"""
+"""What fails for long and only in part, as behind a broken webhook or CRD conversion. Plain values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,8 +43,6 @@ class FaultOfEbb(Exception):
 
 
 class Ending(StrEnum):
-    """How each call of an outage fails."""
-
     SILENCE = "gets no answer"
     REFUSAL = "is refused"
     CONFLICT = "finds the object changed"
@@ -63,7 +58,6 @@ _ENDINGS: Final[Mapping[Ending, Callable[[str], Exception]]] = {
 
 
 def kind_of(what: str) -> str:
-    """Return verb and resource of a call."""
     return " ".join(what.split()[:2])
 
 
@@ -79,6 +73,15 @@ class Outage:
     ending: Ending = Ending.SILENCE
     node: str = ""
     """The only node whose calls it strikes; empty if all are."""
+    begin: float = float("inf")
+    """When it begins, by the world's clock."""
+
+    @property
+    def end(self) -> float:
+        return self.begin + self.seconds
+
+    def strikes_at(self, now: float) -> bool:
+        return self.begin <= now < self.end
 
     def strikes(self, what: str) -> bool:
         return kind_of(what) == self.what and (not self.node or self.node in what.split())
@@ -107,15 +110,3 @@ class KeptFromUndoing:
         for kept, needed in ((self.cordons, FREES), (self.soft_taints, SOFTENS)):
             if outage.keeps_from(needed) or outage.node:
                 kept[outage.node] = kept.get(outage.node, 0.0) + outage.seconds
-
-
-@dataclass(frozen=True)
-class BegunOutage:
-    """An outage from one moment to another."""
-
-    outage: Outage
-    begin: float
-    end: float
-
-    def strikes_at(self, now: float) -> bool:
-        return self.begin <= now < self.end

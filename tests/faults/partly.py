@@ -1,22 +1,18 @@
-"""What fails for hours and only in part: calls about one node, refusals, conflicts, faults of Ebb; and stalls.
-
-In the worlds of its own a wave lives, commitments are read, a budget ends when pods run again, and nodes must be
-underutilized for minutes before they go.
-"""
+"""What fails for hours and only in part, in worlds of waves, commitments, budgets that end early, and marks."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Final
 
 from tests.faults.call_faults import CallFault, MessageFaults
-from tests.faults.catalog import LONG_STALL, NODES, OUTAGES_BEGIN, Begin, begun_in, calls
+from tests.faults.catalog import LONG_STALL, NODES, OUTAGES_BEGIN, Begin, begun_in, calls, kinds_of_calls
 from tests.faults.history import Act, History
 from tests.faults.installation import Installation
 from tests.faults.outages import ABOUT_A_NODE, Ending, Outage
 from tests.faults.people import Act as PersonsAct
-from tests.faults.provider import ask
+from tests.faults.provider import Deed, scaled
 from tests.faults.worlds import Limits, setting, workload
 
 PARTLY: Final = "partly"
@@ -29,23 +25,6 @@ ENDS_AT: Final = (3.0, 20.0, 100.0)
 MESSAGES: Final = range(1, 7)
 _WRITES: Final = ("put", "delete", "patch")
 _MARKED: Final = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0, consolidate_after=300.0)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """An owner scales his Deployment to so many pods."""
-
-    name: str
-    replicas: int
-
-    def __call__(self, ebb: Installation) -> None:
-        ebb.acted_at.append(ebb.clock.now())
-        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
-        ask(ebb, "owner", "PATCH", path, {"spec": {"replicas": self.replicas}})
-        ebb.cloud.world.step()
-
-    def __str__(self) -> str:
-        return f"{self.name} has {self.replicas} pods"
 
 
 @cache
@@ -61,13 +40,12 @@ def partly_histories() -> tuple[History, ...]:
                 limits=replace(alone, single_replicas="surge"), threshold=0.0),
         setting("partly replaced", [web, api], limits=replace(waved, awaiting=2), unneededTime=80),
     )  # fmt: skip
-    rises = ((80.0, Scale("web", 15)), (470.0, Scale("web", 5)), (900.0, Scale("web", 5)))
+    rises = ((80.0, scaled("web", 15)), (470.0, scaled("web", 5)), (900.0, scaled("web", 5)))
     marked = setting("partly marked", [web], limits=_MARKED, enabled=False)
     return (*begun_in(worlds), History(marked, acts=rises, name=marked.name))
 
 
 def partly(base: History) -> Iterator[History]:
-    """Give all that is tried of this family in one world, by number."""
     made = (*_ways_to_fail(base), *_single_nodes(base), *_ends_of_waves(base), *_stalls(base), *_expired(base))
     for number, history in enumerate(made):
         yield replace(history, name=f"{PARTLY}:{base.name}:{number}")
@@ -77,46 +55,28 @@ def _acting(base: History, *acts: tuple[float, Act]) -> History:
     return replace(base, acts=(*base.acts, *acts))
 
 
-def _kinds(base: History) -> list[str]:
-    return sorted({" ".join(call.what.split()[:2]) for call in calls(base) if call.what != "sleep"})
-
-
 def _ways_to_fail(base: History) -> Iterable[History]:
     """Let each kind of call be refused or meet a fault of Ebb, and each write find that somebody else was first."""
     endings = (Ending.REFUSAL, Ending.FAULT, Ending.CONFLICT)
-    for what, ending, at in product(_kinds(base), endings, OUTAGES_BEGIN):
+    for what, ending, at in product(kinds_of_calls(base), endings, OUTAGES_BEGIN):
         if ending is not Ending.CONFLICT or what.startswith(_WRITES):
             yield _acting(base, (at, Begin(Outage(what, ending=ending))))
 
 
 def _single_nodes(base: History) -> Iterable[History]:
-    """Let the calls about one node fail in each way."""
     for what, index, ending, at in product(sorted(ABOUT_A_NODE), NODES, Ending, OUTAGES_BEGIN):
         yield _acting(base, (at, Begin(Outage(what, ending=ending), index)))
 
 
 def _ends_of_waves(base: History) -> Iterable[History]:
-    """Let a wave end while each write of a node takes long."""
     if base.setting.limits.waves:
         slow = (0.0, Begin(Outage("patch nodes", slow=SLOW, fails=False)))
+        lose = Deed("the wave's document is lost", Installation.lose_wave)
         for end, at in product(WAVE_ENDS, ENDS_AT):
-            yield _acting(base, slow, (at, LoseTheWave() if end == "lose the wave" else PersonsAct(end)))
-
-
-@dataclass(frozen=True)
-class LoseTheWave:
-    """The wave's document is deleted."""
-
-    def __call__(self, ebb: Installation) -> None:
-        ebb.acted_at.append(ebb.clock.now())
-        ebb.lose_wave()
-
-    def __str__(self) -> str:
-        return "the wave's document is lost"
+            yield _acting(base, slow, (at, lose if end == "lose the wave" else PersonsAct(end)))
 
 
 def _stalls(base: History) -> Iterable[History]:
-    """Freeze a pass for longer than its lease, before each of its calls and after it."""
     for call in calls(base):
         if call.actor.startswith("tick"):
             for fault in (CallFault(before=LONG_STALL), CallFault(after=LONG_STALL)):
@@ -124,5 +84,4 @@ def _stalls(base: History) -> Iterable[History]:
 
 
 def _expired(base: History) -> Iterable[History]:
-    """Deliver each of the first messages after it has expired."""
     return (replace(base, message_faults=MessageFaults(late={number: EXPIRED})) for number in MESSAGES)

@@ -1,10 +1,7 @@
-"""What people, the cluster autoscaler and GKE do while Ebb works: acts upon an installation, each a value with a name.
+"""What people, the autoscaler and GKE do while Ebb works: acts with names, each written into the record."""
 
-Every act is written into the record, so that the oracle can tell what it excuses.
-"""
-
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 import msgspec
@@ -15,7 +12,7 @@ from infra.local.world.pods import node_of
 from shared.port_types import CLUSTER_KEY
 from tests.faults import provider
 from tests.faults.installation import Installation
-from tests.faults.provider import ask, evict_all, patch_spec
+from tests.faults.provider import Action, ask, evict_all, patch_spec
 from tests.faults.replay import TAINT
 from tests.faults.worlds import TOPIC, policy
 
@@ -53,39 +50,29 @@ def holder(node: Json) -> str:
     return next((taint.removeprefix(TAINT) for taint in taints if taint.startswith(TAINT)), "")
 
 
-def _cordon(ebb: Installation, node: Json) -> None:
-    patch_spec(ebb, AGENT, node, {"unschedulable": True})
+def _write(**spec: object) -> Action:
+    return lambda ebb, node: patch_spec(ebb, AGENT, node, spec)
 
 
-def _uncordon(ebb: Installation, node: Json) -> None:
-    patch_spec(ebb, AGENT, node, {"unschedulable": None})
-
-
-def _untaint(ebb: Installation, node: Json) -> None:
-    taints = node["spec"].get("taints") or []
-    patch_spec(ebb, AGENT, node, {"taints": [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]})
-
-
-def _take_back(ebb: Installation, node: Json) -> None:
+def _untaint(ebb: Installation, node: Json, **spec: object) -> None:
     taints = node["spec"].get("taints") or []
     kept = [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]
-    patch_spec(ebb, AGENT, node, {"unschedulable": None, "taints": kept})
+    patch_spec(ebb, AGENT, node, {"taints": kept, **spec})
 
 
 def _delete(ebb: Installation, node: Json) -> None:
     ask(ebb, AGENT, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
 
 
-def _evict(ebb: Installation, node: Json) -> None:
-    evict_all(ebb, AGENT, node)
+def _scale(ebb: Installation, deployment: Json, replicas: int) -> None:
+    meta = deployment["metadata"]
+    path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
+    ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas}})
 
 
-def _grow(ebb: Installation, node: Json) -> None:
-    del node
+def _grow(ebb: Installation, _: Json) -> None:
     for deployment in ebb.cloud.world.store.all("deployments")[:1]:
-        meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
-        path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
-        ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas + 1}})
+        _scale(ebb, deployment, deployment["spec"]["replicas"] + 1)
 
 
 def _shrink(ebb: Installation, node: Json) -> None:
@@ -93,9 +80,7 @@ def _shrink(ebb: Installation, node: Json) -> None:
     rows = ebb.cloud.world.store.all("deployments")
     place = [node["metadata"]["name"] for node in ebb.cloud.world.store.all("nodes")].index(node["metadata"]["name"])
     for deployment in rows[place % len(rows) :][:1]:
-        meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
-        path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
-        ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": max(1, replicas - 2)}})
+        _scale(ebb, deployment, max(1, deployment["spec"]["replicas"] - 2))
 
 
 def _rank(ebb: Installation, node: Json) -> None:
@@ -107,9 +92,8 @@ def _rank(ebb: Installation, node: Json) -> None:
             ask(ebb, AGENT, "PATCH", path, {"metadata": {"annotations": {_COST: "7"}}})
 
 
-def _rival(ebb: Installation, node: Json) -> None:
+def _rival(ebb: Installation, _: Json) -> None:
     """Another team's Deployment comes and grows into the room that is free."""
-    del node
     store = ebb.cloud.world.store
     name = f"rival{len(store.all('deployments'))}"
     requests = {"cpu": _RIVAL, "memory": "256Mi"}
@@ -120,16 +104,14 @@ def _rival(ebb: Installation, node: Json) -> None:
     ask(ebb, AGENT, "POST", "/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": name}, "spec": spec})
 
 
-def _send(**order: str) -> Callable[[Installation, Json], None]:
-    def do(ebb: Installation, node: Json) -> None:
-        ebb.cloud.broker.publish(TOPIC, msgspec.json.encode({**order, "node": node["metadata"]["name"]}), {})
+def _send(**order: str) -> Action:
+    return lambda ebb, node: ebb.cloud.broker.publish(
+        TOPIC, msgspec.json.encode({**order, "node": node["metadata"]["name"]}), {}
+    )
 
-    return do
 
-
-def _flag(*, paused: bool) -> Callable[[Installation, Json], None]:
-    def do(ebb: Installation, node: Json) -> None:
-        del node
+def _flag(*, paused: bool) -> Action:
+    def do(ebb: Installation, _: Json) -> None:
         found = ebb.state.get(CLUSTER_KEY)
         if found.value is not None:
             ebb.state.put(CLUSTER_KEY, replace(found.value, paused=paused), found.version)
@@ -137,47 +119,43 @@ def _flag(*, paused: bool) -> Callable[[Installation, Json], None]:
     return do
 
 
-def _policy(**switches: bool) -> Callable[[Installation, Json], None]:
-    def do(ebb: Installation, node: Json) -> None:
-        del node
+def _policy(**switches: bool) -> Action:
+    def do(ebb: Installation, _: Json) -> None:
         ebb.policy.policy = policy(ebb.setting.limits.text(**switches))
 
     return do
 
 
-def _break_policy(ebb: Installation, node: Json) -> None:
-    del node
+def _break_policy(ebb: Installation, _: Json) -> None:
     ebb.policy.policy = None
 
 
-def _fail_deletions(ebb: Installation, node: Json) -> None:
-    del node
+def _fail_deletions(ebb: Installation, _: Json) -> None:
     if ebb.autoscaler is not None:
         ebb.autoscaler.fail_deletions(
             frozenset(node["metadata"]["name"] for node in ebb.cloud.world.store.all("nodes"))
         )
 
 
-def _lose(ebb: Installation, node: Json) -> None:
-    del node
+def _lose(ebb: Installation, _: Json) -> None:
     ebb.state.documents.clear()
     ebb.hindered_at.append(ebb.clock.now())
     ebb.lost_state_at = ebb.clock.now()
 
 
-BESIDE_STEERING: dict[str, Callable[[Installation, Json], None]] = {
+BESIDE_STEERING: dict[str, Action] = {
     "shrink": _shrink,
     "rank": _rank,
     "stop steering": _policy(steerScaleIn=False),
 }
 """What people do where scale-in is steered; drawn only there."""
-ACTS: dict[str, Callable[[Installation, Json], None]] = {
-    "cordon": _cordon,
-    "uncordon": _uncordon,
+ACTS: dict[str, Action] = {
+    "cordon": _write(unschedulable=True),
+    "uncordon": _write(unschedulable=None),
     "untaint": _untaint,
-    "take back": _take_back,
+    "take back": partial(_untaint, unschedulable=None),
     "delete": _delete,
-    "evict": _evict,
+    "evict": lambda ebb, node: evict_all(ebb, AGENT, node),
     "grow": _grow,
     "rival": _rival,
     "release": _send(kind="release"),
@@ -195,6 +173,14 @@ ACTS: dict[str, Callable[[Installation, Json], None]] = {
 }
 
 
+MEANWHILE = (
+    ((100.0, Act("pause")),),
+    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
+    ((100.0, Act("dry run")),),
+    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
+    ((100.0, Act("grow")), (101.0, Act("rival"))),
+)
+"""What people do in worlds of several families, beside what is done to single calls."""
 _PEOPLE = tuple(name for name in ACTS if name not in {*provider.PROVIDER_ACTIONS, *BESIDE_STEERING})
 _OFTEN = (
     *_PEOPLE,
@@ -216,6 +202,5 @@ def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], 
 
 
 def in_full(act: Act, at: float, lasts: float) -> tuple[tuple[float, Act], ...]:
-    """Return the act, and what follows it, each after so many seconds."""
     later = provider.AFTERWARDS.get(act.name)
     return ((at, act), *(in_full(Act(later, act.index), at + lasts, lasts) if later else ()))

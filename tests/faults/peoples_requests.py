@@ -1,7 +1,4 @@
-"""What people asked for: a release is carried out, and a node that a person took back is left alone.
-
-See docs/decisions/healing.md.
-"""
+"""A release is carried out, and a node that a person took back is left alone (docs/decisions/healing.md)."""
 
 from collections.abc import Iterator
 
@@ -11,8 +8,6 @@ from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting, is_
 
 
 class PeoplesRequests:
-    """Judges both over the whole record."""
-
     def __init__(self, excuses: Excuses) -> None:
         self._excuses = excuses
         self._taken_back: set[str] = set()
@@ -23,7 +18,6 @@ class PeoplesRequests:
         self._released: dict[str, str] = {}
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] == "act":
             self._act(entry)
         elif entry["type"] == "change" and entry["kind"] == "nodes" and entry["verb"] != "delete":

@@ -5,7 +5,7 @@ memory, the simulated broker.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,12 +18,10 @@ from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import PAGE, Item, KubernetesClient, Pages, TrafficMeter, readable
 from shared.adapters.kubernetes.transport import ApiReply, Call
-from shared.core.policy import Policy
-from shared.core.records.commitments import ListedCommitment
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.core.records.state import ClusterState, Wave
-from shared.port_types import WAVE_KEY, DocumentKey, PoolsReading, StoredDocument
-from shared.ports import CommitmentList, Log, PolicySource, Pools, State
+from shared.port_types import WAVE_KEY, DocumentKey, StoredDocument
+from shared.ports import Log, State
 from tests.faults.call_faults import CallGate
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS
 
@@ -36,7 +34,6 @@ _MANY = {"run_summary"}
 
 
 def moment(clock: ManualClock) -> datetime:
-    """The virtual time as the state's clock tells it."""
     return datetime.fromtimestamp(clock.now(), UTC)
 
 
@@ -79,8 +76,6 @@ def _place(call: Call) -> str:
 
 
 class GatedState:
-    """Another State behind the call gate."""
-
     def __init__(self, inner: State, call_gate: CallGate) -> None:
         self._inner, self._call_gate = inner, call_gate
 
@@ -128,38 +123,20 @@ class RecordingState:
         return self._inner.all(collection, type_)
 
 
-class GatedPolicy:
-    def __init__(self, inner: PolicySource, call_gate: CallGate) -> None:
-        self._inner, self._call_gate = inner, call_gate
+class GatedReading(Generic[T]):
+    def __init__(self, what: str, read: Callable[[], T], call_gate: CallGate) -> None:
+        self._what, self._read, self._call_gate = what, read, call_gate
 
-    def read(self) -> Policy:
-        return self._call_gate.call("read policy", self._inner.read)
-
-
-class GatedPools:
-    def __init__(self, inner: Pools, call_gate: CallGate) -> None:
-        self._inner, self._call_gate = inner, call_gate
-
-    def read(self) -> PoolsReading:
-        return self._call_gate.call("read pools", self._inner.read)
-
-
-class GatedCommitments:
-    def __init__(self, inner: CommitmentList, call_gate: CallGate) -> None:
-        self._inner, self._call_gate = inner, call_gate
-
-    def read(self) -> tuple[ListedCommitment, ...]:
-        return self._call_gate.call("list commitments", self._inner.read)
+    def read(self) -> T:
+        return self._call_gate.call(self._what, self._read)
 
 
 class BrokerBus:
-    """The OrderBus over the simulated broker; results are kept, a rejected message is dropped."""
+    """The OrderBus over the simulated broker; results are kept, all else but orders is dropped."""
 
     def __init__(self, broker: Broker, topic: str, call_gate: CallGate) -> None:
         self._broker, self._topic, self._call_gate = broker, topic, call_gate
         self.results: list[DrainResult] = []
-        self.rejected: list[str] = []
-        self.announced: list[str] = []
 
     def publish(self, order: Order) -> None:
         def send() -> None:
@@ -168,15 +145,15 @@ class BrokerBus:
         self._call_gate.call(f"publish {order.kind.value} {order.node}", send)
 
     def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
-        del data, attributes
-        self._call_gate.call("reject", lambda: self.rejected.append(why))
+        del data, attributes, why
+        self._call_gate.call("reject", lambda: None)
 
     def report(self, result: DrainResult) -> None:
         self._call_gate.call("report", lambda: self.results.append(result))
 
     def announce(self, kind: str, message: Mapping[str, object]) -> None:
-        del message
-        self._call_gate.call("announce", lambda: self.announced.append(kind))
+        del kind, message
+        self._call_gate.call("announce", lambda: None)
 
 
 class ActorClock:
@@ -198,8 +175,6 @@ class ActorClock:
 
 
 class HistoryLog:
-    """Keeps what Ebb told, for the story of a history that failed."""
-
     def __init__(self, call_gate: CallGate, lines: list[str] | None = None) -> None:
         self._call_gate = call_gate
         self.lines: list[str] = [] if lines is None else lines
@@ -221,14 +196,11 @@ class HistoryLog:
 
 
 class Silent(PassLog):
-    """Writes no lines of a pass, which nobody would read here."""
-
     def write(self, log: Log, report: PassReport) -> dict[str, Any]:
         del log
         return lines.summary(report)
 
 
 def one_by_one(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
-    """`Ports.together` of a simulator: in order, each call through the call gate."""
     del most
     return [act(item) for item in items]

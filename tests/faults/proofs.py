@@ -39,7 +39,6 @@ class Proofs:
         """How it stood, change by change."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] == "change" and entry["at"] > self._world_stands:
             self._moments.append(ReplayedCluster(cluster.at, dict(cluster.pods), dict(cluster.nodes)))
         elif entry["type"] == "eviction" and is_ebb(entry["actor"]):
@@ -101,7 +100,6 @@ class Proofs:
 
 
 def fit(sizes: Sequence[int], free: Sequence[int]) -> bool:
-    """Whether all sizes fit into the free amounts: exact, for few of both."""
     return _fit(tuple(sorted(sizes, reverse=True)), tuple(sorted(free)))
 
 

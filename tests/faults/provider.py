@@ -1,10 +1,7 @@
-"""What GKE does while Ebb works: preemption, repair, upgrades, resizing, deleted pools, an overloaded API server.
-
-Some actions have a second half that follows later (`AFTERWARDS`), and it befalls the node of the first.
-"""
+"""What GKE does while Ebb works; some actions have a second half that befalls the same node later (`AFTERWARDS`)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -23,7 +20,7 @@ IMPENDING = {"key": "cloud.google.com/impending-node-termination", "effect": "No
 OVERLOADED_FOR = 40.0
 NEW_VERSION = "1.36.4-gke.2"
 """Of what a long upgrade makes; the worlds' nodes have an older one."""
-ProviderAction = Callable[[Installation, Json], None]
+Action = Callable[[Installation, Json], object]
 
 
 def _preempt(ebb: Installation, node: Json) -> None:
@@ -66,7 +63,6 @@ def _upgrade(ebb: Installation, node: Json) -> None:
 
 
 def _take(ebb: Installation, node: Json) -> None:
-    """A long upgrade comes to this node."""
     _pools(ebb, upgrading=True, version=NEW_VERSION)
     patch_spec(ebb, AGENT, node, {"unschedulable": True})
     evict_all(ebb, AGENT, node)
@@ -79,8 +75,7 @@ def _replace(ebb: Installation, node: Json) -> None:
     _add(ebb, node, NEW_VERSION)
 
 
-def _end_upgrade(ebb: Installation, node: Json) -> None:
-    del node
+def _end_upgrade(ebb: Installation, _: Json) -> None:
     _pools(ebb, upgrading=False)
 
 
@@ -89,9 +84,7 @@ def _upgraded(ebb: Installation, node: Json) -> None:
     _pools(ebb, upgrading=False)
 
 
-def _add(ebb: Installation, node: Json, version: str = "") -> None:
-    """One node more, from a resize or as surge."""
-    del node
+def _add(ebb: Installation, _: Json, version: str = "") -> None:
     cluster, ebb.made = ebb.cloud.cluster, ebb.made + 1
     pool = cluster.pools["web"]
     made = make_node(pool, pool.zones[0], cluster.short_name, f"more{ebb.made}")
@@ -100,22 +93,18 @@ def _add(ebb: Installation, node: Json, version: str = "") -> None:
     ask(ebb, AGENT, "POST", "/api/v1/nodes", made)
 
 
-def _raise_minimum(ebb: Installation, node: Json) -> None:
-    """From now on the pool may not shrink at all."""
-    del node
+def _raise_minimum(ebb: Installation, _: Json) -> None:
     _pools(ebb, min_per_zone=len(ebb.cloud.world.store.all("nodes")))
 
 
-def _delete_pool(ebb: Installation, node: Json) -> None:
-    del node
+def _delete_pool(ebb: Installation, _: Json) -> None:
     ebb.pools.pools = {}
     for thing in ebb.cloud.world.store.all("nodes"):
         _remove(ebb, thing)
 
 
-def _overload(ebb: Installation, node: Json) -> None:
+def _overload(ebb: Installation, _: Json) -> None:
     """The API server turns Ebb's requests away before they are read, as its priority and fairness does."""
-    del node
     ebb.overloaded_until = ebb.clock.now() + OVERLOADED_FOR
     ebb.turned_away_at += [ebb.clock.now(), ebb.overloaded_until]
 
@@ -171,7 +160,7 @@ def _remove(ebb: Installation, node: Json, agent: str = AGENT) -> None:
     ask(ebb, agent, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
 
 
-PROVIDER_ACTIONS: dict[str, ProviderAction] = {
+PROVIDER_ACTIONS: dict[str, Action] = {
     "preempt": _preempt,
     "crash": _crash,
     "make anew": _make_anew,
@@ -203,19 +192,45 @@ BEGINNINGS = tuple(name for name in PROVIDER_ACTIONS if name not in _NO_BEGINNIN
 
 
 def ask(ebb: Installation, agent: str, method: str, path: str, body: Any = None) -> int:
-    """Send one request; return the status code."""
     headers = {"content-type": "application/merge-patch+json", "user-agent": agent}
     sent = b"" if body is None else msgspec.json.encode(body)
     return ebb.cloud.api.handle(HttpRequest(method, path, {}, headers, sent)).status
 
 
+@dataclass(frozen=True)
+class Deed:
+    """What somebody does once; its name says all about it."""
+
+    name: str
+    do: Callable[[Installation], object] = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __call__(self, ebb: Installation) -> None:
+        ebb.acted_at.append(ebb.clock.now())
+        self.do(ebb)
+        ebb.cloud.world.step()  # the controllers notice at once: their lag is not what is tested here
+
+
+def edited(name: str, deployment: str, spec: Json) -> Deed:
+    path = f"/apis/apps/v1/namespaces/default/deployments/{deployment}"
+    return Deed(name, lambda ebb: ask(ebb, "owner", "PATCH", path, {"spec": spec}))
+
+
+def noted(name: str, deployment: str, **notes: str | None) -> Deed:
+    return edited(name, deployment, {"template": {"metadata": {"annotations": notes}}})
+
+
+def scaled(deployment: str, replicas: int) -> Deed:
+    return edited(f"{deployment} has {replicas} pods", deployment, {"replicas": replicas})
+
+
 def patch_spec(ebb: Installation, agent: str, node: Json, spec: Json) -> None:
-    """Merge into the node's spec, whatever its version."""
     ask(ebb, agent, "PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": spec})
 
 
 def evict_all(ebb: Installation, agent: str, node: Json) -> None:
-    """Ask once for the eviction of each pod that a drain would move."""
     for pod in ebb.cloud.world.store.all("pods"):
         meta = pod["metadata"]
         if node_of(pod) == node["metadata"]["name"] and not stays_behind(pod):

@@ -1,7 +1,4 @@
-"""Worlds whose budgets end when what was moved runs again, and whether Ebb writes that moment too early.
-
-Shares no code with Ebb's rules.
-"""
+"""Worlds whose budgets end when what was moved runs again, and whether Ebb writes that too early."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +14,6 @@ FRESH = 20.0
 
 @cache
 def replaced_settings() -> tuple[Setting, ...]:
-    """One node moves pods at a time, and two may wait for their deletion."""
     web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3], cpu=300)
     db, slow = workload("db", [1, 2], kind="StatefulSet"), workload("slow", [0, 1, 2, 3, 4], cpu=300, readyAfter=30)
     few = Limits(pool=1, ceiling=1, minimum_nodes=2, awaiting=2)
@@ -39,7 +35,6 @@ class Moments:
         """By node and owner, when they were last seen to be enough."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in cluster.pods:
             owner = cluster.pods[entry["uid"]]["owner"]
             self._moved.setdefault(entry["node"], {}).setdefault(owner, _ready(owner, cluster)[0])
@@ -68,6 +63,5 @@ class Moments:
 
 
 def _ready(owner: str, cluster: ReplayedCluster) -> tuple[int, int]:
-    """Return how many pods of the owner are Ready, and how many there are."""
     living = [pod for pod in cluster.pods.values() if pod["owner"] == owner and not pod["terminating"]]
     return sum(pod["ready"] for pod in living), len(living)

@@ -1,7 +1,4 @@
-"""Plays a history's record again: what stood in the cluster, and what each call of Ebb had seen of it, at each entry.
-
-Shares no code with Ebb's rules.
-"""
+"""Plays a record: what stood, and what each call of Ebb had seen of it, at each entry. No code of Ebb's rules."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +16,6 @@ LISTS_KEPT = 120.0
 
 
 def holder(node: Entry | None) -> str:
-    """Return the order whose taint the node carries, or an empty text."""
     taints: list[str] = list(node["taints"]) if node else []
     return next((taint.removeprefix(TAINT).partition(":")[0] for taint in taints if taint.startswith(TAINT)), "")
 
@@ -38,14 +34,11 @@ def is_ebb(actor: str) -> bool:
 
 
 def call_of(actor: str) -> str:
-    """Return the name of the function call behind a user agent of Ebb's."""
     return actor.partition("/")[2]
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """What a call last read of all nodes or of one."""
-
     at: float
     nodes: Mapping[str, Entry]
 
@@ -69,7 +62,6 @@ class ReplayedCluster:
     """When the request at hand set out, by actor, where it was long on its way."""
 
     def take(self, entry: Entry) -> None:
-        """Move on past the entry."""
         if entry["type"] == "change":
             self._change(entry)
         elif entry["type"] == "late request":
@@ -88,7 +80,6 @@ class ReplayedCluster:
                 yield from earlier[-1:] if call == own else earlier
 
     def before_change(self, entry: Entry) -> Entry | None:
-        """Return what stands of the object that a change is about."""
         return self.pods.get(entry["uid"]) if entry["kind"] == "pods" else self.nodes.get(entry["name"])
 
     def is_ours(self, entry: Entry) -> bool:

@@ -6,11 +6,10 @@ On the second node 480m are free, on the fourth 980m; the third is full. The lit
 from functools import cache
 from typing import Any, Final
 
-from tests.faults.worlds import Limits, Setting, setting, workload
+from tests.faults.worlds import STAYS, Limits, Setting, setting, workload
 
-_STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
 _BESIDE: Final = tuple(
-    workload(name, [place], cpu=cpu, **_STAYS) for name, place, cpu in (("b", 1, 1450), ("c", 2, 1880), ("d", 3, 950))
+    workload(name, [place], cpu=cpu, **STAYS) for name, place, cpu in (("b", 1, 1450), ("c", 2, 1880), ("d", 3, 950))
 )
 _LIMITS: Final = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)
 WITH_ROOM: Final = "an autoscaler asks for more, with room"
@@ -23,7 +22,6 @@ def _world(name: str, *own: dict[str, Any], nodes: int = 3, **more: Any) -> Sett
 
 
 def autoscaler(target: str, cpu: str, kind: str = "Deployment", **spec: Any) -> dict[str, Any]:
-    """A VerticalPodAutoscaler of that target."""
     rows = [{"containerName": "main", "target": {"cpu": cpu, "memory": "256Mi"}}]
     return {
         "kind": "VerticalPodAutoscaler",
@@ -34,7 +32,6 @@ def autoscaler(target: str, cpu: str, kind: str = "Deployment", **spec: Any) -> 
 
 
 def bounds(**row: Any) -> dict[str, Any]:
-    """A LimitRange about containers."""
     rows = [{"type": "Container", **row}]
     return {"kind": "LimitRange", "metadata": {"name": "bounds", "namespace": "default"}, "spec": {"limits": rows}}
 

@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any, Final
 
-from tests.faults.worlds import Limits, Setting, disk, mounted, setting, workload
+from tests.faults.worlds import STAYS, Limits, Setting, disk, mounted, setting, workload
 
 HOST: Final = "kubernetes.io/hostname"
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -16,7 +16,6 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def spread(app: str, key: str, skew: int = 1, **more: Any) -> dict[str, Any]:
-    """A hard topology spread constraint over the app's own pods."""
     rule = {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", **more}
     return {"topologySpreadConstraints": [{**rule, "labelSelector": {"matchLabels": {"app": app}}}]}
 
@@ -26,17 +25,14 @@ def _term(app: str, key: str) -> list[dict[str, Any]]:
 
 
 def beside(app: str, key: str) -> dict[str, Any]:
-    """Required affinity to the pods of an app."""
     return {"affinity": {"podAffinity": {_REQUIRED: _term(app, key)}}}
 
 
 def apart_from(app: str, key: str = HOST) -> dict[str, Any]:
-    """Required anti-affinity to the pods of an app."""
     return {"affinity": {"podAntiAffinity": {_REQUIRED: _term(app, key)}}}
 
 
 def port(number: int, cpu: int) -> dict[str, Any]:
-    """A port on the host, taken by the one container."""
     requests = {"cpu": f"{cpu}m", "memory": "256Mi"}
     ports = [{"containerPort": number, "hostPort": number, "protocol": "TCP"}]
     return {
@@ -45,12 +41,10 @@ def port(number: int, cpu: int) -> dict[str, Any]:
 
 
 _ONE: Final[dict[str, Any]] = {"pdb": {"maxUnavailable": 1}}
-_STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
 
 
 @cache
 def rich_settings() -> tuple[Setting, ...]:
-    """The worlds written by hand."""
     few = Limits(minimum_nodes=2, pool_minimum=0)
     with_disks = Limits(minimum_nodes=2, pool_minimum=0, disk_moves=90.0)
     alone = Limits(pool=1, ceiling=1, minimum_nodes=2, pool_minimum=0)
@@ -77,15 +71,15 @@ def rich_settings() -> tuple[Setting, ...]:
             workload("web", [0, 3, 3], cpu=300, pod=beside("db", ZONE), **_ONE), small],
                 nodes=6, zones=3, limits=few),
         setting("no room in its zone", [
-            workload("db", [0], kind="StatefulSet", cpu=1500, **_STAYS),
+            workload("db", [0], kind="StatefulSet", cpu=1500, **STAYS),
             workload("web", [2], cpu=500, pod=beside("db", ZONE)),
-            workload("stays", [1, 3], cpu=1200, **_STAYS)], nodes=4, zones=2, limits=few, unneededTime=200),
+            workload("stays", [1, 3], cpu=1200, **STAYS)], nodes=4, zones=2, limits=few, unneededTime=200),
         setting("together", [workload("group", [0, 1, 1], cpu=300, pod=beside("group", ZONE)), small,
                              workload("plain", [2, 3, 5], cpu=500, **_ONE)], nodes=6, zones=2, limits=few),
         setting("ports", [workload("edge", [0, 1, 2], cpu=300, pod=port(443, 300), **_ONE),
                           workload("other", [3], cpu=500, pod=port(443, 500)), small], limits=few),
         setting("tight ports", [workload("edge", [0, 1], cpu=300, pod=port(443, 300)),
-                                workload("other", [3, 4], cpu=300, pod=port(443, 300), **_STAYS), *_full(2, 300)],
+                                workload("other", [3, 4], cpu=300, pod=port(443, 300), **STAYS), *_full(2, 300)],
                 limits=few),
         setting("apart", [workload("web", [0, 1, 2], cpu=400, pod=apart_from("web"), **_ONE),
                           workload("shy", [3], cpu=400, pod=apart_from("web")), small], limits=few),
@@ -95,7 +89,7 @@ def rich_settings() -> tuple[Setting, ...]:
                 nodes=6, zones=3, limits=with_disks, manifests=(*disk("data0"), *disk("data1", "europe-west4-b"))),
         setting("no room where its disk is", [
             workload("db", [2], kind="StatefulSet", cpu=500, **mounted("data")),
-            workload("full", [0], cpu=1500, **_STAYS), workload("stays", [1, 3], cpu=1200, **_STAYS)],
+            workload("full", [0], cpu=1500, **STAYS), workload("stays", [1, 3], cpu=1200, **STAYS)],
                 nodes=4, zones=2, limits=with_disks, manifests=disk("data"), unneededTime=200),
     )  # fmt: skip
 

@@ -1,7 +1,4 @@
-"""Runs many histories and tells the first few that broke the promise, each so that it can be run again.
-
-How many have run is summed up and told by `conftest`.
-"""
+"""Runs many histories and tells the first few that broke the promise, each so that it can be run again."""
 
 import json
 from collections import Counter
@@ -13,8 +10,7 @@ from typing import TypeVar
 import pytest
 
 from tests.depth import DEEP, SEED
-from tests.faults.equal_plans import equal_plans_made_once
-from tests.faults.families import Part, count_all, share
+from tests.faults.families import Part, share
 from tests.faults.history import History, run
 from tests.faults.oracle import Judgement, judgement
 
@@ -37,29 +33,24 @@ class Sums:
     excused: Counter[str] = field(default_factory=Counter)
     waits: dict[str, float] = field(default_factory=dict)
     """The longest wait of a moved pod while Ebb held its node and nothing hindered it, by kind of history."""
-    families: dict[str, int] = field(default_factory=dict)
-    """How many histories there are of which a run draws a part, by name."""
 
     def add(self, found: Judgement, kind: str) -> None:
-        """Count one history of that kind."""
         self.histories += 1
         self.excused.update(excuse.name for excuse, times in found.excuses.used.items() if times)
         self._waited({kind: found.longest_wait})
 
     def read(self, text: str) -> None:
-        """Add what a test has told."""
-        histories, excused, waits, families = json.loads(text)
+        histories, excused, waits = json.loads(text)
         self.histories += histories
         self.excused.update(excused)
         self._waited(waits)
-        self.families.update(families)
 
     def _waited(self, waits: Mapping[str, float]) -> None:
         for kind, seconds in waits.items():
             self.waits[kind] = max(self.waits.get(kind, 0.0), seconds)
 
     def text(self) -> str:
-        return json.dumps([self.histories, self.excused, self.waits, self.families])
+        return json.dumps([self.histories, self.excused, self.waits])
 
 
 def some(rows: Sequence[T], name: str, of: int) -> Sequence[T]:
@@ -86,16 +77,12 @@ def describe_failure(history: History, sums: Sums | None = None, kind: str = "")
 
 
 def assert_kept(part: Part, tell: Record) -> None:
-    """Run one part of the histories; fail with the stories of those that broke the promise."""
     sums, told = Sums(), list[str]()
-    if part.parts > 1:
-        sums.families[part.of] = count_all(part.whole)
-    with equal_plans_made_once():
-        for history in part.histories():
-            found = describe_failure(history, sums, part.kind)
-            told += [found] if found else []
-            if len(told) == MOST_FAILURES:
-                break
+    for history in part.histories():
+        found = describe_failure(history, sums, part.kind)
+        told += [found] if found else []
+        if len(told) == MOST_FAILURES:
+            break
     tell(SUMS, sums.text())
     if told:
         pytest.fail("\n\n".join(told), pytrace=False)

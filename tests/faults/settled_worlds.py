@@ -1,10 +1,9 @@
-"""The simulated GKE that a history begins on: built and settled once for each setting, then copied.
-
-The record of a history has no sizes: what each pod asks for and each node offers is gathered as they come.
-"""
+"""The simulated GKE that a history begins on: built and settled once for each setting, then copied."""
 
 import pickle
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import TypeVar
 
 from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
@@ -16,6 +15,7 @@ from infra.local.world.store import ObjectChange, Store
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
 from tests.local.admission import admit
 
+T = TypeVar("T")
 SUBSCRIPTION = Subscription(
     "projects/local/subscriptions/drain", TOPIC, "drain", ack_deadline=ACK_DEADLINE, max_backoff=60
 )
@@ -25,15 +25,12 @@ _built: dict[int, tuple[Setting, bytes]] = {}
 
 @dataclass(frozen=True)
 class SettledWorld:
-    """Everything of a history that is not Ebb's."""
-
     clock: ManualClock
     cloud: SimulatedGke
     autoscaler: Autoscaler | None
 
     @classmethod
     def of(cls, setting: Setting) -> "SettledWorld":
-        """Return a fresh copy of the setting's world as it stands when the history begins."""
         if id(setting) not in _built:
             _built[id(setting)] = setting, pickle.dumps(cls._new(setting), pickle.HIGHEST_PROTOCOL)
         settled: SettledWorld = pickle.loads(_built[id(setting)][1])  # noqa: S301 - what this process has just written
@@ -50,12 +47,16 @@ class SettledWorld:
 
 
 def cpu_of(store: Store) -> dict[str, int]:
-    """Return millicores by UID, of what stands and, as time goes on, of what comes."""
-    found = {thing["metadata"]["uid"]: _cpu(kind, thing) for kind in ("pods", "nodes") for thing in store.all(kind)}
+    return gathered(store, ("pods", "nodes"), _cpu)
+
+
+def gathered(store: Store, plurals: Collection[str], make: Callable[[str, Json], T]) -> dict[str, T]:
+    """Return by UID what is made of each object as it is created: what stands and, as time goes on, what comes."""
+    found = {thing["metadata"]["uid"]: make(plural, thing) for plural in plurals for thing in store.all(plural)}
 
     def take(change: ObjectChange) -> None:
-        if change.before is None and change.after is not None and change.plural in {"pods", "nodes"}:
-            found[change.after["metadata"]["uid"]] = _cpu(change.plural, change.after)
+        if change.before is None and change.after is not None and change.plural in plurals:
+            found[change.after["metadata"]["uid"]] = make(change.plural, change.after)
 
     store.listen(take)
     return found

@@ -14,7 +14,7 @@ from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, node_of, pod_requests, units
 from shared.core.policy import Policy
 from tests.faults.installation import Installation
-from tests.faults.people import BESIDE_STEERING, Act
+from tests.faults.people import BESIDE_STEERING, MEANWHILE, Act
 from tests.faults.replay import Entry, ReplayedCluster, is_ebb
 from tests.faults.worlds import Limits, Setting, setting, workload
 
@@ -26,20 +26,14 @@ ACTS: Final = (
     ((95.0, Act("rank", 1)), (120.0, Act("shrink"))),
     ((5.0, Act("rank")), (100.0, Act("rank", 2)), (190.0, Act("grow"))),
     ((100.0, Act("stop steering")),),
-    ((100.0, Act("pause")),),
-    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
-    ((100.0, Act("dry run")),),
-    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
-    ((100.0, Act("grow")), (101.0, Act("rival"))),
+    *MEANWHILE,
     ((100.0, Act("lose the state")), (130.0, Act("shrink"))),
     ((100.0, Act("stop steering")), (110.0, Act("rank", 1))),
 )
-"""What people do meanwhile, beside what is done to single calls."""
 
 
 @cache
 def steered_settings() -> tuple[Setting, ...]:
-    """The worlds."""
     web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3, 4], cpu=300)
     db = workload("db", [1, 2], kind="StatefulSet")
     return (
@@ -49,7 +43,6 @@ def steered_settings() -> tuple[Setting, ...]:
 
 
 def ranks_or_scales_in(random: Random, setting: Setting) -> tuple[float, Act]:
-    """Draw what people do only where scale-in is steered, and when."""
     del setting
     return float(random.randrange(240)), Act(random.choice(tuple(BESIDE_STEERING)), random.randrange(5))
 
@@ -62,13 +55,10 @@ _FULL = 0.75
 
 
 class CostWrites:
-    """Judges what Ebb writes on pods, entry by entry."""
-
     def __init__(self) -> None:
         self._by_call: Counter[str] = Counter()
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] != "change" or entry["kind"] != "pods" or not is_ebb(entry["actor"]):
             return
         before = cluster.before_change(entry) or {}

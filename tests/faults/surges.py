@@ -1,7 +1,4 @@
-"""Did a single replica leave a gap? Judged from the record alone, and from what stands in Deployments at the end.
-
-Shares no code with Ebb's rules.
-"""
+"""Did a single replica leave a gap? From the record, and from Deployments at the end; no code of Ebb's rules."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +31,6 @@ class Surges:
         """Whether somebody scaled a workload out: one of several replicas that serve may be evicted like any other."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if not self._surging:
             return
         self._alone = self._alone and not (entry["type"] == "act" and entry["act"] in TAKES_AWAY)
@@ -67,7 +63,6 @@ def _serves(pod: Entry, app: str) -> bool:
 
 
 def left_waiting(end: Installation, excuses: Excuses) -> Iterator[str]:
-    """Yield each Deployment that waits for a pod on behalf of a drain that is no more."""
     records = end.state.all("drains", DrainRecord)
     held = {claim.order_id for claim in end.remembered().claims.values()}
     for found in end.cloud.world.store.all("deployments"):
@@ -84,7 +79,6 @@ def left_waiting(end: Installation, excuses: Excuses) -> Iterator[str]:
 
 
 def restarted_again(end: Installation) -> Iterator[str]:
-    """Yield each stamp that Ebb has written once more after somebody else had taken it out of a template."""
     stands, undone = dict[str, str](), set[tuple[str, str]]()
     for entry in end.cloud.world.record.of("request"):
         if (entry["verb"], entry["code"], entry["dry_run"]) != ("PATCH", 200, False) or STAMP not in entry["body"]:
@@ -103,7 +97,6 @@ def _stamp_in(body: str) -> str:
 
 
 def _is_changed_since(end: Installation, deployment: Json) -> bool:
-    """Whether the last one who wrote its template was somebody else."""
     meta = deployment["metadata"]
     path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
     patches = [

@@ -1,14 +1,13 @@
 """Small worlds in which single replicas are moved without a gap, or not at all."""
 
-from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any, Final
 
 from shared.core.cluster.names import SURGE_STAMP
 from tests.faults.installation import Installation
-from tests.faults.provider import ask
-from tests.faults.worlds import Limits, Setting, setting, workload
+from tests.faults.provider import Deed, noted
+from tests.faults.worlds import STAYS, Limits, Setting, setting, workload
 
 SURGED: Final = ("one", "two", "shut")
 """The Deployments whose pods leave without a gap, by the label `app`."""
@@ -24,10 +23,9 @@ def surging_settings() -> tuple[Setting, ...]:
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     one, two = workload("one", [0], cpu=300), workload("two", [1], cpu=300)
     shut = workload("shut", [2], cpu=300, pdb={"maxUnavailable": 0})
-    stays: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
 
     def kept(*nodes: int) -> list[dict[str, Any]]:
-        return [workload(f"kept{node}", [node], cpu=200, **stays) for node in nodes]
+        return [workload(f"kept{node}", [node], cpu=200, **STAYS) for node in nodes]
 
     on_one = [web, one, {**two, "nodes": ["web/0"]}, *kept(1, 2, 3, 4)]
     never = [web, {**one, "readyAfter": 9999}, *kept(1, 2, 3, 4)]
@@ -40,7 +38,6 @@ def surging_settings() -> tuple[Setting, ...]:
 
 
 def stamps(end: Installation) -> set[str]:
-    """Return the workloads that bear a drain's stamp at the end."""
     found = end.cloud.world.store.all("deployments")
     return {
         thing["metadata"]["name"]
@@ -49,38 +46,17 @@ def stamps(end: Installation) -> set[str]:
     }
 
 
-@dataclass(frozen=True)
-class ChangeTemplate:
-    """Its owner rolls a new version of a Deployment out."""
-
-    name: str
-
-    def __call__(self, ebb: Installation) -> None:
-        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
-        ask(ebb, "owner", "PATCH", path, {"spec": {"template": {"metadata": {"annotations": {"version": "2"}}}}})
-        ebb.cloud.world.step()
-
-    def __str__(self) -> str:
-        return f"{self.name} is rolled out anew"
+def roll_out(name: str) -> Deed:
+    return noted(f"{name} is rolled out anew", name, version="2")
 
 
-@dataclass(frozen=True)
-class UndoRestart:
-    """Its owner takes the newest restart of a Deployment back (`kubectl rollout undo`)."""
-
-    name: str
-
-    def __call__(self, ebb: Installation) -> None:
-        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
-        ask(ebb, "owner", "PATCH", path, {"spec": {"template": {"metadata": {"annotations": {SURGE_STAMP: None}}}}})
-        ebb.cloud.world.step()
-
-    def __str__(self) -> str:
-        return f"the restart of {self.name} is undone"
+def undo_restart(name: str) -> Deed:
+    """Its owner takes the newest restart back (`kubectl rollout undo`)."""
+    return noted(f"the restart of {name} is undone", name, **{SURGE_STAMP: None})
 
 
-def rolls_out(random: Random, setting: Setting) -> tuple[float, ChangeTemplate | UndoRestart]:
+def rolls_out(random: Random, setting: Setting) -> tuple[float, Deed]:
     """Draw what an owner does to a Deployment whose pod leaves without a gap, and when."""
-    act = random.choice((ChangeTemplate, ChangeTemplate, UndoRestart))
+    act = random.choice((roll_out, roll_out, undo_restart))
     name = random.choice([name for name in SURGED if name in setting.apps])
     return float(random.choice((random.randrange(40), random.randrange(240)))), act(name)

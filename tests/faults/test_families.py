@@ -1,24 +1,23 @@
-"""What the table of families draws keeps the promise, and each Ebb that is broken on purpose is caught.
-
-A failure names the history that failed, and that name is enough to see it again, to the letter.
-"""
+"""What the table of families draws keeps the promise, and each Ebb that is broken on purpose is caught."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
 from math import gcd
 from pathlib import Path
 
 import pytest
 
+from shared.core.placement.constraints import CONSTRAINTS
+from shared.core.placement.constraints.attach_limits import AttachLimits
+from shared.core.placement.constraints.exclusion import OnePodClaims
 from tests.depth import DEEP, SEED
 from tests.faults.catalog import MOMENTS, NODES, each_call, provider_actions
 from tests.faults.directed import plain
 from tests.faults.families import DEEPER, FAMILIES, Family, Part, bases, history_named, parts, share
 from tests.faults.history import History, breaches_of
 from tests.faults.mixtures import mixture
-from tests.faults.mutants import MUTANTS, Mutant, caught, no_watchdog
+from tests.faults.mutants import MUTANTS, NO_WATCHDOG, SHOWN, Mutant, caught
 from tests.faults.partly import partly
 from tests.faults.rerun import digest
 from tests.faults.running import LEAST, Record, assert_kept, describe_failure, is_whole
@@ -27,7 +26,6 @@ HERE = Path(__file__).parent
 
 
 def output(*command: str) -> tuple[int, str]:
-    """Run a command of Python's to its end."""
     environment = {**os.environ, "PYTHONHASHSEED": "2"}
     done = subprocess.run(
         [sys.executable, "-m", *command], env=environment, capture_output=True, text=True, timeout=120, check=False
@@ -56,7 +54,7 @@ def test_no_two_worlds_have_one_name() -> None:
 
 
 def test_a_failure_shows_the_command_that_shows_it_again() -> None:
-    with no_watchdog():
+    with NO_WATCHDOG.made():
         told = describe_failure(plain("nobody deletes"))
 
     assert "python -m tests.faults.rerun 'nobody deletes'" in told
@@ -113,9 +111,13 @@ def test_nothing_that_happens_breaks_the_promise(part: Part, record_property: Re
     assert_kept(part, record_property)
 
 
-@pytest.mark.parametrize(("mutant", "needed"), MUTANTS.items(), ids=[mutant.__name__ for mutant in MUTANTS])
-def test_every_mutant_is_caught_by_what_it_needs(mutant: Mutant, needed: Callable[[], Iterable[History]]) -> None:
-    found = caught(mutant, needed())
+def test_each_rule_of_placement_has_a_mutant_that_lacks_it() -> None:
+    assert {*CONSTRAINTS} == {*SHOWN, OnePodClaims, AttachLimits}
 
-    assert found, f"{mutant.__name__} got through"
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_mutant_is_caught_by_what_it_needs(mutant: Mutant) -> None:
+    found = caught(mutant)
+
+    assert found, f"{mutant.name} got through"
     assert breaches_of(found[0]) == [], "Ebb as it is breaks the promise there too: it says nothing of the mutant"

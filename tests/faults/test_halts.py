@@ -27,7 +27,6 @@ def returned_for(end: Installation) -> set[str]:
 
 
 def lost_room(end: Installation) -> list[str]:
-    """Return what is written of the drains that were given back for a buffer."""
     records = (found.value for found in end.state.all("drains", DrainRecord).values())
     return [record.detail for record in records if record and record.why == ReturnReason.BUFFER]
 
@@ -58,7 +57,7 @@ def test_a_drainer_that_does_not_watch_the_count_is_seen() -> None:
         for phase, rules in next_step.RULES.items()
     }
     assert rules[DrainPhase.DRAINED] != next_step.RULES[DrainPhase.DRAINED]
-    with swapped(next_step, "RULES", rules):
+    with swapped((next_step, "RULES", rules)):
         end = run(HISTORIES[ReturnReason.BUFFER])
 
     assert not any("chunks have room" in detail for detail in lost_room(end))

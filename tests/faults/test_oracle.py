@@ -14,7 +14,6 @@ LONGEST = 600.0
 
 
 def node(at: float, actor: str, *, cordoned: bool, tainted: bool = False) -> dict[str, Any]:
-    """A change of node n1, as the world's record has it."""
     return {
         "type": "change", "kind": "nodes", "verb": "update", "at": at, "actor": actor, "name": "n1", "uid": "u",
         "ready": True, "unschedulable": cordoned, "taints": [f"{TAINT}order:NoSchedule"] if tainted else [],
@@ -24,6 +23,7 @@ def node(at: float, actor: str, *, cordoned: bool, tainted: bool = False) -> dic
 FRESH = node(0, "kubelet", cordoned=False)
 TAKEN = node(10, EBB, cordoned=True, tainted=True)
 UNTAINTED = node(20, PERSON, cordoned=True)
+THEIRS = node(30, PERSON, cordoned=False), node(40, PERSON, cordoned=True)
 
 
 def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
@@ -44,11 +44,7 @@ def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
         pytest.param(True, [FRESH, TAKEN, UNTAINTED], id="ours whose taint somebody removed"),
         pytest.param(False, [FRESH, TAKEN, UNTAINTED, node(30, PERSON, cordoned=False)], id="ours that somebody undid"),
         pytest.param(False, [FRESH, node(10, PERSON, cordoned=True)], id="a person's"),
-        pytest.param(
-            False,
-            [FRESH, TAKEN, node(30, PERSON, cordoned=False), node(40, PERSON, cordoned=True)],
-            id="a person's after ours",
-        ),
+        pytest.param(False, [FRESH, TAKEN, *THEIRS], id="a person's after ours"),
     ],
 )
 def test_a_cordon_of_ours_that_stands_forever_is_seen(expected: bool, entries: list[dict[str, Any]]) -> None:
@@ -57,19 +53,16 @@ def test_a_cordon_of_ours_that_stands_forever_is_seen(expected: bool, entries: l
 
 def test_only_a_cordon_of_ours_may_be_undone_without_our_taint() -> None:
     undone = node(50, EBB, cordoned=False)
-    theirs = (node(30, PERSON, cordoned=False), node(40, PERSON, cordoned=True))
 
     assert judged(FRESH, TAKEN, UNTAINTED, undone) == []
-    assert judged(FRESH, TAKEN, *theirs, undone) == ["ebb/push-1 undid a cordon of n1 that was not ours"]
+    assert judged(FRESH, TAKEN, *THEIRS, undone) == ["ebb/push-1 undid a cordon of n1 that was not ours"]
 
 
 @pytest.mark.parametrize(
     ("expected", "seconds", "extra"),
     [
         pytest.param((False, 0), LONGEST, 60, id="as long as promised"),
-        pytest.param(
-            (False, 1), LONGEST + 60, 60, id="a lease and a redelivery longer, where Ebb was kept from its work"
-        ),
+        pytest.param((False, 1), LONGEST + 60, 60, id="a lease and a redelivery longer, where Ebb was kept"),
         pytest.param((True, 0), LONGEST + 61, 60, id="longer than that"),
         pytest.param((True, 0), LONGEST + 1, 0, id="longer than promised where nothing went wrong"),
     ],

@@ -7,38 +7,20 @@ its node back.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tests.faults.history import History, run
-from tests.faults.installation import Installation
 from tests.faults.oracle import judgement
-from tests.faults.provider import ask
+from tests.faults.provider import scaled
 from tests.faults.running import SUMS, Record, Sums, some
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE, measured_waits
-from tests.faults.worlds import Limits, Setting, disk, setting, workload
+from tests.faults.worlds import STAYS, Limits, Setting, disk, setting, workload
 from tests.measured_figures import MEASURED
 
 LIMITS = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0, watchdog=900.0, interval=300.0)
 OTHERS = [workload("b", [1], cpu=1450), workload("c", [2], cpu=1880)]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Another team scales a Deployment."""
-
-    name: str
-    replicas: int
-
-    def __call__(self, ebb: Installation) -> None:
-        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
-        ask(ebb, "rival", "PATCH", path, {"spec": {"replicas": self.replicas}})
-        ebb.cloud.world.step()
-
-    def __str__(self) -> str:
-        return f"{self.name} wants {self.replicas}"
 
 
 def world(name: str, *own: dict[str, Any], rival: int = 400) -> Setting:
@@ -57,7 +39,6 @@ WORLDS = (
     world("two under one budget", workload("a", [0, 0], cpu=200, pdb={"maxUnavailable": 1}), rival=200),
 )
 Workload = dict[str, Any]
-STAYS: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
 DISK = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 ONE_AT_A_TIME = {"maxUnavailable": 1}
 
@@ -72,10 +53,7 @@ def slow_ends(nodes: list[int]) -> Workload:
 
 
 def zonal(name: str, zones: int, beside: Callable[[list[int]], Workload], **changes: Any) -> Setting:
-    """Two nodes a zone: one with a pod of a StatefulSet on a zonal disk goes, one with room for it stays.
-
-    A zone's rival takes that room.
-    """
+    """Two nodes a zone: one with a StatefulSet's pod on a zonal disk goes; a rival takes the room on the other."""
     limits = Limits(
         pool=zones, ceiling=zones, minimum_nodes=1, pool_minimum=0, watchdog=900.0, interval=300.0, disk_moves=90.0
     )
@@ -122,7 +100,7 @@ def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(
 ) -> None:
     name, sums, longest, broken = f"{setting.name}: {rival}", Sums(), 0.0, list[str]()
     for at in some(moments, name, of):
-        end = run(History(setting, acts=((at, Scale(rival, 1)),)))
+        end = run(History(setting, acts=((at, scaled(rival, 1)),)))
         found = judgement(end)
         sums.add(found, "drains of one workload")
         longest = max([longest, *measured_waits(end)])

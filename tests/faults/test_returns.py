@@ -1,24 +1,17 @@
 """The promise where what comes back is not what left."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import pytest
 
 from infra.local.world.kinds import Json
 from shared.core.cluster import names
-from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.returning import VerticalAutoscaler
-from shared.core.cluster.workloads import Workload
-from shared.store import snapshots
+from tests.faults.directed import plain
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
-from tests.faults.provider import ask
-from tests.faults.returning_worlds import FULL, ON_DELETE, returning_settings
+from tests.faults.provider import Deed, ask
+from tests.faults.returning_worlds import ON_DELETE
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE, measured_waits
 
 
@@ -27,8 +20,7 @@ def evictions(end: Installation) -> int:
 
 
 def test_where_nothing_shows_the_node_is_returned_and_all_run_again() -> None:
-    (setting,) = (setting for setting in returning_settings() if setting.name == "a webhook that nobody knows")
-    end = run(History(setting))
+    end = run(plain("a webhook that nobody knows"))
     pods = {pod["metadata"]["labels"]["app"]: pod for pod in end.cloud.world.store.all("pods")}
 
     assert max(measured_waits(end)) <= MOST_UNSCHEDULABLE
@@ -49,24 +41,20 @@ def names_its_node(_: Json, node: str) -> Json:
     return {"nodeName": node}
 
 
-@dataclass(frozen=True)
-class EditTemplate:
-    """Somebody changes a StatefulSet's template, which replaces no pod that runs (as under OnDelete)."""
+def edit_template(name: str, edit: Callable[[Json, str], Json]) -> Deed:
+    """Somebody changes a StatefulSet's template, which replaces no pod that runs (as under OnDelete).
 
-    name: str
-    edit: Callable[[Json, str], Json]
-    """Returns what changes in the template's spec, which is given with the node that the pod is on."""
+    `edit` returns what changes in the template's spec, which is given with the node that the pod is on.
+    """
+    path = f"/apis/apps/v1/namespaces/default/statefulsets/{name}"
 
-    def __call__(self, ebb: Installation) -> None:
+    def do(ebb: Installation) -> None:
         store = ebb.cloud.world.store
-        path = f"/apis/apps/v1/namespaces/default/statefulsets/{self.name}"
-        spec = store.get("statefulsets", "default", self.name)["spec"]["template"]["spec"]
-        edited = self.edit(spec, store.get("pods", "default", f"{self.name}-0")["spec"]["nodeName"])
+        spec = store.get("statefulsets", "default", name)["spec"]["template"]["spec"]
+        edited = edit(spec, store.get("pods", "default", f"{name}-0")["spec"]["nodeName"])
         ask(ebb, "owner", "PATCH", path, {"spec": {"template": {"spec": edited}}})
-        ebb.cloud.world.step()
 
-    def __str__(self) -> str:
-        return f"{self.edit.__name__} in the template of {self.name}"
+    return Deed(f"{edit.__name__} in the template of {name}", do)
 
 
 @pytest.mark.parametrize("edit", [more_cpu, selects_its_node, names_its_node])
@@ -75,7 +63,7 @@ def test_a_template_edited_at_any_moment_leaves_no_replacement_without_a_place(
 ) -> None:
     broken, moved = list[str](), list[int]()
     for at in range(0, 40, 2):
-        end = run(History(ON_DELETE, acts=((float(at), EditTemplate("a", edit)),)))
+        end = run(History(ON_DELETE, acts=((float(at), edit_template("a", edit)),)))
         broken += [f"edited at {at} s: {breach}" for breach in breaches(end)]
         moved.append(evictions(end))
         assert max([0.0, *measured_waits(end)]) <= MOST_UNSCHEDULABLE
@@ -83,29 +71,3 @@ def test_a_template_edited_at_any_moment_leaves_no_replacement_without_a_place(
     assert broken == []
     assert moved[0] == 0, "edited before the plan it fits nowhere, and is not moved"
     assert 1 <= max(moved) <= 2, "what comes back to its node is evicted once more, if the edit was not read yet"
-
-
-@contextmanager
-def as_they_left() -> Iterator[None]:
-    """Ebb believes that what comes back is what left."""
-
-    def unchanged(
-        pods: Iterable[Pod],
-        workloads: Mapping[str, Workload],
-        autoscalers: Iterable[VerticalAutoscaler] = (),
-        limits: NamespaceLimits = NO_LIMITS,
-    ) -> tuple[Pod, ...]:
-        del workloads, autoscalers, limits
-        return tuple(pods)
-
-    with swapped(snapshots, "as_they_return", unchanged):
-        yield
-
-
-@pytest.mark.parametrize("name", sorted(FULL))
-def test_who_books_a_pod_as_it_left_is_seen(name: str) -> None:
-    (setting,) = (setting for setting in returning_settings() if setting.name == name)
-    with as_they_left():
-        found = breaches(run(History(setting)))
-
-    assert any("the first eviction" in fault for fault in found)

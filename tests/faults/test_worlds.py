@@ -1,22 +1,22 @@
 """Each world without faults keeps the promise, so the simulator is not what breaks it; and it shows what it is for."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 import pytest
 from msgspec.structs import replace
 
+from functions.drainer import finish
 from infra.local.scaling.client import AGENT
-from shared.core.placement import demand, simulation
-from shared.core.placement.buffer_room import BufferRoom
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.reasons import ReturnReason
+from shared.core.records.drain_record import DrainRecord
 from tests.faults import steering, waved_worlds
 from tests.faults.call_faults import CallFault, MessageFaults
+from tests.faults.directed import a_restart_is_undone_before_it_was_written_down, plain
 from tests.faults.families import FAMILIES
 from tests.faults.history import Act, History, run
 from tests.faults.installation import Installation
 from tests.faults.mutants import swapped
-from tests.faults.neighbours import BecomeNeighbour
+from tests.faults.neighbours import PLACES
 from tests.faults.oracle import breaches
 from tests.faults.replaced import Moments, replaced_settings
 from tests.faults.replay import SOFT, moments
@@ -24,9 +24,9 @@ from tests.faults.returning_worlds import FULL
 from tests.faults.rich_worlds import drawn_rich
 from tests.faults.running import some
 from tests.faults.steering import steered_settings
-from tests.faults.surging_worlds import NEVER_READY, SURGED, stamps
+from tests.faults.surging_worlds import NEVER_READY, SURGED, roll_out, stamps
 from tests.faults.waved_worlds import waved_settings
-from tests.faults.worlds import Setting, drawn, settings, with_buffers
+from tests.faults.worlds import Setting, drawn, settings
 
 
 def orders_end(history: History, end: Installation) -> None:
@@ -74,11 +74,9 @@ def a_node_goes_while_another_waits_for_its_deletion(history: History, end: Inst
 
 
 def the_neighbour_is_left_alone_and_holds_no_other_up(history: History, end: Installation) -> None:
-    ((_, act),) = history.acts
-    assert isinstance(act, BecomeNeighbour)
     patched = [call.what for call in end.call_gate.calls if call.what.startswith("patch")]
     assert patched, "the other nodes go as if it were not there"
-    assert not any(end.cloud.node_names["web"][act.place] in call for call in patched)
+    assert not any(end.cloud.node_names["web"][PLACES[history.name]] in call for call in patched)
 
 
 def nodes_are_held_softly_and_orders_end(history: History, end: Installation) -> None:
@@ -179,24 +177,6 @@ def test_no_instance_that_still_sleeps_outlives_its_history() -> None:
     assert all(actor.over for actor in end.threads.actors)
 
 
-@contextmanager
-def _blind_to_buffers() -> Iterator[None]:
-    """Plan and prove as if there were no buffers."""
-
-    def blind(arrays: ClusterArrays, _: object) -> BufferRoom:
-        return BufferRoom(arrays, ())
-
-    with swapped(simulation, "BufferRoom", blind), swapped(demand, "BufferRoom", blind):
-        yield
-
-
-def test_an_installation_that_is_blind_to_buffers_is_seen() -> None:
-    with _blind_to_buffers():
-        found = (fault for setting in with_buffers() for fault in breaches(run(History(setting))))
-
-        assert any("bought back" in fault for fault in found)
-
-
 def test_a_moment_before_the_pods_run_is_found() -> None:
     """Pods of one workload take half a minute to start; here a claim says after a quarter that all runs again."""
     entries = run(History(replaced_settings()[1])).cloud.world.record.entries
@@ -214,3 +194,29 @@ def test_a_moment_before_the_pods_run_is_found() -> None:
 
     assert len(told) == 1
     assert "do not run again" in told[0]
+
+
+@pytest.mark.parametrize("at", range(2, 42, 8))
+def test_an_owner_who_rolls_out_meanwhile_gets_the_version_and_no_gap(at: int) -> None:
+    end = run(History(plain("two single replicas").setting, acts=((float(at), roll_out("one")),)))
+
+    (found,) = (
+        deployment for deployment in end.cloud.world.store.all("deployments") if deployment["metadata"]["name"] == "one"
+    )
+    assert breaches(end) == []
+    assert found["spec"]["template"]["metadata"]["annotations"]["version"] == "2"
+
+
+def test_what_somebody_undid_before_it_was_written_down_is_not_restarted_once_more() -> None:
+    end = run(next(a_restart_is_undone_before_it_was_written_down()))
+
+    assert (breaches(end), stamps(end)) == ([], set())
+    ends = [record.value.why for record in end.state.all("drains", DrainRecord).values() if record.value is not None]
+    assert ReturnReason.SURGE_FAILED in ends
+
+
+def test_what_a_drain_leaves_hanging_is_undone_after_it() -> None:
+    with swapped((finish, "undo_restarts", lambda *_: None)):
+        end = run(plain(NEVER_READY))
+
+    assert (breaches(end), stamps(end)) == ([], set())

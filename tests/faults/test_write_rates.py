@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from shared.settings import Settings
 from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.settled_worlds import SUBSCRIPTION
@@ -52,7 +53,6 @@ class Wide(Limits):
     params=[pytest.param(3, id="30 nodes"), pytest.param(30, id="300 nodes", marks=pytest.mark.deep)],
 )
 def crowd(request: pytest.FixtureRequest) -> Installation:
-    """The cluster after five minutes of draining."""
     in_flight: int = request.param
     nodes = in_flight * NODES
     each = [
@@ -125,8 +125,6 @@ WINDOW_SECONDS = 150.0
 
 @dataclass(frozen=True)
 class Forty(Wide):
-    """One pass may take forty of a hundred nodes."""
-
     pool: int = ORDERS
     ceiling: int = ORDERS
     minimum_nodes: int = 20
@@ -138,6 +136,7 @@ def test_forty_drains_are_under_way_within_two_minutes_and_no_node_is_ordered_tw
     web = workload("web", list(range(AMONG)), cpu=120, pdb={"maxUnavailable": AMONG})
     base = History(setting("a hundred nodes", [web], AMONG, Forty(), enabled=False))
     ebb = Installation(base.setting, base.seed, base.faults, base.message_faults, base.clock_skew)
+    ebb.settings = replace(ebb.settings, step_seconds=Settings(cluster="c").step_seconds)
     ebb.call_gate.most_calls = 1_000_000
     ebb.live(WINDOW_SECONDS)
     ebb.threads.dismiss()

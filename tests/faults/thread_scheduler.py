@@ -33,8 +33,6 @@ class Actor:
 
 
 class ThreadScheduler:
-    """All actors and their time."""
-
     def __init__(self, clock: ManualClock, random: Random) -> None:
         self.clock, self.random = clock, random
         self.actors: list[Actor] = []
@@ -83,7 +81,6 @@ class ThreadScheduler:
             self._wait_for_all()
 
     def wakes_at(self) -> float | None:
-        """When the next sleeper is due; None while nobody sleeps."""
         return min((actor.due for actor in self.actors), default=None)
 
     def _next(self) -> Actor | None:

@@ -1,14 +1,11 @@
-"""How long cordons of Ebb's stood, and how long replacements of pods that it moved found no place.
-
-Both are measured over the whole record; what excuses them stands in `excuses`.
-"""
+"""How long cordons of Ebb's stood, and how long replacements of what it moved found no place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.installation import Installation
-from tests.faults.outages import BegunOutage
+from tests.faults.outages import Outage
 from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb, moments
 
 MOST_UNSCHEDULABLE = 30.0
@@ -34,24 +31,19 @@ class Bound:
         return self.promised + self.extra + self.of_nodes.get(node, 0.0)
 
     def is_broken(self, seconds: float, node: str = "") -> bool:
-        """Whether that is too long."""
         if seconds <= self.promised:
             return False
         return not self.excuses.covers(Excuse.DISTURBED, seconds <= self.longest(node))
 
 
 class CordonTimes:
-    """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes.
-
-    See docs/decisions/promise.md.
-    """
+    """A cordon of Ebb's may stand for deadline, watchdog and two passes (docs/decisions/promise.md)."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
         self._since: dict[str, float] = {}
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge one entry of the record."""
         if entry["type"] != "change" or entry["kind"] != "nodes":
             return
         name = entry["name"]
@@ -95,7 +87,7 @@ class WaitingTimes:
         hindrances: Sequence[float],
         recovery: float,
         turned_away: Sequence[float] = (),
-        outages: Sequence[BegunOutage] = (),
+        outages: Sequence[Outage] = (),
         struck: Sequence[float] = (),
     ) -> None:
         self._excuses, self._recovery, self._outages = excuses, recovery, outages
@@ -111,7 +103,6 @@ class WaitingTimes:
         """How long any replacement waited while its pod's node was still held, and nothing hindered Ebb."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge what stood until this entry of the record, then take it in."""
         yield from self.at(cluster)
         if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in cluster.pods:
             self._moved(entry, cluster)
@@ -119,7 +110,6 @@ class WaitingTimes:
             self._pod(entry, cluster)
 
     def at(self, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge the moment."""
         for owner in {owner for _, owner in self._since.values()} & self._episodes.keys() - self._told:
             episode = self._episodes[owner]
             waits = self._replacements(owner, episode, cluster)
@@ -154,12 +144,10 @@ class WaitingTimes:
         return waits[: min(len(waits) - grown, len(episode.moved))] if grown < len(waits) else []
 
     def _is_hindered(self, now: float) -> bool:
-        """Whether Ebb may not yet have recovered from the last hindrance."""
         last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
         return now <= last + self._recovery
 
     def _has_failed(self, now: float, waited: float) -> bool:
-        """Whether a call of Ebb's failed while the pod waited."""
         return any(now - waited <= at <= now for at in self._struck)
 
     def _is_turned_away(self, now: float) -> bool:
@@ -167,8 +155,7 @@ class WaitingTimes:
         return any(begin <= now <= end + MOST_UNSCHEDULABLE for begin, end in self._turned_away)
 
     def _slowness(self, now: float) -> float:
-        """How many seconds a call of some kind takes."""
-        return sum(outage.outage.slow for outage in self._outages if outage.strikes_at(now))
+        return sum(outage.slow for outage in self._outages if outage.strikes_at(now))
 
     def _moved(self, entry: Entry, cluster: ReplayedCluster) -> None:
         owner = cluster.pods[entry["uid"]]["owner"]

@@ -1,7 +1,4 @@
-"""Small worlds in which Ebb drains in waves: one node at a time, so that the others are held softly meanwhile.
-
-How long a soft taint outlives its wave is judged without Ebb's rules; a document is only decoded.
-"""
+"""Small worlds in which Ebb drains in waves, and how long soft taints outlive them, without Ebb's rules."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,27 +8,17 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.records.state import ClusterState, Wave
 from shared.port_types import WAVE_KEY
 from tests.faults.installation import Installation
-from tests.faults.people import Act
+from tests.faults.people import MEANWHILE, Act
 from tests.faults.replay import SOFT, Entry, ReplayedCluster, holder, is_deleting
 from tests.faults.waiting_times import Bound
 from tests.faults.worlds import Limits, Setting, setting, workload
 
 _WAVED: Final = Limits(pool=1, ceiling=1, minimum_nodes=2, waves=True)
-ACTS: Final = (
-    ((20.0, Act("grow")),),
-    ((100.0, Act("pause")),),
-    ((100.0, Act("pause flag")), (250.0, Act("resume flag"))),
-    ((100.0, Act("dry run")),),
-    ((100.0, Act("cordon", 1)), (101.0, Act("cordon", 2))),
-    ((100.0, Act("grow")), (101.0, Act("rival"))),
-    ((100.0, Act("lose the state")), (130.0, Act("grow"))),
-)
-"""What people do meanwhile, beside what is done to single calls."""
+ACTS: Final = (((20.0, Act("grow")),), *MEANWHILE, ((100.0, Act("lose the state")), (130.0, Act("grow"))))
 
 
 @cache
 def waved_settings() -> tuple[Setting, ...]:
-    """The worlds."""
     web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3, 4], cpu=300)
     db = workload("db", [1, 2], kind="StatefulSet")
     return (
@@ -63,7 +50,6 @@ class SoftTaints:
         self._told: set[str] = set()
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
-        """Judge what stood until this entry of the record, then take it in."""
         yield from self._at(cluster)
         if entry["type"] == "wave":
             self._wave = entry["after"]

@@ -11,8 +11,9 @@ from typing import Final
 from infra.local.scheduling.filters import NodeInfos, node_infos_of, refusal
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import Disks, pod_requests, units
-from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copy_thing
+from infra.local.world.store import NotAdmittedError, Store, copy_thing
 from tests.faults.replay import Entry, ReplayedCluster
+from tests.faults.settled_worlds import gathered
 from tests.local.admission import LimitRanger, QuotaController, VerticalAutoscalerWebhook, controller_of_pod
 
 _MOST_STATES: Final = 3000
@@ -29,14 +30,7 @@ def returning_of(store: Store) -> dict[str, Json]:
     Their own requests, their template's with their namespace's defaults or their VerticalPodAutoscaler's, whichever is
     most; what a webhook of their owner's writes nobody knows. What its namespace lets in no more fits nowhere.
     """
-    found = {pod["metadata"]["uid"]: _returning(store, pod) for pod in store.all("pods")}
-
-    def take(change: ObjectChange) -> None:
-        if change.before is None and change.after is not None and change.plural == "pods":
-            found[change.after["metadata"]["uid"]] = _returning(store, change.after)
-
-    store.listen(take)
-    return found
+    return gathered(store, ("pods",), lambda _, pod: _returning(store, pod))
 
 
 def _returning(store: Store, pod: Json) -> Json:
@@ -74,15 +68,7 @@ def _most(one: Json, other: Json) -> Json:
 
 
 def objects_of(store: Store) -> dict[str, Json]:
-    """Return pods and nodes by UID as they were created: what stands and, as time goes on, what comes."""
-    found = {thing["metadata"]["uid"]: thing for kind in ("pods", "nodes") for thing in store.all(kind)}
-
-    def take(change: ObjectChange) -> None:
-        if change.before is None and change.after is not None and change.plural in {"pods", "nodes"}:
-            found[change.after["metadata"]["uid"]] = change.after
-
-    store.listen(take)
-    return found
+    return gathered(store, ("pods", "nodes"), lambda _, thing: thing)
 
 
 @dataclass(frozen=True)
@@ -95,7 +81,6 @@ class WaysOut:
     disks: Disks
 
     def cpu_of(self, uid: str) -> int:
-        """Return the millicores that a pod asks for when it comes back."""
         return pod_requests(self.returning[uid]).get("cpu", 0)
 
     def exist(self, leaving: Sequence[str], cluster: ReplayedCluster, destinations: Collection[str]) -> bool:

@@ -1,9 +1,8 @@
 """For each word with which a drain is given back a history that reaches it."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any, Final
 
 from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
@@ -11,13 +10,13 @@ from infra.local.world.kinds import Json
 from shared.core.reasons import ReturnReason
 from tests.faults.call_faults import CallFault
 from tests.faults.catalog import calls
+from tests.faults.directed import plain
 from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.people import Act, holder
-from tests.faults.provider import ask
-from tests.faults.returning_worlds import returning_settings
-from tests.faults.surges import STAMP
-from tests.faults.worlds import Limits, Setting, setting, settings, spare_room, workload
+from tests.faults.provider import Deed, ask, scaled
+from tests.faults.surging_worlds import undo_restart
+from tests.faults.worlds import STAYS, Limits, Setting, setting, spare_room, workload
 
 AGENT: Final = "person"
 _DENIED: Final = {
@@ -26,21 +25,9 @@ _DENIED: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Deed:
-    """What somebody does, on the node that Ebb holds where it is about one."""
-
-    name: str
-    do: Callable[[Installation, Json], None]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __call__(self, ebb: Installation) -> None:
-        nodes = ebb.cloud.world.store.all("nodes")
-        ebb.acted_at.append(ebb.clock.now())
-        self.do(ebb, next((node for node in nodes if holder(node)), nodes[0]))
-        ebb.cloud.world.step()
+def _held(ebb: Installation) -> Json:
+    nodes = ebb.cloud.world.store.all("nodes")
+    return next((node for node in nodes if holder(node)), nodes[0])
 
 
 def _refuse_calls(ebb: Installation, method: str, path: str) -> None:
@@ -55,32 +42,14 @@ def _refuse_calls(ebb: Installation, method: str, path: str) -> None:
 
 
 def _deny(app: str) -> Deed:
-    def do(ebb: Installation, node: Json) -> None:
-        del node
-        _refuse_calls(ebb, "POST", f".*/pods/{app}-[^/]*/eviction")
-
-    return Deed(f"a webhook denies to evict {app}", do)
-
-
-def _deny_restarts(ebb: Installation, node: Json) -> None:
-    del node
-    _refuse_calls(ebb, "PATCH", ".*/deployments/one")
-
-
-def _undo(ebb: Installation, node: Json) -> None:
-    """The owner takes the stamp of the drain out of the template."""
-    del node
-    path = "/apis/apps/v1/namespaces/default/deployments/one"
-    ask(ebb, AGENT, "PATCH", path, {"spec": {"template": {"metadata": {"annotations": {STAMP: None}}}}})
+    path = f".*/pods/{app}-[^/]*/eviction"
+    return Deed(f"a webhook denies to evict {app}", lambda ebb: _refuse_calls(ebb, "POST", path))
 
 
 def _budget(app: str, **spec: Any) -> Deed:
-    def do(ebb: Installation, node: Json) -> None:
-        del node
-        body = {"metadata": {"name": f"late-{app}"}, "spec": {"selector": {"matchLabels": {"app": app}}, **spec}}
-        ask(ebb, AGENT, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", body)
-
-    return Deed(f"a budget for {app}", do)
+    body = {"metadata": {"name": f"late-{app}"}, "spec": {"selector": {"matchLabels": {"app": app}}, **spec}}
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    return Deed(f"a budget for {app}", lambda ebb: ask(ebb, AGENT, "POST", path, body))
 
 
 def _pod(node: Json) -> Json:
@@ -88,34 +57,20 @@ def _pod(node: Json) -> Json:
     return {"containers": [container], "terminationGracePeriodSeconds": 5, "nodeName": node["metadata"]["name"]}
 
 
-def _alone(ebb: Installation, node: Json) -> None:
+def _alone(ebb: Installation) -> None:
     """A pod that nobody would bring back, put there past the scheduler."""
-    body = {"metadata": {"name": "alone", "labels": {"app": "alone"}}, "spec": _pod(node)}
+    body = {"metadata": {"name": "alone", "labels": {"app": "alone"}}, "spec": _pod(_held(ebb))}
     ask(ebb, AGENT, "POST", "/api/v1/namespaces/default/pods", body)
 
 
-def _job(ebb: Installation, node: Json) -> None:
-    template = {"metadata": {"labels": {"app": "job"}}, "spec": {**_pod(node), "restartPolicy": "Never"}}
+def _job(ebb: Installation) -> None:
+    template = {"metadata": {"labels": {"app": "job"}}, "spec": {**_pod(_held(ebb)), "restartPolicy": "Never"}}
     body = {"metadata": {"name": "job"}, "spec": {"template": template}}
     ask(ebb, AGENT, "POST", "/apis/batch/v1/namespaces/default/jobs", body)
 
 
-def _grow(app: str, replicas: int) -> Deed:
-    def do(ebb: Installation, node: Json) -> None:
-        del node
-        path = f"/apis/apps/v1/namespaces/default/deployments/{app}"
-        ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas}})
-
-    return Deed(f"{app} grows to {replicas}", do)
-
-
-def _world(name: str) -> Setting:
-    return next(setting for setting in (*settings(), *returning_settings()) if setting.name == name)
-
-
-def _huge(ebb: Installation, node: Json) -> None:
-    """A pod that no node is large enough for."""
-    body = {"metadata": {"name": "huge", "labels": {"app": "huge"}}, "spec": _pod(node)}
+def _huge(ebb: Installation) -> None:
+    body = {"metadata": {"name": "huge", "labels": {"app": "huge"}}, "spec": _pod(_held(ebb))}
     del body["spec"]["nodeName"]
     body["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "64"
     ask(ebb, AGENT, "POST", "/api/v1/namespaces/default/pods", body)
@@ -139,9 +94,7 @@ def one_after_another() -> Setting:
 
 
 def single_replicas(webhooks: tuple[tuple[str, dict[str, str]], ...] = (), **one: Any) -> Setting:
-    """A node with a single replica that leaves without a gap; the others stay."""
-    stays: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
-    kept = [workload(f"kept{place}", [place], cpu=200, **stays) for place in (1, 2, 3, 4)]
+    kept = [workload(f"kept{place}", [place], cpu=200, **STAYS) for place in (1, 2, 3, 4)]
     limits = Limits(minimum_nodes=1, pool_minimum=0, single_replicas="surge")
     own = workload("one", [0], cpu=300, **one)
     return setting("a single replica", [own, *kept], limits=limits, webhooks=webhooks, enabled=False)
@@ -160,27 +113,27 @@ def room_that_falls() -> Setting:
 
 
 def histories() -> Mapping[ReturnReason, History]:
-    """The histories, by what a drain of each is given back for."""
     surging, stuck = single_replicas(), single_replicas(readyAfter=9999)
-    plain, late = _world("two may go"), _world("nobody deletes")
+    two, late = plain("two may go").setting, plain("nobody deletes").setting
+    deny_restarts = partial(_refuse_calls, method="PATCH", path=".*/deployments/one")
     forbidden = ((3.5, _deny("a")), (3.5, _deny("b")), (95.0, _deny("c")))
     return {
-        ReturnReason.DEADLINE: History(plain, acts=((6.0, _budget("db", maxUnavailable=0)),)),
+        ReturnReason.DEADLINE: History(two, acts=((6.0, _budget("db", maxUnavailable=0)),)),
         ReturnReason.PAUSED: History(late, acts=((30.0, Act("pause")),)),
-        ReturnReason.EVICTION_FORBIDDEN: History(plain, acts=((6.0, _deny("web")),)),
+        ReturnReason.EVICTION_FORBIDDEN: History(two, acts=((6.0, _deny("web")),)),
         ReturnReason.SEVERAL_PDBS: History(
-            plain,
-            faults=_late(plain, "create pods/eviction", 5.5, CallFault(before=2.0)),
+            two,
+            faults=_late(two, "create pods/eviction", 5.5, CallFault(before=2.0)),
             acts=((7.0, _budget("web", maxUnavailable=1)),),
         ),
-        ReturnReason.POD_BLOCKS: History(plain, acts=((8.0, Deed("a pod of nobody", _alone)),)),
-        ReturnReason.POD_WAITS: History(plain, acts=((8.0, Deed("a Job's pod", _job)),)),
-        ReturnReason.REPLACEMENT_PENDING: History(_world("a webhook that nobody knows")),
+        ReturnReason.POD_BLOCKS: History(two, acts=((8.0, Deed("a pod of nobody", _alone)),)),
+        ReturnReason.POD_WAITS: History(two, acts=((8.0, Deed("a Job's pod", _job)),)),
+        ReturnReason.REPLACEMENT_PENDING: plain("a webhook that nobody knows"),
         ReturnReason.SURGE_PENDING: History(single_replicas((("one", {"cpu": "9"}),))),
-        ReturnReason.SURGE_FAILED: History(stuck, acts=((15.0, Deed("the restart is undone", _undo)),)),
-        ReturnReason.SURGE_REFUSED: History(surging, acts=((3.5, Deed("a webhook denies restarts", _deny_restarts)),)),
+        ReturnReason.SURGE_FAILED: History(stuck, acts=((15.0, undo_restart("one")),)),
+        ReturnReason.SURGE_REFUSED: History(surging, acts=((3.5, Deed("a webhook denies restarts", deny_restarts)),)),
         ReturnReason.DEMAND: History(late, acts=tuple((float(at), Act("rival")) for at in (40, 41, 42, 43, 44, 45))),
-        ReturnReason.BUFFER: History(room_that_falls(), acts=((40.0, _grow("api", 4)),)),
+        ReturnReason.BUFFER: History(room_that_falls(), acts=((40.0, scaled("api", 4)),)),
         ReturnReason.BREAKER: History(
             one_after_another(),
             acts=(*forbidden, (95.0, _budget("d", maxUnavailable=0)), (100.0, Deed("a pod too large", _huge))),
@@ -189,9 +142,9 @@ def histories() -> Mapping[ReturnReason, History]:
         ReturnReason.ORPHAN: History(late, acts=((60.0, Act("lose the state")),)),
         ReturnReason.RELEASED: History(late, acts=((30.0, Act("release")),)),
         ReturnReason.OVERRULED: History(late, acts=((30.0, Act("take back")),)),
-        ReturnReason.CORDONED_BY_OTHER: History(plain, acts=((1.0, Act("cordon")),)),
+        ReturnReason.CORDONED_BY_OTHER: History(two, acts=((1.0, Act("cordon")),)),
         ReturnReason.GOING_AWAY: History(
-            plain, faults=_late(plain, "put cluster", 1.0, CallFault(after=3.0)), acts=((2.5, Act("start")),)
+            two, faults=_late(two, "put cluster", 1.0, CallFault(after=3.0)), acts=((2.5, Act("start")),)
         ),
-        ReturnReason.STALE: History(plain, acts=((6.0, Act("delete", 2)),)),
+        ReturnReason.STALE: History(two, acts=((6.0, Act("delete", 2)),)),
     }

@@ -1,12 +1,9 @@
-"""The small worlds that histories begin in: four to six nodes, about ten pods, one or two PodDisruptionBudgets.
-
-Times are short, so that a whole drain, its watchdog and the autoscaler's deletion fit into a few virtual minutes.
-"""
+"""The small worlds that histories begin in; a drain, its watchdog and a deletion fit into a few virtual minutes."""
 
 from dataclasses import dataclass
 from functools import cache
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from infra.local.scaling.view import CLASS_LABEL
 from infra.local.scenario import Scenario
@@ -107,8 +104,6 @@ def policy(text: str) -> Policy:
 
 @dataclass(frozen=True)
 class Setting:
-    """One world to begin with: the simulated GKE's scenario and the policy's numbers."""
-
     name: str
     scenario: Scenario
     limits: Limits
@@ -117,7 +112,6 @@ class Setting:
 
     @property
     def apps(self) -> frozenset[str]:
-        """The names of its workloads."""
         return frozenset(workload.name for workload in self.scenario.workloads)
 
 
@@ -136,7 +130,6 @@ def workload(name: str, nodes: list[int], kind: str = "Deployment", cpu: int = 5
 
 
 def disk(name: str, zone: str = "europe-west4-a") -> tuple[dict[str, Any], ...]:
-    """A disk in a zone and the claim of that name that it is bound to."""
     modes = ["ReadWriteOnce"]
     terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
     source = {"csi": {"driver": "pd.csi.storage.gke.io", "volumeHandle": f"disks/{name}"}}
@@ -150,7 +143,6 @@ def disk(name: str, zone: str = "europe-west4-a") -> tuple[dict[str, Any], ...]:
 
 
 def mounted(*claims: str) -> dict[str, Any]:
-    """What a workload's pods have that use these claims."""
     return {"pod": {"volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]}}
 
 
@@ -186,13 +178,15 @@ def setting(
 
 
 def _class_labels(manifests: tuple[dict[str, Any], ...]) -> dict[str, str]:
-    """Every node is of the ComputeClass that is there."""
     names = [manifest["metadata"]["name"] for manifest in manifests if manifest["kind"] == "ComputeClass"]
     return {CLASS_LABEL: names[0]} if names else {}
 
 
+STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+"""What a workload has whose pods the autoscaler, and Ebb, leave where they are."""
+
+
 def _full(nodes: tuple[int, ...], cpu: int, **more: Any) -> list[dict[str, Any]]:
-    """A workload of its own on each of the nodes."""
     return [workload(f"full{node}", [node], cpu=cpu, **more) for node in nodes]
 
 
@@ -204,11 +198,9 @@ def _pair() -> list[dict[str, Any]]:
 
 @cache
 def settings() -> tuple[Setting, ...]:
-    """The worlds written by hand."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     api = workload("api", [3, 4], pdb={"minAvailable": 1})
     db = workload("db", [1, 2], kind="StatefulSet")
-    stays = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
     return (
         setting("two may go", [web, api, db]),
         setting("one at a time", [web, api, db], limits=Limits(pool=1, ceiling=1)),
@@ -216,10 +208,10 @@ def settings() -> tuple[Setting, ...]:
         setting("deletion fails", [web, api], failDeletions=["web/0-4"], limits=Limits(minimum_nodes=4)),
         setting("tight", [*(workload(f"app{n}", [n, (n + 1) % 4], cpu=400) for n in range(4)), db], nodes=4,
                 limits=Limits(minimum_nodes=2)),
-        setting("little room", [*_full((1, 2), 1780), *_full((3,), 700, **stays), *_pair()], nodes=4, enabled=False,
+        setting("little room", [*_full((1, 2), 1780), *_full((3,), 700, **STAYS), *_pair()], nodes=4, enabled=False,
                 limits=Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)),
         setting("little room, and an autoscaler",
-                [*_full((1, 2), 1780), *_full((3,), 700, **stays), *_full((4,), 900), *_pair()],
+                [*_full((1, 2), 1780), *_full((3,), 700, **STAYS), *_full((4,), 900), *_pair()],
                 unneededTime=200, limits=Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)),
         setting("held by a budget", [web, workload("api", [3, 4], pdb={"maxUnavailable": 0})]),
     )  # fmt: skip
@@ -227,14 +219,12 @@ def settings() -> tuple[Setting, ...]:
 
 @cache
 def with_a_disk() -> Setting:
-    """A world in which one pod has a disk."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     db = workload("db", [2], kind="StatefulSet", **mounted("data"))
     return setting("with a disk", [web, db], limits=Limits(disk_moves=90.0), manifests=disk("data"), enabled=False)
 
 
 def with_a_job() -> Setting:
-    """A world with pods of a Job, and of a ReplicationController."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     batch = workload("batch", [2], kind="Job")
     container = {"name": "main", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}
@@ -277,7 +267,6 @@ def with_buffers() -> tuple[Setting, ...]:
 
 @cache
 def drawn(seed: int) -> Setting:
-    """A world drawn from a seed."""
     random = Random(seed)  # noqa: S311 - a world, not a secret
     nodes = random.randint(4, 6)
     limits = Limits(

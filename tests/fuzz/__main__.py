@@ -1,7 +1,4 @@
-"""`python -m tests.fuzz [INPUTS]`: feed all readers with so many inputs together (a million), and say what broke.
-
-Findings become files of the corpus; the exit code is then 1.
-"""
+"""`python -m tests.fuzz [INPUTS]`: a million inputs for all readers; findings become files of the corpus, and fail."""
 
 import sys
 

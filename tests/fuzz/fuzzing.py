@@ -13,8 +13,6 @@ _ENOUGH = 20
 
 @dataclass
 class Report:
-    """What became of the inputs of one reader."""
-
     name: str
     inputs: int = 0
     accepted: int = 0
@@ -56,7 +54,6 @@ def _feed(report: Report, target: Target, data: bytes) -> None:
 
 
 def keep(report: Report) -> None:
-    """Write the findings into the corpus, where they are tests from then on."""
     for data in report.findings.values():
         name = f"found-{hashlib.sha256(data).hexdigest()[:8]}"
         (CORPUS / report.name / name).write_bytes(data)

@@ -1,7 +1,4 @@
-"""Inputs that are almost right: valid examples with one to five faults, in the tree, in the words or in the bytes.
-
-The same number gives the same input. Knows no reader: it is given examples, and learns keys and values from them.
-"""
+"""Inputs that are almost right, with one to five faults, made by number from examples. Knows no reader."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -44,7 +41,6 @@ class Mutator:
         self._as_yaml = as_yaml
 
     def input(self, number: int) -> bytes:
-        """Return the input of that number."""
         roll = Random(number)  # noqa: S311 - inputs of a test, to be had again
         kind = roll.random()
         if kind < 0.75 and self._trees:  # most faults that a person makes lie in the tree
@@ -86,7 +82,6 @@ def _tree(example: bytes) -> Any:
 
 
 def _containers(tree: Any) -> list[Any]:
-    """Return the mapping or list itself and all within it."""
     found, open_ = [], [tree]
     while open_:
         each = open_.pop()

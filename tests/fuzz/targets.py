@@ -1,7 +1,4 @@
-"""The readers of what strangers write, each as a function of bytes that may only fail with a named fault.
-
-What is accepted is used as the product uses it, so that a value that was let in cannot break something later.
-"""
+"""The readers of what strangers write: they may only fail with a named fault, and what they accept is used."""
 
 import json
 import os

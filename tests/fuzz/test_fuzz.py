@@ -1,7 +1,4 @@
-"""No bytes break a reader: every example and finding of the corpus, and FUZZ_INPUTS mutations of them.
-
-`make fuzz` feeds a million.
-"""
+"""No bytes break a reader: the corpus, and FUZZ_INPUTS mutations of it (`make fuzz` feeds a million)."""
 
 import os
 from pathlib import Path

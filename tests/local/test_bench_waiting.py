@@ -1,11 +1,9 @@
-"""Benches of waiting: what a pass waits for, and drains under way by the length of a step."""
+"""What a pass waits for where the autoscaler and the scheduler pack in different ways."""
 
 import pytest
 
 from infra.local.scenario import Scenario, parse
-from shared.settings import Settings
-from tests.bench.beside.runs import Rest, Waiting, autoscaler_alone, reaped, with_ebb
-from tests.bench.push_window import ORDERS, Steps, run_window
+from tests.bench.beside.runs import Rest, autoscaler_alone, reaped, with_ebb
 
 TOGETHER = """
 profile: {profile}
@@ -39,7 +37,7 @@ def together(profile: str, others: str = "[c/0]") -> Scenario:
     return parse(TOGETHER.format(profile=profile, others=others, count=count))
 
 
-def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
+def evictions_and_waiting(rest: Rest) -> tuple[int, int]:
     assert rest.is_rest
     return rest.evictions, rest.waiting
 
@@ -47,12 +45,12 @@ def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
 @pytest.mark.parametrize(
     ("expected", "profile"),
     [
-        pytest.param(Waiting(1, 0), "OPTIMIZE_UTILIZATION", id="the scheduler packs: the first takes what it lacks"),
-        pytest.param(Waiting(0, 0), "BALANCED", id="the scheduler spreads: both find room"),
+        pytest.param(1, "OPTIMIZE_UTILIZATION", id="the scheduler packs: the first takes what it lacks"),
+        pytest.param(0, "BALANCED", id="the scheduler spreads: both find room"),
     ],
 )
 def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_and_trusts_its_packing(
-    expected: Waiting, profile: str
+    expected: int, profile: str
 ) -> None:
     assert evictions_and_waiting(autoscaler_alone(together(profile))) == (2, expected)
 
@@ -67,24 +65,4 @@ def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_
 def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_next_to(expected: int, others: str) -> None:
     """The autoscaler takes empty nodes alone here, so that whatever is evicted Ebb evicts."""
     beside_reaper = with_ebb(reaped(together("OPTIMIZE_UTILIZATION", others=others)))
-    assert evictions_and_waiting(beside_reaper) == (expected, Waiting(0, 0))
-
-
-def test_with_the_default_step_forty_drains_are_under_way_within_two_minutes() -> None:
-    went = run_window(Steps(Settings(cluster="c").step_seconds))
-
-    assert went.under_way(120) == ORDERS
-    assert went.drained == ORDERS
-
-
-@pytest.mark.parametrize(
-    ("expected", "steps"),
-    [
-        pytest.param(3, Steps(480), id="steps as long as a drain"),
-        pytest.param(9, Steps(60), id="a minute"),
-        pytest.param(ORDERS, Steps(25), id="25 s"),
-        pytest.param(ORDERS, Steps(480, after_claim=True), id="as long, but the first ends with the claim"),
-    ],
-)
-def test_a_step_that_holds_its_push_keeps_the_window_shut(expected: int, steps: Steps) -> None:
-    assert run_window(steps).under_way(90) == expected
+    assert evictions_and_waiting(beside_reaper) == (expected, 0)

@@ -91,7 +91,7 @@ def test_candidates_in_any_order_are_chosen_from_alike(snapshot: Snapshot, order
 @given(clusters(), st.lists(st.integers(0, 4000), min_size=2, max_size=4))
 def test_more_steps_never_give_a_worse_choice(snapshot: Snapshot, limits: list[int]) -> None:
     rows, simulation = _candidates(snapshot), _simulation(snapshot)
-    merits = [search(simulation, rows, steps, supplies=_supplies(rows)).merit for steps in sorted(limits)]
+    merits = [search(simulation, rows, steps).merit for steps in sorted(limits)]
     assert merits == sorted(merits)
     assert simulation.taken == ()
 

@@ -1,8 +1,4 @@
-"""The API server's own record in the form that the checker of the promise reads: its watches and its audit log, joined.
-
-A change of a node has the actor of the audited request that made its version; an eviction stands just before the
-change that marked its pod.
-"""
+"""The API server's watches and audit log, joined into the record that the checker of the promise reads."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +19,6 @@ def by_ebb(audit: Iterable[Audit]) -> list[Audit]:
 
 
 def about(entry: Audit) -> Mapping[str, str]:
-    """Return what object the request is about; of a question for what the API serves there is none."""
     found: Mapping[str, str] = entry.get("objectRef") or {}
     return found
 
@@ -34,7 +29,6 @@ def at(entry: Audit) -> float:
 
 
 def is_write(entry: Audit) -> bool:
-    """Whether the request changes something; a dry run does not."""
     return entry["verb"] in WRITES and not is_dry(entry)
 
 
@@ -43,7 +37,6 @@ def is_dry(entry: Audit) -> bool:
 
 
 def evictions(audit: Iterable[Audit]) -> list[Audit]:
-    """Return the evictions that Ebb asked for in earnest, whatever the answer."""
     asked = [entry for entry in by_ebb(audit) if about(entry).get("subresource") == "eviction"]
     return [entry for entry in asked if not is_dry(entry)]
 
@@ -74,8 +67,6 @@ def _request(entry: Audit) -> dict[str, Any]:
 
 
 class _Joining:
-    """Plays the changes one by one and puts the evictions among them."""
-
     def __init__(self, clock: ManualClock, record: Record, audit: Sequence[Audit]) -> None:
         self._clock, self._record = clock, record
         self._actors = {_version_made(entry): str(entry.get("userAgent", "")) for entry in audit}

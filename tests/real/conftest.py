@@ -1,7 +1,7 @@
 """A real cluster with room on it, and a corner of it for each test."""
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,11 @@ from tests.real.control_plane.manifests import (
     capacity_buffer,
     deployment,
     disruption_budget,
+    namespace,
     nodes,
 )
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.installation import RealServices
 from tests.real.least_rights import least_rights
 from tests.real.waiting import until
 
@@ -74,7 +77,6 @@ class Corner:
 
 
 def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: Any) -> Pod:
-    """Run an app and return one of its pods as the adapter reads it."""
     raw = corner.run(app, **options)[0]
     on_its_node = cluster.pods_on(raw["spec"]["nodeName"])
     return next(pod for pod in on_its_node if pod.name == raw["metadata"]["name"])
@@ -85,13 +87,11 @@ def client_as(kubeconfig: Path) -> KubernetesClient:
 
 
 def cluster_as(kubeconfig: Path) -> KubernetesCluster:
-    """Return the adapter as the user whom the kubeconfig names."""
     return KubernetesCluster(client_as(kubeconfig))
 
 
 @pytest.fixture(scope="session")
 def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
-    """The shared control plane with twenty ready nodes of one GKE pool."""
     control_plane.api.create(nodes(NODES))
     until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.nodes())) >= NODES)
     return control_plane
@@ -99,7 +99,6 @@ def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(scope="session")
 def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
-    """The adapter as an administrator on the shared control plane."""
     return cluster_as(twenty_nodes.kubeconfig)
 
 
@@ -141,14 +140,27 @@ def kubeconfigs(twenty_nodes: ControlPlane) -> Mapping[str, Path]:
     return least_rights(twenty_nodes)
 
 
+@pytest.fixture(scope="module")
+def services_on(
+    firestore_emulator: FirestoreEmulator, pubsub_emulator: PubSubEmulator
+) -> Iterator[Callable[..., RealServices]]:
+    """Tell what an installation on a control plane stands on; this process reads the same Firestore."""
+
+    def services(plane: ControlPlane, database: str = "ebb-real", **more: Any) -> RealServices:
+        hosts = firestore_emulator.host, pubsub_emulator.host
+        return RealServices(plane.kubeconfig, plane.proxy_url, *hosts, database, **more)
+
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+        yield services
+
+
 @pytest.fixture(scope="session")
 def new_corner(twenty_nodes: ControlPlane) -> Callable[[], Corner]:
-    """Makes corners, for those that several tests share."""
-
     def make() -> Corner:
-        namespace = f"corner-{next(_numbers)}"
-        twenty_nodes.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}])
-        return Corner(twenty_nodes, namespace)
+        name = f"corner-{next(_numbers)}"
+        twenty_nodes.api.create([namespace(name)])
+        return Corner(twenty_nodes, name)
 
     return make
 

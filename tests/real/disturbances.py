@@ -1,7 +1,4 @@
-"""One run: the load rises and falls, people interfere, the planner is called, and processes are killed.
-
-All of it in one thread but the planner's calls, each at times that one seed draws.
-"""
+"""One run: load, people, the planner's calls and kills, all at times that one seed draws."""
 
 import sys
 import threading
@@ -49,8 +46,6 @@ class Planner(threading.Thread):
 
 
 class Disturbances:
-    """The acts, and what is seen of Ebb meanwhile."""
-
     def __init__(self, ebb: Installation, load: ChangingLoad, random: Random) -> None:
         self._load, self._random = load, random
         self.killer = Killer(ebb, random)
@@ -63,7 +58,6 @@ class Disturbances:
         """How drains ended, or else their phase."""
 
     def live(self) -> int:
-        """Do what is due, and return how many drains have begun and ended."""
         acts: dict[str, Callable[[], None]] = {
             "strike": self.killer.strike,
             "turn": self._load.turn,
@@ -79,20 +73,17 @@ class Disturbances:
         return sum(count for outcome, count in self.outcomes.items() if outcome in _ENDED)
 
     def look(self) -> None:
-        """See what Ebb remembers."""
         claims = len(self._memory.state().claims)
         self.most_claims = max(self.most_claims, claims)
         self.outcomes = Counter(record.outcome or record.phase.value for record in self._memory.records())
         self.say(f"{dict(self.outcomes)}, {claims} claims, killed {self.killer.killed}")
 
     def is_over(self) -> bool:
-        """Whether every drain has ended and no node is held; asks at most every second."""
         threading.Event().wait(1.0)
         self.look()
         return self._memory.has_ended_drains() and not self._load.held()
 
     def summary(self) -> str:
-        """Return what the run was, in one line."""
         ended = ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.outcomes.items()))
         seconds = time.monotonic() - self._began
         return f"{ended}; killed {self.killer.killed}; at most {self.most_claims} claims at once; {seconds:.0f} s"

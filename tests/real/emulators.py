@@ -1,8 +1,4 @@
-"""Google's own Firestore and Pub/Sub emulators on loopback, for as long as a `with` block lasts.
-
-What the emulators leave out is not made up here: no IAM, no Firestore TTL, no Pub/Sub filters, and pushes
-without an OIDC token.
-"""
+"""Google's Firestore and Pub/Sub emulators; they have no IAM, TTL, filters, or OIDC tokens of pushes."""
 
 import http.client
 import os

@@ -19,8 +19,6 @@ _FOLDER: Final = Path(tempfile.gettempdir()) / f"ebb-ports-{os.getuid()}"
 
 
 class HeldPorts:
-    """So many different ports, which no other holder has until `close`."""
-
     def __init__(self, count: int, among: Sequence[int] = RANGE) -> None:
         """Choose them at random: what still calls an old port must not reach who comes next."""
         _FOLDER.mkdir(exist_ok=True)
@@ -33,7 +31,6 @@ class HeldPorts:
         return list(self._locks)
 
     def close(self) -> None:
-        """Let others have the ports."""
         for lock in self._locks.values():
             os.close(lock)
         self._locks.clear()

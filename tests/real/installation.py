@@ -1,8 +1,4 @@
-"""Ebb installed beside a real control plane: both functions as processes, Google's emulators, a push subscription.
-
-The GKE API, the policy's bucket and the autoscaler are the simulated GKE's; everything else is the real thing.
-Tests and `make cluster-up` use the same installation.
-"""
+"""Ebb on a real control plane: functions as processes, emulators; GKE's API, bucket and autoscaler are simulated."""
 
 import json
 import shutil
@@ -28,7 +24,7 @@ from infra.local.google_apis import Bucket, ServedCluster
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
-from infra.local.scenario import MachinePool
+from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.servers import HttpServer
 from shared.adapters.firestore import FirestoreState
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -51,6 +47,43 @@ RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 5}}
 """How soon a message comes again; Terraform's are longer, as a drain's minutes are."""
 
 
+def simulated_pool(name: str, least: int, most: int, **more: Any) -> MachinePool:
+    limits = Autoscaling(min_node_count=least, max_node_count=most)
+    return MachinePool(name=name, annotations={"kwok.x-k8s.io/node": "fake"}, autoscaling=limits, **more)
+
+
+def policy_text(
+    pool: str,
+    at_once: int,
+    drain: Mapping[str, object],
+    cluster: Mapping[str, object],
+    *,
+    paused: bool = False,
+    **rules: Any,
+) -> str:
+    """Return a policy under which so many nodes of one pool may go at once, without gates but those given."""
+    budgets = {"budgets": [{"nodes": at_once}]}
+    gates = {"timeSinceLastAddition": "0s", "timeGap": "0s", "rate": {"nodes": "100%", "per": "1m"}}
+    open_pool = {
+        "enabled": True,
+        "minimumNodeAge": "0s",
+        "excessNodesThreshold": 0,
+        "disruption": {"consolidateAfter": "1s", "expireAfter": "Never", **budgets},
+    }
+    document = {
+        "dryRun": False,
+        "paused": paused,
+        "cluster": {**gates, "disruption": budgets, **cluster},
+        "drain": drain,
+        "nodePools": {pool: {**open_pool, **rules}},
+    }
+    return json.dumps(document)
+
+
+NO_BUDGET = {"disruption": {"budgets": [{"nodes": 0}]}}
+"""Of a cluster in which no drain begins, and running ones end as they were begun."""
+
+
 @dataclass(frozen=True)
 class RealServices:
     """What the installation stands on: addresses of real things that somebody else starts and ends."""
@@ -65,8 +98,6 @@ class RealServices:
 
 
 class Installation:
-    """One Ebb on one cluster, inside a `with` block."""
-
     def __init__(
         self,
         services: RealServices,
@@ -75,16 +106,11 @@ class Installation:
         settings: Mapping[str, str] | None = None,
         *,
         hands: int = 0,
-        source: str = "",
         scaling: AutoscalerSettings = AUTOSCALER,
     ) -> None:
-        """`hands` push so many messages at once; without them the emulator pushes, two at a time.
-
-        `source` stands in for the root's main.py; `scaling` is how the autoscaler acts.
-        """
+        """`hands` push so many messages at once; without them the emulator pushes, two at a time."""
         self.services = services
         self._hands = hands
-        self._source = ["--source", source] if source else []
         self._settings = dict(settings or {})
         self._lock = threading.RLock()
         self.bucket = Bucket()
@@ -126,7 +152,6 @@ class Installation:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What tells a process of Ebb where everything is."""
         return {
             "EBB_CLUSTER": CLUSTER,
             "EBB_TOPIC": TOPIC,
@@ -144,14 +169,12 @@ class Installation:
         }
 
     def tick(self) -> dict[str, Any]:
-        """Call the planner once, as Cloud Scheduler does, and return its summary."""
         response = requests.post(f"http://127.0.0.1:{self.planner_port}/", json={}, timeout=TICK_SECONDS)
         assert response.status_code == 200, f"{response.text}\n{self.said('plan')}"
         summary: dict[str, Any] = response.json()
         return summary
 
     def publish(self, order: Mapping[str, Any]) -> None:
-        """Publish an order as a person does."""
         self._publisher.publish(topic=TOPIC, messages=[PubsubMessage(data=json.dumps(order).encode())])
 
     def pid(self, target: str) -> int:
@@ -159,7 +182,6 @@ class Installation:
         return self._functions[target].pid
 
     def said(self, target: str, most: int = 2_000) -> str:
-        """Return the end of a function's log, so many characters of it."""
         function = self._functions[target]
         return "".join(path.read_text(errors="replace") for path in (function.out, function.err))[-most:].strip()
 
@@ -168,7 +190,7 @@ class Installation:
         kubeconfig = self.services.kubeconfigs.get(target, self.services.kubeconfig)
         environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig), "PYTHONFAULTHANDLER": "1"}
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
-        bound = ["-m", "infra.local.bound_process", str(folder), sys.executable, *framework, *self._source]
+        bound = ["-m", "infra.local.bound_process", str(folder), sys.executable, *framework]
         return Child(target, bound, folder, environment)
 
     def _answers(self, target: str, port: int) -> bool:
@@ -179,7 +201,6 @@ class Installation:
             return False
 
     def _subscribe(self) -> None:
-        """Make the topic and a push subscription to the drainer."""
         channel = insecure_channel(self.services.pubsub)
         self._publisher = publisher = PublisherClient(transport=PublisherGrpcTransport(channel=channel))
         publisher.create_topic(name=TOPIC)
@@ -207,8 +228,6 @@ class Installation:
 
 
 class Memory:
-    """The documents of one installation."""
-
     def __init__(self, ebb: Installation) -> None:
         self._store = FirestoreState("local", ebb.services.database, CLUSTER)
 

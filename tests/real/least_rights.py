@@ -1,8 +1,4 @@
-"""Two users with exactly the rights of `infra/rbac.yaml` behind the fence of `infra/admission.yaml`, both applied as
-their own comments say, and their kubeconfigs.
-
-The users authenticate with a bearer token over TLS, as a function does on GKE; only their names differ.
-"""
+"""Two users with the rights of `infra/rbac.yaml` behind `infra/admission.yaml`, by bearer tokens as on GKE."""
 
 import json
 import re
@@ -31,7 +27,6 @@ def filled_fields(api_version: str, *managers: str) -> dict[str, Any]:
 
 
 def user(name: str) -> str:
-    """Return the name by which the API server knows the planner or the drainer."""
     return f"system:serviceaccount:{NAMESPACE}:{name}"
 
 

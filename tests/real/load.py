@@ -1,21 +1,16 @@
-"""The world of the killed drainers: nodes that come anew, workloads that grow and shrink, people who interfere.
-
-Workloads with a PodDisruptionBudget keep their size, so that what their budgets ask is a plain number; the others
-rise and fall in turns, so that room is always there and nodes always empty out. Knows nothing of Ebb but its taint.
-"""
+"""The world of the killed drainers. Workloads with a PDB keep their size; the others rise and fall in turns."""
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_healthy
 from shared.core.cluster.names import HELD_TAINT
 from tests.depth import DEEP
 from tests.real.control_plane.api import MERGE_PATCH, Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node, paced
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, namespace, node, paced
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 POOL = "load"
@@ -26,20 +21,12 @@ TIDAL, LOW, HIGH = (8 if DEEP else 4), 6, 18
 MOST_CORDONED = 4
 RISES_IN = 120.0
 """Seconds in which every pod is Ready; it takes five on a machine that is idle, seven on a busy one."""
-POOLS = {
-    POOL: MachinePool(
-        name=POOL,
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=5, max_node_count=6),
-    )
-}
+POOLS = {POOL: simulated_pool(POOL, 5, 6)}
 """No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
 _TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 
 
 class ChangingLoad:
-    """The cluster's own life; `random` decides all of it."""
-
     def __init__(self, api: Api, publish: Callable[[Mapping[str, Any]], None], random: Random) -> None:
         self._api, self._publish, self._random = api, publish, random
         self._numbers = itertools.count()
@@ -51,14 +38,11 @@ class ChangingLoad:
 
     def rise(self) -> None:
         """Make the world and wait until all of it is ready; the autoscaler may take nodes that are empty until then."""
-        self._api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+        self._api.create([namespace(NAMESPACE)])
         self.top_up()
         self._api.create(_guarded_workloads())
         self._api.create(_workload(name, HIGH if high else LOW) for name, high in self._high.items())
-        try:
-            until("every pod ready", self._has_risen, RISES_IN)
-        except AssertionError as stuck:
-            raise AssertionError(f"{stuck}\n{self._story()}") from stuck
+        until("every pod ready", self._has_risen, RISES_IN)
 
     def _has_risen(self) -> bool:
         self.top_up()
@@ -70,7 +54,6 @@ class ChangingLoad:
         self._api.create(node(f"gke-local-{POOL}-{next(self._numbers):05d}", pool=POOL) for _ in range(missing))
 
     def turn(self, pairs: int = 1) -> None:
-        """Let some workloads grow and as many shrink."""
         rising = self._random.sample([name for name, high in self._high.items() if not high], pairs)
         falling = self._random.sample([name for name, high in self._high.items() if high], pairs)
         for name in [*rising, *falling]:
@@ -78,7 +61,6 @@ class ChangingLoad:
             self._api.request("PATCH", _path(name), {"spec": {"replicas": self._replicas(name)}}, MERGE_PATCH)
 
     def interfere(self) -> None:
-        """Let a person do one thing that people do."""
         nodes = self._api.nodes()
         free = [node for node in nodes if not node["spec"].get("unschedulable") and not _is_held(node)]
         held = [node for node in nodes if _is_held(node)]
@@ -90,29 +72,15 @@ class ChangingLoad:
             act(self._random.choice(among))
 
     def is_calm(self) -> bool:
-        """Whether every pod that is wanted runs and is Ready, and no other is left."""
         pods = self._api.pods(NAMESPACE)
         wanted = GUARDED * REPLICAS + sum(map(self._replicas, self._high))
         return len(pods) == wanted and all(map(is_healthy, pods))
 
     def is_free(self) -> bool:
-        """Whether no node carries the soft taint of a wave."""
         nodes = self._api.nodes()
         return all(taint["key"] != HELD_TAINT for node in nodes for taint in node["spec"].get("taints") or ())
 
-    def _story(self) -> str:
-        """How far the world came: pods by what they are, one that is not Ready, and who keeps nodes closed."""
-        pods = self._api.pods(NAMESPACE)
-        kinds = Counter(
-            (pod["status"].get("phase"), "bound" if pod["spec"].get("nodeName") else "unbound", is_healthy(pod))
-            for pod in pods
-        )
-        one = next((pod for pod in pods if not is_healthy(pod)), {})
-        closed = sum(bool(node["spec"].get("taints")) for node in self._api.nodes())
-        return f"{len(pods)} pods {dict(kinds)}, {closed} nodes with taints, {one.get('metadata')} {one.get('status')}"
-
     def held(self) -> list[str]:
-        """Return the nodes that carry Ebb's taint."""
         return [_name(node) for node in self._api.nodes() if _is_held(node)]
 
     def _replicas(self, name: str) -> int:

@@ -1,8 +1,4 @@
-"""What a test's real parts need on this machine, declared once: on a laptop a missing part skips, in CI it fails.
-
-`NEEDS` holds a question for each fixture that stands for an installed part. The hook in `tests/fixtures_real.py` asks
-them for all fixtures of a test before it starts the first one.
-"""
+"""What a test's real parts need on this machine, declared once: on a laptop a missing part skips, in CI it fails."""
 
 import os
 import re
@@ -68,6 +64,5 @@ def skip_or_fail(reason: str, env: Mapping[str, str] = os.environ) -> NoReturn:
 
 
 def require(missing: str | None) -> None:
-    """Go on if nothing is missing; otherwise skip or fail with the sentence."""
     if missing is not None:
         skip_or_fail(missing)

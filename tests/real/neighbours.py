@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.real.control_plane import STRATEGIC_PATCH
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.manifests import Manifest, deployment, node, paced
+from tests.real.control_plane.manifests import Manifest, deployment, namespace, node, paced
 from tests.real.waiting import until
 
 NAMESPACE = "late"
@@ -16,8 +16,7 @@ REPLICAS = 10
 
 
 def add(api: Api) -> None:
-    """Add the nodes and workloads, and wait until the latter run."""
-    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create([namespace(NAMESPACE)])
     api.create(workloads())
     until("pods that are replaced late", lambda: len(running(api)) == 2 * REPLICAS)
     api.create(nodes())

@@ -18,7 +18,6 @@ _EVERY: Final = 4.0
 
 
 def run_pass(ebb: Installation) -> bool:
-    """Let one pass happen; the next one comes some seconds later."""
     begun = monotonic()
     ebb.tick()
     until("the next pass", lambda: monotonic() - begun >= _EVERY)
@@ -30,7 +29,6 @@ def node_names(plane: ControlPlane) -> set[str]:
 
 
 def tainted(plane: ControlPlane) -> list[str]:
-    """Return the nodes that are cordoned, or carry Ebb's taint."""
     nodes = plane.api.nodes()
     return [
         node["metadata"]["name"]

@@ -1,8 +1,4 @@
-"""Ends processes of Ebb's with SIGKILL, at moments that a seed decides.
-
-Each function runs as in production: a gunicorn master with workers that share one port, and which it starts anew as
-soon as one is gone. A worker is what dies: with all its threads, between any two instructions.
-"""
+"""Ends workers of Ebb's functions with SIGKILL, at moments that a seed decides: gunicorn starts them anew at once."""
 
 import os
 import signal
@@ -18,8 +14,6 @@ _STACKS, _ALL = "Fatal Python error", 100_000
 
 
 class Killer:
-    """Kills one worker at a time."""
-
     def __init__(self, installation: Installation, random: Random) -> None:
         self._installation, self._random = installation, random
         self.killed = {"plan": 0, "drain": 0}
@@ -40,10 +34,7 @@ class Killer:
 
 
 def stacks(installation: Installation, target: str) -> str:
-    """End a function's workers so that each writes the stacks of all its threads first, and return what they wrote.
-
-    Python's fault handler, which writes them, takes SIGFPE for a fault of the program's own.
-    """
+    """End a function's workers and return their threads' stacks: Python's fault handler takes SIGFPE for a fault."""
     for worker in workers(installation.pid(target)):
         os.kill(worker, signal.SIGFPE)
     until("the stacks", lambda: _STACKS in installation.said(target, _ALL))

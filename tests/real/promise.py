@@ -1,7 +1,4 @@
-"""The promise, judged from the API server's own record of a run: by the demo's checker, and by what it has not.
-
-Must share no rule with Ebb.
-"""
+"""The promise, judged from the API server's record by the demo's checker and more. Must share no rule with Ebb."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,7 +28,6 @@ def breaches(evidence: Evidence, audit: Sequence[Audit]) -> list[str]:
 
 
 def _wrong_pods(evidence: Evidence, audit: Sequence[Audit]) -> Iterator[str]:
-    """Find evictions of another pod than the one named, and pods evicted twice."""
     changes = [entry for entry in evidence.entries if entry["type"] == "change" and entry["kind"] == "pods"]
     names = {entry["uid"]: entry["name"] for entry in changes}
     evicted = granted(audit)

@@ -1,30 +1,20 @@
 """Sixty nodes in three zones whose Deployments are bound by the scheduler's hard rules; about 230 pods."""
 
-from typing import Any
-
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_ready
+from tests.faults.rich_worlds import HOST, ZONE, apart_from, beside, spread
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, namespace, node
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 POOL = NAMESPACE = "rich"
 NODES = 60
 ZONES = tuple(f"europe-west4-{zone}" for zone in "abc")
-POOLS = {
-    POOL: MachinePool(
-        name=POOL,
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=1, max_node_count=NODES),
-    )
-}
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_HOST, _ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+POOLS = {POOL: simulated_pool(POOL, 1, NODES)}
 
 
 def populate(api: Api) -> None:
-    """Make the nodes and workloads and wait until all pods are Ready."""
-    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create([namespace(NAMESPACE)])
     api.create(node(f"gke-local-{POOL}-{number:04d}", pool=POOL, zone=ZONES[number % 3]) for number in range(NODES))
     api.create(workloads())
     until("every pod ready", lambda: is_calm(api))
@@ -36,13 +26,13 @@ def populate(api: Api) -> None:
 def workloads() -> list[Manifest]:
     """Each hard rule in a few Deployments; every second one has a PDB that lets one pod go at a time."""
     made = [
-        *(_app(f"zones-{n}", 6, _spread(f"zones-{n}", _ZONE)) for n in range(8)),
-        *(_app(f"hosts-{n}", 10, _spread(f"hosts-{n}", _HOST)) for n in range(3)),
-        *(_app(f"honest-{n}", 12, _spread(f"honest-{n}", _HOST, nodeTaintsPolicy="Honor")) for n in range(2)),
+        *(_app(f"zones-{n}", 6, spread(f"zones-{n}", ZONE)) for n in range(8)),
+        *(_app(f"hosts-{n}", 10, spread(f"hosts-{n}", HOST)) for n in range(3)),
+        *(_app(f"honest-{n}", 12, spread(f"honest-{n}", HOST, nodeTaintsPolicy="Honor")) for n in range(2)),
         *(_app(f"edge-{n}", 4, ports=(8443 + n % 2,)) for n in range(4)),
-        *(_app(f"apart-{n}", 5, _affinity("podAntiAffinity", f"apart-{n}", _HOST)) for n in range(3)),
+        *(_app(f"apart-{n}", 5, apart_from(f"apart-{n}")) for n in range(3)),
         *(_app(f"cache-{n}", 2) for n in range(3)),
-        *(_app(f"beside-{n}", 4, _affinity("podAffinity", f"cache-{n}", _ZONE)) for n in range(3)),
+        *(_app(f"beside-{n}", 4, beside(f"cache-{n}", ZONE)) for n in range(3)),
         *(_app(f"plain-{n}", 5) for n in range(8)),
     ]
     names = [workload["metadata"]["name"] for workload in made]
@@ -50,7 +40,6 @@ def workloads() -> list[Manifest]:
 
 
 def is_calm(api: Api) -> bool:
-    """Whether every pod that is wanted is Ready, and no other is left."""
     pods = api.pods(NAMESPACE)
     return len(pods) == sum(controller["spec"]["replicas"] for controller in api.deployments(NAMESPACE)) and all(
         map(is_ready, pods)
@@ -62,12 +51,3 @@ def _app(name: str, replicas: int, pod: Manifest | None = None, ports: tuple[int
     container = made["spec"]["template"]["spec"]["containers"][0]
     container["ports"] = [{"containerPort": port, "hostPort": port} for port in ports]
     return made
-
-
-def _spread(app: str, key: str, **more: Any) -> Manifest:
-    rule = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", **more}
-    return {"topologySpreadConstraints": [{**rule, "labelSelector": {"matchLabels": {"app": app}}}]}
-
-
-def _affinity(kind: str, app: str, key: str) -> Manifest:
-    return {"affinity": {kind: {_REQUIRED: [{"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}]}}}

@@ -1,9 +1,11 @@
 """The cluster of the end-to-end test: twenty half-empty nodes, some eighty pods, PDBs."""
 
-from infra.local.scenario import Autoscaling, MachinePool
+from functools import partial
+
 from infra.local.world.pods import is_healthy
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, namespace, nodes, paced
+from tests.real.installation import policy_text, simulated_pool
 from tests.real.waiting import until
 
 POOL = "shop"
@@ -11,39 +13,15 @@ NAMESPACE = "shop"
 NODES = 20
 APPS = 10
 REPLICAS = 8
-POOLS = {
-    POOL: MachinePool(
-        name=POOL,
-        machine_type="e2-standard-4",
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=3, max_node_count=40),
-    )
-}
-POLICY = """
-dryRun: false
-cluster:
-  minimumNodes: 5
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {budgets: [{nodes: 4}]}
-  rate: {nodes: 100%, per: 1h}
-drain: {timeout: 2m, watchdog: 2m}
-nodePools:
-  shop:
-    enabled: true
-    minimumNodeAge: 0s
-    excessNodesThreshold: 1
-    maxNodesPerPass: 2
-    disruption: {consolidateAfter: 1s, expireAfter: Never, budgets: [{nodes: 4}]}
-"""
-
-NO_MORE = POLICY.replace("disruption: {budgets: [{nodes: 4}]}", "disruption: {budgets: [{nodes: 0}]}")
-"""The same policy under a ceiling of none: no drain begins, running ones end as they were begun."""
+POOLS = {POOL: simulated_pool(POOL, 3, 40)}
+LIMITS = {"minimumNodes": 5, "rate": {"nodes": "100%", "per": "1h"}}
+DRAIN = {"timeout": "2m", "watchdog": "2m"}
+policy = partial(policy_text, POOL, 4, DRAIN, excessNodesThreshold=1, maxNodesPerPass=2)
 
 
 def populate(api: Api, **pace: str) -> None:
     """Make the nodes and workloads, whose pods have a pace of their own, and wait until all pods are Ready."""
-    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create([namespace(NAMESPACE)])
     api.create(nodes(NODES, pool=POOL))
     api.create(workloads(**pace))
     until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS)

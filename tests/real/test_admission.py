@@ -1,8 +1,4 @@
-"""With `infra/admission.yaml` the drainer's identity may do nothing to a node but drain it and give it back.
-
-Each case is asked of a real API server as a dry run, in the drainer's name; that whole drains work behind the fence is
-shown by every test whose functions run with `least_rights`.
-"""
+"""With `infra/admission.yaml` the drainer may do nothing to a node but drain and return it; asked as dry runs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -47,12 +43,10 @@ def node(plane: ControlPlane) -> Iterator[str]:
 
 
 def _bring(plane: ControlPlane, name: str, wanted: str) -> None:
-    """Let an administrator bring the node into the state."""
     until(f"a node {wanted}", lambda: plane.api.patch(path_of(name), _state(plane, name, wanted)))
 
 
 def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
-    """Return the patch that an administrator makes the state with."""
     taints = [
         taint for taint in taints_of(read(plane, name)) if taint["key"] not in {OUR_TAINT, HELD_TAINT, FOREIGN["key"]}
     ]
@@ -86,8 +80,6 @@ def taints_of(raw: Raw) -> list[Raw]:
 
 
 def refusal(plane: ControlPlane, name: str, change: Callable[[Raw], Raw]) -> str:
-    """Try a patch as the drainer and return how it was refused; empty if it was not."""
-
     def attempt() -> str | None:
         raw = read(plane, name)
         patch = change(raw)
@@ -117,140 +109,101 @@ def our(effect: str, **more: str) -> Callable[[list[Raw]], list[Raw]]:
 
 
 def soft(*effects: str, **more: str) -> Callable[[Raw], Raw]:
-    """Return the patch that leaves these soft taints of a wave on the node."""
     ours = [{"key": HELD_TAINT, "effect": effect, **more} for effect in effects]
     return with_taints(lambda taints: [*without(HELD_TAINT)(taints), *ours])
 
 
-TAKE = annotated(with_taints(our("NoSchedule"), unschedulable=True), RECORD[OUR_ANNOTATION])
+NOT_ITS_OWN = "a taint that is not its own"
+SOFT_ONLY = "the effect PreferNoSchedule"
+OWN_NOTE = "no annotation but its own"
+TOGETHER = "cordons a node together with its taint"
+SOMEBODYS = "may not mark a node that somebody else cordoned"
+WITH_CORDON = "marks a node together with its cordon only"
+CUT_OFF = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+
+
+def meta(**changes: Any) -> Callable[[Raw], Raw]:
+    return lambda _: {"metadata": changes}
+
+
+def spec(**changes: Any) -> Callable[[Raw], Raw]:
+    return lambda _: {"spec": changes}
+
+
+def fields(*managers: str) -> Callable[[Raw], Raw]:
+    return lambda _: filled_fields("v1", *managers)
+
+
+def without_notes(raw: Raw) -> Raw:
+    return {"metadata": {"annotations": dict.fromkeys(raw["metadata"]["annotations"])}}
+
+
+def added(*more: Raw) -> Callable[[list[Raw]], list[Raw]]:
+    return lambda taints: [*taints, *more]
+
+
+def revalued(taints: list[Raw]) -> list[Raw]:
+    return [{**taint, "value": "other"} for taint in taints]
+
+
+def taken(effect: str = "NoSchedule", **more: str) -> Callable[[Raw], Raw]:
+    return with_taints(our(effect, **more), unschedulable=True)
+
+
+MARK = annotated(lambda _: {}, RECORD[OUR_ANNOTATION])
+TAKE = annotated(taken(), RECORD[OUR_ANNOTATION])
 GIVE_BACK = annotated(with_taints(without(OUR_TAINT), unschedulable=False), None)
-CASES = [
-    pytest.param("", FREE, TAKE, id="take a node"),
-    pytest.param("", HELD, GIVE_BACK, id="give a node back"),
-    pytest.param("", UNCORDONED, GIVE_BACK, id="return after the autoscaler has uncordoned it"),
-    pytest.param("", TAINT_ONLY, GIVE_BACK, id="return without the annotation"),
-    pytest.param("", FREE, lambda _: {"metadata": {"managedFields": [{}]}}, id="forget who wrote which field"),
-    pytest.param(
-        "a taint that is not its own",
-        FREE,
-        with_taints(lambda taints: [*taints, {"key": "x", "effect": "NoExecute"}]),
-        id="a foreign taint that would end pods",
+CASES: Mapping[str, tuple[str, str, Callable[[Raw], Raw]]] = {
+    "take a node": ("", FREE, TAKE),
+    "give a node back": ("", HELD, GIVE_BACK),
+    "return after the autoscaler has uncordoned it": ("", UNCORDONED, GIVE_BACK),
+    "return without the annotation": ("", TAINT_ONLY, GIVE_BACK),
+    "forget who wrote which field": ("", FREE, meta(managedFields=[{}])),
+    "a foreign taint that would end pods": (
+        NOT_ITS_OWN, FREE, with_taints(added({"key": "x", "effect": "NoExecute"})),
     ),
-    pytest.param("a taint that is not its own", FREE, with_taints(without("example.com/keep")), id="a taint removed"),
-    pytest.param(
-        "a taint that is not its own",
-        FREE,
-        with_taints(lambda taints: [{**taint, "value": "other"} for taint in taints]),
-        id="a taint changed",
+    "a taint removed": (NOT_ITS_OWN, FREE, with_taints(without("example.com/keep"))),
+    "a taint changed": (NOT_ITS_OWN, FREE, with_taints(revalued)),
+    "our taint ends pods": ("with the effect NoSchedule", FREE, taken("NoExecute")),
+    "our taint from years ahead": ("without a time", FREE, taken(timeAdded=YEAR_2099)),
+    "let go of a node whose taints a person timed": ("", TIMED, soft()),
+    "give back a node whose taints a person timed": ("", TIMED, GIVE_BACK),
+    "hold a node softly": ("", FREE, soft("PreferNoSchedule")),
+    "let a node go that is held softly": ("", SOFT, soft()),
+    "take a node that is held softly": ("", SOFT, TAKE),
+    "give back a node whose soft taint a person made hard": ("", MADE_HARD, GIVE_BACK),
+    "let go of a node whose soft taint a person made hard": ("", MADE_HARD, soft()),
+    "hold a node softly that a person cordoned": ("", BY_A_PERSON, soft("PreferNoSchedule")),
+    "a soft taint that repels pods": (SOFT_ONLY, FREE, soft("NoSchedule")),
+    "a soft taint that ends pods": (SOFT_ONLY, FREE, soft("NoExecute")),
+    "a soft taint with a value": (SOFT_ONLY, FREE, soft("PreferNoSchedule", value="x" * 60)),
+    "a soft taint from years ahead": (SOFT_ONLY, FREE, soft("PreferNoSchedule", timeAdded=YEAR_2099)),
+    "two soft taints, one hard": (SOFT_ONLY, FREE, soft("PreferNoSchedule", "NoSchedule")),
+    "a label added": ("change labels", FREE, meta(labels={"a": "b"})),
+    "a label removed": ("change labels", FREE, meta(labels={"example.com/team": None})),
+    "a generated name": ("other metadata", FREE, meta(generateName="x" * 200)),
+    "who wrote which field, within bounds": ("", FREE, fields(*"abc")),
+    "who wrote which field": ("fill managedFields", FREE, fields()),
+    "who wrote which field, where it was full": ("", FULL, fields(*"abcdef")),
+    "and one more": ("fill managedFields", FULL, fields(*"abcdefg")),
+    "a network of its pods": ("cordon and its own taint only", FREE, spec(**NETWORK)),
+    "a foreign annotation added": (OWN_NOTE, FREE, meta(annotations={CUT_OFF: "true"})),
+    "foreign annotations removed": (OWN_NOTE, FREE, without_notes),
+    "a finalizer": ("neither finalizers nor owners", FREE, meta(finalizers=["example.com/held"])),
+    "a bare cordon": (TOGETHER, FREE, spec(unschedulable=True)),
+    "its taint removed, by which a bare cordon would be left": (TOGETHER, HELD, with_taints(without(OUR_TAINT))),
+    "a person's cordon undone": (
+        "may not uncordon a node that it does not hold", BY_A_PERSON, spec(unschedulable=False),
     ),
-    pytest.param(
-        "with the effect NoSchedule", FREE, with_taints(our("NoExecute"), unschedulable=True), id="our taint ends pods"
+    "a person's cordon taken over, to be undone in a second patch": (SOMEBODYS, BY_A_PERSON, TAKE),
+    "a person's cordon taken over by the annotation alone": (SOMEBODYS, BY_A_PERSON, MARK),
+    "an open node marked, so that a later cordon of a person could be undone": (WITH_CORDON, FREE, MARK),
+    "an open node tainted without a cordon": (WITH_CORDON, FREE, with_taints(our("NoSchedule"))),
+    "a node uncordoned that stays marked": (
+        "uncordons a node only as it gives it back", HELD, spec(unschedulable=False),
     ),
-    pytest.param(
-        "without a time",
-        FREE,
-        with_taints(our("NoSchedule", timeAdded=YEAR_2099), unschedulable=True),
-        id="our taint from years ahead",
-    ),
-    pytest.param("", TIMED, soft(), id="let go of a node whose taints a person timed"),
-    pytest.param("", TIMED, GIVE_BACK, id="give back a node whose taints a person timed"),
-    pytest.param("", FREE, soft("PreferNoSchedule"), id="hold a node softly"),
-    pytest.param("", SOFT, soft(), id="let a node go that is held softly"),
-    pytest.param("", SOFT, TAKE, id="take a node that is held softly"),
-    pytest.param("", MADE_HARD, GIVE_BACK, id="give back a node whose soft taint a person made hard"),
-    pytest.param("", MADE_HARD, soft(), id="let go of a node whose soft taint a person made hard"),
-    pytest.param("", BY_A_PERSON, soft("PreferNoSchedule"), id="hold a node softly that a person cordoned"),
-    pytest.param("the effect PreferNoSchedule", FREE, soft("NoSchedule"), id="a soft taint that repels pods"),
-    pytest.param("the effect PreferNoSchedule", FREE, soft("NoExecute"), id="a soft taint that ends pods"),
-    pytest.param(
-        "the effect PreferNoSchedule", FREE, soft("PreferNoSchedule", value="x" * 60), id="a soft taint with a value"
-    ),
-    pytest.param(
-        "the effect PreferNoSchedule",
-        FREE,
-        soft("PreferNoSchedule", timeAdded=YEAR_2099),
-        id="a soft taint from years ahead",
-    ),
-    pytest.param(
-        "the effect PreferNoSchedule", FREE, soft("PreferNoSchedule", "NoSchedule"), id="two soft taints, one hard"
-    ),
-    pytest.param("change labels", FREE, lambda _: {"metadata": {"labels": {"a": "b"}}}, id="a label added"),
-    pytest.param("other metadata", FREE, lambda _: {"metadata": {"generateName": "x" * 200}}, id="a generated name"),
-    pytest.param("", FREE, lambda _: filled_fields("v1", *"abc"), id="who wrote which field, within bounds"),
-    pytest.param("fill managedFields", FREE, lambda _: filled_fields("v1"), id="who wrote which field"),
-    pytest.param("", FULL, lambda _: filled_fields("v1", *"abcdef"), id="who wrote which field, where it was full"),
-    pytest.param("fill managedFields", FULL, lambda _: filled_fields("v1", *"abcdefg"), id="and one more"),
-    pytest.param("cordon and its own taint only", FREE, lambda _: {"spec": NETWORK}, id="a network of its pods"),
-    pytest.param(
-        "change labels", FREE, lambda _: {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"
-    ),
-    pytest.param(
-        "no annotation but its own",
-        FREE,
-        lambda _: {"metadata": {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}},
-        id="a foreign annotation added",
-    ),
-    pytest.param(
-        "no annotation but its own",
-        FREE,
-        lambda raw: {"metadata": {"annotations": dict.fromkeys(raw["metadata"]["annotations"])}},
-        id="foreign annotations removed",
-    ),
-    pytest.param(
-        "neither finalizers nor owners",
-        FREE,
-        lambda _: {"metadata": {"finalizers": ["example.com/held"]}},
-        id="a finalizer",
-    ),
-    pytest.param(
-        "cordons a node together with its taint", FREE, lambda _: {"spec": {"unschedulable": True}}, id="a bare cordon"
-    ),
-    pytest.param(
-        "cordons a node together with its taint",
-        HELD,
-        with_taints(without(OUR_TAINT)),
-        id="its taint removed, by which a bare cordon would be left",
-    ),
-    pytest.param(
-        "may not uncordon a node that it does not hold",
-        BY_A_PERSON,
-        lambda _: {"spec": {"unschedulable": False}},
-        id="a person's cordon undone",
-    ),
-    pytest.param(
-        "may not mark a node that somebody else cordoned",
-        BY_A_PERSON,
-        TAKE,
-        id="a person's cordon taken over, to be undone in a second patch",
-    ),
-    pytest.param(
-        "may not mark a node that somebody else cordoned",
-        BY_A_PERSON,
-        annotated(lambda _: {}, RECORD[OUR_ANNOTATION]),
-        id="a person's cordon taken over by the annotation alone",
-    ),
-    pytest.param(
-        "marks a node together with its cordon only",
-        FREE,
-        annotated(lambda _: {}, RECORD[OUR_ANNOTATION]),
-        id="an open node marked, so that a later cordon of a person could be undone",
-    ),
-    pytest.param(
-        "marks a node together with its cordon only",
-        FREE,
-        with_taints(our("NoSchedule")),
-        id="an open node tainted without a cordon",
-    ),
-    pytest.param(
-        "uncordons a node only as it gives it back",
-        HELD,
-        lambda _: {"spec": {"unschedulable": False}},
-        id="a node uncordoned that stays marked",
-    ),
-    pytest.param(
-        "at most 1024 characters", FREE, annotated(TAKE, "x" * 20_000), id="an annotation that fills the node's object"
-    ),
-]
+    "an annotation that fills the node's object": ("at most 1024 characters", FREE, annotated(TAKE, "x" * 20_000)),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -351,7 +304,7 @@ def test_the_drainer_writes_its_own_events_on_nodes_and_no_other(plane: ControlP
     assert (said in found) if said else found == "", found
 
 
-@pytest.mark.parametrize(("said", "state", "change"), CASES)
+@pytest.mark.parametrize(("said", "state", "change"), CASES.values(), ids=CASES)
 def test_the_drainer_may_take_a_node_and_give_it_back_and_nothing_else(
     plane: ControlPlane, node: str, said: str, state: str, change: Callable[[Raw], Raw]
 ) -> None:

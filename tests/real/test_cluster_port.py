@@ -1,4 +1,4 @@
-"""The Kubernetes adapter says of a real API server what the port promises."""
+"""What the adapter reads and writes of a real API server, beyond what `contracts` and `test_twins` hold together."""
 
 from typing import Any
 
@@ -6,15 +6,12 @@ import pytest
 
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
-from shared.core.records.drain_record import EvictionAnswer
-from shared.errors import Gone, Stale
+from shared.errors import Stale
 from tests.builders import NOW
-from tests.real.conftest import NODES, Corner, first_pod
+from tests.real.conftest import NODES, Corner
 from tests.real.control_plane import ControlPlane
-from tests.real.control_plane.manifests import disruption_budget
-from tests.real.waiting import until
+from tests.real.waiting import until, without_conflict
 
 pytestmark = pytest.mark.control_plane
 
@@ -45,7 +42,7 @@ def test_a_node_is_taken_and_returned_with_foreign_taints_whole(
     with pytest.raises(Stale):
         cluster.take(fresh, "order-2", NOW)
 
-    until("the node given back", lambda: returned(cluster, name))
+    assert not without_conflict(lambda: cluster.return_node(cluster.node(name), "order-1")).unschedulable
     until("the scheduler's own taint gone", lambda: not cluster.node(name).has_taint(names.UNSCHEDULABLE_TAINT))
     after = raw_node(twenty_nodes, name)
     twenty_nodes.kubectl("taint", "node", name, "dedicated-")
@@ -53,55 +50,8 @@ def test_a_node_is_taken_and_returned_with_foreign_taints_whole(
     assert names.OUR_ANNOTATION not in after["metadata"].get("annotations", {})
 
 
-def returned(cluster: KubernetesCluster, name: str) -> bool:
-    """Give back as a drainer does: on a conflict read again."""
-    try:
-        return not cluster.return_node(cluster.node(name), "order-1").unschedulable
-    except Stale:
-        return False
-
-
 def raw_node(plane: ControlPlane, name: str) -> dict[str, Any]:
     return dict(plane.api.request("GET", f"/api/v1/nodes/{name}").body)
-
-
-def test_a_budget_without_room_is_named_and_a_dry_run_shows_the_same(
-    cluster: KubernetesCluster, corner: Corner
-) -> None:
-    pod = first_pod(cluster, corner, "guarded", replicas=2)
-    corner.protect("guarded", minAvailable=2)
-
-    for dry_run in (True, False):
-        said = cluster.evict(pod, 5, dry_run=dry_run)
-        assert (said.answer, said.detail) == (EvictionAnswer.BUDGET, f"{corner.namespace}/guarded")
-
-
-def test_two_budgets_over_one_pod_are_an_answer_of_their_own(cluster: KubernetesCluster, corner: Corner) -> None:
-    pod = first_pod(cluster, corner, "twice", replicas=2)
-    corner.protect("twice", maxUnavailable=1)
-    second = disruption_budget("twice", namespace=corner.namespace, maxUnavailable=1)
-    second["metadata"]["name"] = "second"
-    corner.plane.api.create([second])
-
-    assert cluster.evict(pod, 5).answer is EvictionAnswer.SEVERAL_PDBS
-
-
-def test_another_pod_under_that_name_is_left_alone(cluster: KubernetesCluster, corner: Corner) -> None:
-    pod = first_pod(cluster, corner, "renamed", replicas=1)
-
-    assert cluster.evict(Pod(pod.name, "0f0f0f0f-former", pod.spec, pod.node), 5).answer is EvictionAnswer.GONE
-    assert corner.pod(pod.name) is not None
-    assert cluster.evict(Pod("nobody", pod.uid, pod.spec), 5).answer is EvictionAnswer.GONE
-
-
-def test_an_eviction_is_granted_in_earnest_only(cluster: KubernetesCluster, corner: Corner) -> None:
-    pod = first_pod(cluster, corner, "leaving", replicas=1, grace=30)
-
-    assert cluster.evict(pod, 4, dry_run=True).answer is EvictionAnswer.GRANTED
-    assert all(each.deleting is None for each in cluster.pods_on(pod.node) if each.uid == pod.uid)
-    assert cluster.evict(pod, 4).answer is EvictionAnswer.GRANTED
-    (leaving,) = (each for each in cluster.pods_on(pod.node) if each.uid == pod.uid)
-    assert leaving.deleting is not None
 
 
 def test_a_note_is_seen_in_kubectl_describe(cluster: KubernetesCluster, twenty_nodes: ControlPlane) -> None:
@@ -110,11 +60,6 @@ def test_a_note_is_seen_in_kubectl_describe(cluster: KubernetesCluster, twenty_n
     cluster.note(node, "EbbCordoned", "cordoned by order-1")
 
     assert "cordoned by order-1" in twenty_nodes.kubectl("describe", "node", node.name)
-
-
-def test_a_node_that_is_not_there_is_gone(cluster: KubernetesCluster) -> None:
-    with pytest.raises(Gone):
-        cluster.node("nowhere")
 
 
 def test_a_claim_leads_to_its_volume_and_its_volume_to_its_zone(cluster: KubernetesCluster, corner: Corner) -> None:

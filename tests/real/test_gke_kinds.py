@@ -27,7 +27,6 @@ REAPS = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1}
 
 
 def simulated_autoscalers(plane: ControlPlane, name: str) -> AutoscalerSettings:
-    """What the simulated autoscaler reads of that class, by its own client."""
     labelled = {"metadata": {"name": "n", "labels": {CLASS_LABEL: name}}}
     return View([labelled], [], {}, Client(HttpTransport(plane.proxy_url)).list_objects).settings_of(labelled, BALANCED)
 

@@ -4,16 +4,13 @@ a deep run.
 Everything is real: etcd, API server, scheduler, controller manager, both emulators, both functions as processes. The
 judge reads the API server's own record. `EBB_SEED` draws the same acts again, and `KILLED_DRAINERS` sets how many
 drains there are.
-
-That it sees something was tried with `tests/real/broken_main.py`. Without healing, the claims of nodes that are gone
-stand until the whole budget is used up, and no further drain ends; without giving back, a node is held for ever;
-without the UID, the record names each eviction.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 import pytest
@@ -25,15 +22,13 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import Audit, entries
 from tests.real.control_plane import ControlPlane
 from tests.real.disturbances import TICK_EVERY, Disturbances, Planner
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, RealServices
+from tests.real.installation import NO_BUDGET, Installation, RealServices, policy_text
 from tests.real.load import NAMESPACE, NODES, POOLS, RISES_IN, ChangingLoad
 from tests.real.promise import breaches, rates
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
 WANTED = int(os.environ.get("KILLED_DRAINERS", "200" if DEEP else "20"))
-BROKEN = os.environ.get("KILLED_DRAINERS_BROKEN", "")
 ATTEMPTS = 2
 MOST_SECONDS, MOST_SECONDS_TO_END = 300.0 + 5 * WANTED, 480.0
 """Ample, for machines that are busy. A drain that was hit in its last moment waits for its lease, its deadline and the
@@ -43,34 +38,19 @@ pytestmark = [
     pytest.mark.timeout(ATTEMPTS * (60 + RISES_IN) + MOST_SECONDS + MOST_SECONDS_TO_END),
 ]
 IN_FLIGHT, HANDS, LEFT = NODES * 2 // 5, NODES * 3 // 5, NODES * 3 // 10
-POLICY = f"""
-dryRun: false
-cluster:
-  minimumNodes: {LEFT}
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {{budgets: [{{nodes: {IN_FLIGHT}}}]}}
-  rate: {{nodes: 2000, per: 1h}}
-drain: {{timeout: 4m, maxGracePeriod: 5s, watchdog: 60s, pendingGrace: 20s, backoff: {{first: 30s, most: 60s}}}}
-nodePools:
-  load:
-    enabled: true
-    scaleDownRequiredUnderutilizedNodeCount: 1
-    minimumNodeAge: 0s
-    excessNodesThreshold: 0
-    maxNodesPerPass: {IN_FLIGHT}
-    unprotected: 75%
-    disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {IN_FLIGHT}}}]}}
-"""
-NO_MORE = POLICY.replace(f"budgets: [{{nodes: {IN_FLIGHT}}}]", "budgets: [{nodes: 0}]", 1)
-SETTINGS = {"WORKERS": "5" if DEEP else "4", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20", "BROKEN": BROKEN}
+LIMITS = {"minimumNodes": LEFT, "rate": {"nodes": 2000, "per": "1h"}}
+DRAIN = {"timeout": "4m", "maxGracePeriod": "5s", "watchdog": "60s", "pendingGrace": "20s",
+         "backoff": {"first": "30s", "most": "60s"}}  # fmt: skip
+policy = partial(
+    policy_text, "load", IN_FLIGHT, DRAIN, scaleDownRequiredUnderutilizedNodeCount=1, maxNodesPerPass=IN_FLIGHT,
+    unprotected="75%",
+)  # fmt: skip
+SETTINGS = {"WORKERS": "5" if DEEP else "4", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20"}
 """Several workers of each function; steps so short that a drain goes over several messages."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What stands before the disturbances begin."""
-
     plane: ControlPlane
     ebb: Installation
     load: ChangingLoad
@@ -81,18 +61,14 @@ class Prepared:
 @pytest.fixture
 def prepared(
     new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
+    services_on: Callable[..., RealServices],
     record_property: Callable[[str, object], None],
 ) -> Iterator[Prepared]:
     """A world that stands. One whose pods do not start is made once more: that is not what is judged here."""
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-    hosts = firestore_emulator.host, pubsub_emulator.host
     for attempt in range(ATTEMPTS):
         with ExitStack() as stack:
             plane = stack.enter_context(new_control_plane())
-            found = _installed(stack, plane, RealServices(plane.kubeconfig, plane.proxy_url, *hosts, f"ebb-{attempt}"))
+            found = _installed(stack, plane, services_on(plane, f"ebb-{attempt}"))
             try:
                 found.load.rise()
             except AssertionError as stuck:
@@ -107,8 +83,7 @@ def prepared(
 def _installed(stack: ExitStack, plane: ControlPlane, services: RealServices) -> Prepared:
     random = Random(SEED)  # noqa: S311 - kills, not secrets
     watch = stack.enter_context(Watch(plane.proxy_url))
-    source = "tests/real/broken_main.py" if BROKEN else ""
-    ebb = stack.enter_context(Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS, source=source))
+    ebb = stack.enter_context(Installation(services, policy(LIMITS), POOLS, SETTINGS, hands=HANDS))
     return Prepared(plane, ebb, ChangingLoad(plane.api, ebb.publish, random), watch, random)
 
 
@@ -118,7 +93,7 @@ def test_drains_end_well_however_often_their_processes_are_killed(
     disturbances, planner = Disturbances(prepared.ebb, prepared.load, prepared.random), Planner(prepared.ebb)
     planner.start()
     until(f"{WANTED} drains ended", lambda: disturbances.live() >= WANTED, MOST_SECONDS)
-    prepared.ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
+    prepared.ebb.bucket.put("policies", "policy.yaml", policy(LIMITS | NO_BUDGET).encode())
     until("the end of every drain", disturbances.is_over, MOST_SECONDS_TO_END)
     until("every pod ready", prepared.load.is_calm)
     until("the end of the wave", prepared.load.is_free)
@@ -139,7 +114,7 @@ def judged(prepared: Prepared, audit: Sequence[Audit]) -> list[str]:
     evidence = Evidence(
         entries=entries(prepared.watch.seen(), audit),
         pdb_rules=pdb_rules_of(api.budgets(NAMESPACE), api.deployments(NAMESPACE)),
-        limits=limits_of(POLICY, TICK_EVERY),
+        limits=limits_of(policy(LIMITS), TICK_EVERY),
         passes=(),
         cordoned_by_persons=frozenset(prepared.load.cordoned),
     )

@@ -1,15 +1,13 @@
 """The simulated kubelets do what the drainer will meet: slow starts, sidecars, jobs that end, broken nodes."""
 
-from functools import partial
 from typing import Any
 
 import pytest
 
 from infra.local.world.pods import is_ready
-from tests.fixtures_real import NewControlPlane
 from tests.real.conftest import Corner
 from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
-from tests.real.control_plane.manifests import deployment, node, nodes, paced
+from tests.real.control_plane.manifests import deployment, node, paced
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
@@ -57,22 +55,6 @@ def test_a_broken_node_stays_not_ready(control_plane: ControlPlane) -> None:
     taints = until("the taint of the node lifecycle", lambda: look("GET", path).body["spec"].get("taints"))
     assert "node.kubernetes.io/not-ready" in {taint["key"] for taint in taints}
     assert not is_ready(look("GET", path).body)
-
-
-def test_most_allocated_scoring_fills_one_node_before_the_next(new_control_plane: NewControlPlane) -> None:
-    with new_control_plane("most-allocated") as plane:
-        plane.api.create(nodes(3))
-        # Placed one after the other: the first pod decides which node is the fullest.
-        for number in range(4):
-            name = f"app-{number}"
-            plane.api.create([deployment(name, replicas=1)])
-            until(f"the place of {name}", partial(_places, plane, name))
-        assert len({place for number in range(4) for place in _places(plane, f"app-{number}")}) == 1
-
-
-def _places(plane: ControlPlane, app: str) -> list[str]:
-    pods = plane.api.items(f"/api/v1/namespaces/default/pods?labelSelector=app%3D{app}")
-    return [pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"]]
 
 
 def _container(name: str) -> dict[str, Any]:

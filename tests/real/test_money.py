@@ -28,7 +28,6 @@ from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import EBB, Audit, about, is_dry
 from tests.real.control_plane import ControlPlane
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, Memory, RealServices
 from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.two_machine_types import POOLS, NightCluster
@@ -95,18 +94,14 @@ class Night:
 
 def test_a_night_never_costs_more_with_ebb_than_with_the_autoscaler_alone(
     new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
+    services_on: Callable[..., RealServices],
     record_property: Callable[[str, object], None],
 ) -> None:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
     cluster = NightCluster(SEED)
     with new_control_plane() as plane:
         alone = night(plane, cluster, lambda: by_itself(plane))
     with new_control_plane() as plane:
-        hosts = firestore_emulator.host, pubsub_emulator.host
-        services = RealServices(plane.kubeconfig, plane.proxy_url, *hosts, f"ebb-money-{SEED}")
+        services = services_on(plane, f"ebb-money-{SEED}")
         together = night(plane, cluster, lambda: with_ebb(services))
     ends = max(found.bills[-1][0] for found in (alone, together)) + STILL
     paid, its = together.paid(ends), alone.paid(ends)
@@ -124,7 +119,6 @@ Step = Callable[[], object]
 
 @contextmanager
 def by_itself(plane: ControlPlane) -> Iterator[Step]:
-    """The autoscaler alone, one look for each step."""
     autoscaler = Autoscaler(HttpTransport(plane.proxy_url), POOLS, SystemClock(), SETTINGS)
 
     def step() -> None:
@@ -152,7 +146,6 @@ def answers(ebb: Installation) -> bool:
 
 
 def night(plane: ControlPlane, cluster: NightCluster, act: Callable[[], AbstractContextManager[Step]]) -> Night:
-    """Let an actor act on the cluster until no node comes or goes."""
     cluster.populate(plane.api)
     with Watch(plane.proxy_url) as watch:
         first = {pod["metadata"]["uid"] for pod in plane.api.pods()}
@@ -177,7 +170,6 @@ _node: Final = msgspec.json.Decoder(wire.Node)
 
 
 def rest(plane: ControlPlane, step: Step) -> None:
-    """Step until no node has come or gone for a while."""
     begun = since = time.monotonic()
     before = node_names(plane)
     while time.monotonic() - since < STILL and time.monotonic() - begun < LONGEST:

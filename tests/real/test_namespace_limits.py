@@ -22,6 +22,7 @@ from tests.builders import NOW, pod
 from tests.real.conftest import Corner, client_as, cluster_as
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.api import Answer
+from tests.real.control_plane.manifests import namespace
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -64,9 +65,8 @@ class Dice:
 
 
 def namespaces(plane: ControlPlane, prefix: str, count: int) -> list[str]:
-    """Return new namespaces, once each has the service account that every pod needs."""
     names = [f"{prefix}-{number}" for number in range(count)]
-    plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names)
+    plane.api.create(namespace(name) for name in names)
     for name in names:
         path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
         until(f"the service account of {name}", lambda path=path: plane.api.request("GET", path).status == 200)  # type: ignore[misc]
@@ -74,7 +74,6 @@ def namespaces(plane: ControlPlane, prefix: str, count: int) -> list[str]:
 
 
 def tried(plane: ControlPlane, namespace: str, spec: Json) -> Answer:
-    """Ask for a pod as a dry run, which admission judges as any other."""
     body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "web-"}, "spec": spec}
     return plane.api.request("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All", body)
 

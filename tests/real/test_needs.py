@@ -5,14 +5,9 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Terminal
-from tests.real import control_plane
 from tests.real.control_plane import AssetsError, assets
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.needs import require, skip_or_fail
-
-
-def test_nothing_missing_means_that_the_test_runs() -> None:
-    require(None)
+from tests.real.emulators import PubSubEmulator
+from tests.real.needs import skip_or_fail
 
 
 @pytest.mark.parametrize(
@@ -26,38 +21,6 @@ def test_nothing_missing_means_that_the_test_runs() -> None:
 def test_a_missing_part_skips_on_a_laptop_and_fails_in_ci(outcome: type[BaseException], env: dict[str, str]) -> None:
     with pytest.raises(outcome, match="Java is not on PATH"):
         skip_or_fail("Java is not on PATH", env)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "ask"),
-    [
-        pytest.param("Go toolchain is not on PATH: install Go", assets.missing, id="no Go"),
-        pytest.param("is not on PATH: install procps", control_plane.missing, id="no ps"),
-        pytest.param("Java is not on PATH: install", FirestoreEmulator.missing, id="no Java for Firestore"),
-        pytest.param("Java is not on PATH: install", PubSubEmulator.missing, id="no Java for Pub/Sub"),
-    ],
-)
-def test_a_machine_without_the_tool_hears_what_to_install(
-    sentence: str, ask: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv("EBB_KUBE_ASSETS", raising=False)
-    assert callable(ask)
-    said = ask()
-    assert sentence in said
-    assert "\n" not in said
-
-
-def test_an_sdk_without_the_emulator_is_named_with_the_command_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    java = tmp_path / "java"
-    java.touch(mode=0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    said = PubSubEmulator.missing({"CLOUDSDK_ROOT": str(tmp_path)})
-    assert said is not None
-    assert "gcloud components install pubsub-emulator" in said
 
 
 def test_a_folder_of_binaries_that_lacks_some_is_refused_by_name(tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""What others write on real nodes and pods decides whether Ebb takes a node, fills it and counts it.
-
-Two nodes of one pool: the source has a pod, the destination room for it, and no other node may have it.
-"""
+"""What others write decides whether Ebb takes, fills or counts a node: a source, and one with room for its pod."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +19,7 @@ from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
-from tests.real.control_plane.manifests import deployment, node
+from tests.real.control_plane.manifests import deployment, namespace, node
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -65,7 +62,6 @@ class Pair:
         return snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
 
     def goes(self) -> bool:
-        """Whether the proof of placement lets the source go."""
         return Simulation.of(self.look()).try_remove(self.source) is None
 
     def run(self, app: str, cpu: str, **options: Any) -> list[Json]:
@@ -84,8 +80,7 @@ def made(corner: Corner) -> Pair:
 
 @pytest.fixture(scope="module")
 def pair(twenty_nodes: ControlPlane) -> Pair:
-    """One for all tests that undo what they write."""
-    twenty_nodes.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "pair"}}])
+    twenty_nodes.api.create([namespace("pair")])
     return made(Corner(twenty_nodes, "pair"))
 
 
@@ -94,7 +89,6 @@ def tainted(key: str, effect: str = "NoSchedule", **more: Any) -> Json:
 
 
 def conditions(*kinds: str, status: str = "True", ready: str = "True") -> Json:
-    """As another actor writes them into the status."""
     said = {**dict.fromkeys(kinds, status), "Ready": ready}
     return {"conditions": [{"type": kind, "status": value, "reason": "Other"} for kind, value in said.items()]}
 
@@ -188,7 +182,6 @@ def test_room_that_the_scheduler_keeps_by_name_is_taken(corner: Corner) -> None:
 
 
 def agents(namespace: str, cpu: str) -> Json:
-    """A DaemonSet for the nodes of the corner."""
     made = deployment("agent", cpu=cpu, namespace=namespace, pod={"nodeSelector": {"corner": namespace}})
     return {**made, "kind": "DaemonSet", "spec": {key: made["spec"][key] for key in ("selector", "template")}}
 

@@ -1,17 +1,17 @@
 """Real drains where Deployments are bound by hard rules: the real scheduler finds a place for every pod that moves."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
-from infra.local.demo.evidence import Evidence, is_ebb, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, limits_of, pdb_rules_of
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import entries, granted
 from tests.real.control_plane import ControlPlane
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, Memory, RealServices
-from tests.real.nights import node_names, tainted
+from tests.real.installation import NO_BUDGET, Installation, Memory, RealServices, policy_text
+from tests.real.nights import longest_wait, node_names, tainted
 from tests.real.promise import breaches
 from tests.real.rich_cluster import NAMESPACE, NODES, POOLS, is_calm, populate
 from tests.real.waiting import until
@@ -23,41 +23,17 @@ IN_FLIGHT = 6
 MOST_SECONDS = 900.0
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(60 + MOST_SECONDS)]
 TICK_EVERY = 60.0
-POLICY = f"""
-dryRun: false
-cluster:
-  minimumNodes: 20
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {{budgets: [{{nodes: {IN_FLIGHT}}}]}}
-  rate: {{nodes: 2000, per: 1h}}
-drain: {{timeout: 4m, maxGracePeriod: 5s, watchdog: 60s, pendingGrace: 20s}}
-nodePools:
-  rich:
-    enabled: true
-    minimumNodeAge: 0s
-    excessNodesThreshold: 0
-    maxNodesPerPass: {IN_FLIGHT}
-    disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {IN_FLIGHT}}}]}}
-"""
-NO_MORE = POLICY.replace(f"budgets: [{{nodes: {IN_FLIGHT}}}]", "budgets: [{nodes: 0}]", 1)
+LIMITS = {"minimumNodes": 20, "rate": {"nodes": 2000, "per": "1h"}}
+DRAIN = {"timeout": "4m", "maxGracePeriod": "5s", "watchdog": "60s", "pendingGrace": "20s"}
+policy = partial(policy_text, "rich", IN_FLIGHT, DRAIN, maxNodesPerPass=IN_FLIGHT)
 Prepared = tuple[Installation, ControlPlane, Watch]
 
 
 @pytest.fixture
-def prepared(
-    new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Prepared]:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+def prepared(new_control_plane: NewControlPlane, services_on: Callable[..., RealServices]) -> Iterator[Prepared]:
     with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
         populate(plane.api)
-        services = RealServices(
-            plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-rich"
-        )
-        with Installation(services, POLICY, POOLS, hands=IN_FLIGHT) as ebb:
+        with Installation(services_on(plane, "ebb-rich"), policy(LIMITS), POOLS, hands=IN_FLIGHT) as ebb:
             yield ebb, plane, watch
 
 
@@ -65,9 +41,9 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     prepared: Prepared, record_property: Callable[[str, object], None]
 ) -> None:
     ebb, plane, watch = prepared
-    memory = Memory(ebb)
+    memory, first = Memory(ebb), {pod["metadata"]["uid"] for pod in plane.api.pods(NAMESPACE)}
     until(f"{GONE} nodes gone", lambda: ebb.tick() and len(node_names(plane)) <= NODES - GONE, MOST_SECONDS)
-    ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
+    ebb.bucket.put("policies", "policy.yaml", policy(LIMITS | NO_BUDGET).encode())
     until("every drain settled", lambda: ebb.tick() and memory.is_at_rest(), MOST_SECONDS)
     until("every pod ready", lambda: is_calm(plane.api))
     watch.stop()
@@ -76,27 +52,11 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     evidence = Evidence(
         entries=entries(watch.seen(), audit),
         pdb_rules=pdb_rules_of(plane.api.budgets(NAMESPACE), plane.api.deployments(NAMESPACE)),
-        limits=limits_of(POLICY, TICK_EVERY),
+        limits=limits_of(policy(LIMITS), TICK_EVERY),
         passes=(),
     )
     assert breaches(evidence, audit) == []
     assert tainted(plane) == []
     left, moved = len(node_names(plane)), len(granted(audit))
-    waited = f"{moved} pods moved, the longest {longest(evidence):.1f} s without a place"
+    waited = f"{moved} pods moved, the longest {longest_wait(watch.seen(), first):.1f} s without a node"
     record_property(MEASURED, f"rich cluster: {left} nodes of {NODES} left, {waited}")
-
-
-def longest(evidence: Evidence) -> float:
-    """Return the seconds that any pod stood unschedulable once the first was evicted."""
-    since: dict[str, float] = {}
-    found, moving = 0.0, False
-    for entry in evidence.entries:
-        moving = moving or (entry["type"] == "eviction" and is_ebb(entry["actor"]))
-        if entry["type"] != "change" or entry["kind"] != "pods" or not moving:
-            continue
-        if entry["unschedulable"] and entry["verb"] != "delete":
-            since.setdefault(entry["uid"], entry["at"])
-        elif entry["uid"] in since:
-            found = max(found, entry["at"] - since.pop(entry["uid"]))
-    end = float(evidence.entries[-1]["at"])
-    return max([found, *(end - began for began in since.values())])

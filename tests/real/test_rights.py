@@ -1,7 +1,4 @@
-"""With the rights of `infra/rbac.yaml` alone, a real API server lets each function do its work, and no more.
-
-That whole drains work with them is shown by `test_end_to_end` and `test_uninstall`, whose functions run as these users.
-"""
+"""With `infra/rbac.yaml` alone a real API server lets each function do its work, and no more."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -66,7 +63,6 @@ def place(corner: Corner, clusters: Mapping[str, KubernetesCluster]) -> Place:
 
 
 def _others(namespace: str) -> list[dict[str, Any]]:
-    """Return a ReplicationController and a Job, each with one pod."""
     old, batch = (deployment(name, namespace=namespace, replicas=1) for name in ("old", "batch"))
     old |= {"apiVersion": "v1", "kind": "ReplicationController", "spec": {**old["spec"], "selector": {"app": "old"}}}
     template = batch["spec"]["template"]

@@ -1,8 +1,4 @@
-"""Ebb's placement against the kube-scheduler's own filter plugins, on clusters drawn from seeds.
-
-Where Ebb says that a pod fits, no plugin may refuse it; where a plugin would take it and Ebb does not, the kind of
-caution is named here, and all kinds together stay rare. `WAVES_ASKED` sets how many clusters waves are drawn for.
-"""
+"""Ebb's placement against the kube-scheduler's filters: nowhere more, and little less (`WAVES_ASKED` clusters)."""
 
 import os
 from collections import Counter
@@ -25,7 +21,7 @@ from tests.measured_figures import MEASURED
 from tests.real.scheduler_filters import Question, SchedulerFilters
 from tests.real.scheduler_filters.comparison import Step, fits, kept, parts_of_a_wave, snapshot, witness
 from tests.real.scheduler_filters.generator import Generator
-from tests.real.scheduler_filters.program import Cluster, Manifest
+from tests.real.scheduler_filters.program import Cluster, Manifest, key, refusals_of, replacement
 from tests.real.scheduler_filters.storage_generator import made_for
 
 Record = Callable[[str, object], None]
@@ -62,8 +58,6 @@ WORLDS: Final = ("cordoned", "cordoned, all evicted at once", "gone", "gone, all
 
 
 class Cautious(NamedTuple):
-    """A pair that a filter allows and Ebb does not."""
-
     cluster: Cluster
     question: Question
     node: Node
@@ -232,9 +226,7 @@ def refused_moves(
     answers = scheduler_filters.ask(asked)
     found = [
         f"seed {SEED + place // 4}, {WORLDS[place % 4]}: {key(question.pod)} on {question.bind}: {said}"
-        for place, ((_, questions), answer) in enumerate(zip(asked, answers, strict=True))
-        for question, refusals in zip(questions, answer, strict=True)
-        if (said := refusals.get(question.bind))
+        for place, question, said in refusals_of(asked, answers)
     ]
     moved = sum(len(answer) for answer in answers)
     told = f"{len(plans)} witnesses free {drained(plans)} nodes; {moved} moves asked, {len(found)} refused"
@@ -265,7 +257,6 @@ def drawn(seed: int) -> Cluster:
 
 
 def draw_sets(seed: int) -> tuple[Cluster, Sequence[Manifest]]:
-    """Return a cluster and the controllers of its pods, whose next pods may ask for more."""
     generator = Generator(3_000_000 + seed)
     cluster = generator.cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15)
     return cluster, generator.replica_sets()
@@ -277,13 +268,11 @@ def returning_plan(seed: int) -> tuple[Cluster, Sequence[Step]]:
 
 
 def returning(cluster: Cluster, sets: Sequence[Manifest]) -> Cluster:
-    """Return the cluster with its pods as they come back, for the replay; where they are they take what they took."""
     templates = {each["metadata"]["namespace"]: each["spec"]["template"]["spec"] for each in sets}
     return replace(cluster, returning=[larger(pod, templates[pod["metadata"]["namespace"]]) for pod in cluster.pods])
 
 
 def larger(pod: Manifest, template: Manifest) -> Manifest:
-    """Return the pod with the larger amounts in the container that the template tells of."""
     asked: Manifest = template["containers"][0]["resources"]["requests"]
     first, *others = pod["spec"]["containers"]
     own: Manifest = first["resources"]["requests"]
@@ -321,17 +310,7 @@ def replay(cluster: Cluster, steps: Sequence[Step], *, gone: bool, at_once: bool
     return asked + [replace(end, pod=pods[pod], bind=lies[pod]) for pod in still]
 
 
-def replacement(pod: Manifest) -> Manifest:
-    """Return what the pod's controller creates in its place."""
-    return pod | {"spec": {field: value for field, value in pod["spec"].items() if field != "nodeName"}}
-
-
-def key(pod: Manifest) -> str:
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-
-
 def figures(taken: int, refused: Counter[str], cautious: Counter[str]) -> list[str]:
-    """Return what was compared, and every kind of caution with its reason."""
     return [
         f"{CLUSTERS * ASKED} pods x {NODES} nodes: the filters allow {taken} pairs, Ebb {cautious.total()} fewer",
         f"refused: {', '.join(f'{plugin} {count}' for plugin, count in refused.most_common())}",

@@ -1,8 +1,4 @@
-"""The world that `ebb shapes` proposes, against the kube-scheduler's own filter plugins: every pod may have its place.
-
-Nodes of the drawn clusters get a machine type, so that other types of its family are on offer; the rules of their pods
-are the generator's.
-"""
+"""Every pod may have its place in the world that `ebb shapes` proposes, by the kube-scheduler's own filter plugins."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +21,7 @@ from tests.depth import DEEP, SEED
 from tests.real.scheduler_filters import Question, SchedulerFilters
 from tests.real.scheduler_filters.comparison import snapshot
 from tests.real.scheduler_filters.generator import Generator
-from tests.real.scheduler_filters.program import Cluster, Manifest
+from tests.real.scheduler_filters.program import Cluster, Manifest, key, refusals_of, replacement
 from tests.real.scheduler_filters.storage_generator import made_for
 
 pytestmark = pytest.mark.control_plane
@@ -39,10 +35,8 @@ def test_no_filter_refuses_a_pod_its_place_in_the_world_that_is_proposed(schedul
     answers = scheduler_filters.ask(asked)
 
     refused = [
-        f"seed {seed}: {question.pod['metadata']['name']} on {question.bind}: {said}"
-        for seed, (_, questions), answer in zip(SEEDS, asked, answers, strict=True)
-        for question, refusals in zip(questions, answer, strict=True)
-        if (said := refusals.get(question.bind))
+        f"seed {SEEDS[place]}: {key(question.pod)} on {question.bind}: {said}"
+        for place, question, said in refusals_of(asked, answers)
     ]
     new = Counter[str]()
     for _, each in found:
@@ -81,12 +75,11 @@ def world(cluster: Cluster, found: Advice) -> tuple[Cluster, Sequence[Question]]
     limits = [with_name(csi[like], node["metadata"]["name"]) for node in new if (like := node["like"]) in csi]
     standing = [pod for pod in cluster.pods if pod["spec"]["nodeName"] in proof.kept]
     changed = replace(cluster, nodes=[*kept, *new], pods=standing, csi_nodes=[*cluster.csi_nodes, *limits])
-    moved = ((without_node(pods[pod]), node) for pod, node in proof.places.items())
+    moved = ((replacement(pods[pod]), node) for pod, node in proof.places.items())
     return changed, [Question(pod, bind=node, claims=made_for(pod)) for pod, node in moved]
 
 
 def made_like(node: Node, by_name: Mapping[str, Manifest]) -> Manifest:
-    """Return a new node as the API would print it, with the name of the node that it is like."""
     like = next(
         name
         for name, manifest in sorted(by_name.items())
@@ -108,11 +101,3 @@ KEPT: Final = (names.POOL_LABEL, names.ZONE_LABEL)
 
 def with_name(node: Manifest, name: str) -> Manifest:
     return node | {"metadata": node["metadata"] | {"name": name}}
-
-
-def without_node(pod: Manifest) -> Manifest:
-    return pod | {"spec": {field: value for field, value in pod["spec"].items() if field != "nodeName"}}
-
-
-def key(pod: Manifest) -> str:
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"

@@ -14,13 +14,13 @@ import pytest
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import DELETION_COST, EVICTIONS_LABEL, STEERED
 from shared.core.cluster.pod import Pod
-from shared.errors import Forbidden, Stale
+from shared.errors import Forbidden
 from tests.pages import UNINSTALL, blocks
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import filled_fields, user, with_option
-from tests.real.waiting import until
+from tests.real.waiting import until, without_conflict
 
 pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
@@ -29,7 +29,6 @@ STEERER = "steerer"
 
 @pytest.fixture(scope="module")
 def steerer(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> KubernetesCluster:
-    """The adapter as a planner with the option, once its fence stands."""
     assert kubeconfigs
     option = with_option(twenty_nodes, "steer", STEERER, "planner")
     twenty_nodes.api.create([deployment("fenced-pods", replicas=1)])
@@ -42,7 +41,6 @@ def steerer(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Kube
 
 @pytest.fixture
 def web(corner: Corner, steerer: KubernetesCluster) -> Corner:
-    """A Deployment of six pods."""
     assert steerer
     corner.run("web", replicas=6, cpu="100m")
     return corner
@@ -50,7 +48,6 @@ def web(corner: Corner, steerer: KubernetesCluster) -> Corner:
 
 @pytest.fixture(scope="module")
 def asked(new_corner: Callable[[], Corner], steerer: KubernetesCluster) -> tuple[Corner, Pod]:
-    """A corner with a pod on which nobody has written, for all tests that only ask."""
     corner = new_corner()
     corner.run("web", replicas=1, cpu="100m")
     return corner, pods_of(corner, steerer)[0]
@@ -63,7 +60,6 @@ def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw) -> str:
 
 
 def shell(plane: ControlPlane, script: str) -> None:
-    """Run lines of a page as a person would, with kubectl on the PATH."""
     path = os.pathsep.join((str(plane.kubeconfig.parent / "bin"), os.environ["PATH"]))
     environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig), "PATH": path}
     subprocess.run(["sh", "-euc", script], env=environment, capture_output=True, text=True, timeout=120, check=True)
@@ -84,17 +80,7 @@ def pods_of(corner: Corner, cluster: KubernetesCluster) -> list[Pod]:
 
 def written(cluster: KubernetesCluster, pod: Pod, cost: int | None) -> bool:
     """Write a cost, again while the kubelet writes the status."""
-    said: list[bool] = []
-
-    def attempt() -> bool:
-        try:
-            said.append(cluster.set_deletion_cost(pod, cost))
-        except Stale:
-            return False
-        return True
-
-    until("a write without a conflict", attempt)
-    return said[-1]
+    return without_conflict(lambda: cluster.set_deletion_cost(pod, cost))
 
 
 def test_a_deployment_that_is_scaled_in_loses_the_pods_that_are_steered(

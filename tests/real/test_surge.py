@@ -23,7 +23,6 @@ RESTARTER = "restarter"
 
 @pytest.fixture(scope="module")
 def restarter(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> KubernetesCluster:
-    """The adapter as a drainer with the option, once its fence stands."""
     assert kubeconfigs
     option = with_option(twenty_nodes, "surge", RESTARTER)
     twenty_nodes.api.create([deployment("fenced", replicas=0)])
@@ -40,7 +39,6 @@ def web(corner: Corner, restarter: KubernetesCluster) -> Corner:
 
 @pytest.fixture(scope="module")
 def asked(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Corner:
-    """Such a replica for all tests that only ask."""
     return made(new_corner(), restarter)
 
 
@@ -62,7 +60,6 @@ def made(corner: Corner, restarter: KubernetesCluster) -> Corner:
 
 
 def noted(workload: Raw) -> Raw:
-    """The workload with a label and an annotation of its owner's, on itself and on its template."""
     template = workload["spec"]["template"]
     meta = {**template["metadata"], "annotations": {"example.com/owner": "a"}}
     spec = {**workload["spec"], "template": {**template, "metadata": meta}}
@@ -77,7 +74,6 @@ def path_of(namespace: str, name: str) -> str:
 
 
 def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw) -> str:
-    """Try a patch as the drainer with the option, dry; return how it was refused, empty if it was not."""
     path = f"{path_of(namespace, name)}?dryRun=All"
     return plane.api.refusal("PATCH", path, patch, MERGE_PATCH, user(RESTARTER))
 
@@ -169,7 +165,6 @@ def test_without_the_option_the_drainer_may_restart_nothing(asked: Corner) -> No
 
 
 def _may(plane: ControlPlane, who: str, verb: str, subresource: str = "") -> bool:
-    """Whether a user may do that to every Deployment."""
     asked = {"verb": verb, "group": "apps", "resource": "deployments", "subresource": subresource}
     kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
     body = {**kind, "spec": {"resourceAttributes": asked}}

@@ -1,16 +1,12 @@
-"""Single replicas under budgets that never let them go leave their nodes on real parts: without a gap, never evicted.
-
-Both functions have the rights of `infra/rbac.yaml`, the drainer those of `infra/options/surge.yaml` beside them.
-"""
+"""Single replicas under closed budgets leave nodes on real parts with `infra/options/surge.yaml`: without a gap."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_ready
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
 from shared.core.reasons import ReturnReason
@@ -18,9 +14,8 @@ from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
-from tests.real.control_plane.manifests import deployment, nodes, paced
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, Memory, RealServices
+from tests.real.control_plane.manifests import deployment, namespace, nodes, paced
+from tests.real.installation import Installation, Memory, RealServices, policy_text, simulated_pool
 from tests.real.least_rights import filled_by_hand, least_rights
 from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
@@ -31,31 +26,10 @@ SPACE = "singles"
 GOING, HANGING = "going", "hanging"
 APPS = [f"solo-{number}" for number in range(4)]
 HUNG = "hung"
-FAKE = {"kwok.x-k8s.io/node": "fake"}
-POOLS = {
-    name: MachinePool(name=name, annotations=FAKE, autoscaling=Autoscaling(min_node_count=0, max_node_count=9))
-    for name in (GOING, HANGING)
-}
+POOLS = {name: simulated_pool(name, 0, 9) for name in (GOING, HANGING)}
 SECONDS = 240.0
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(4 * SECONDS)]
-POLICY = """
-dryRun: false
-cluster:
-  minimumNodes: LEFT
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  disruption: {budgets: [{nodes: 2}]}
-  rate: {nodes: 100%, per: 1h}
-drain: {timeout: 2m, watchdog: 2m}
-nodePools:
-  POOL:
-    enabled: true
-    minimumNodeAge: 0s
-    excessNodesThreshold: 1
-    scaleDownRequiredUnderutilizedNodeCount: 1
-    singleReplicas: surge
-    disruption: {consolidateAfter: 1s, expireAfter: Never, budgets: [{nodes: 2}]}
-"""
+DRAIN = {"timeout": "2m", "watchdog": "2m"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +44,13 @@ class Site:
 
     def enable(self, pool: str, left: int) -> None:
         """Let the nodes of a pool go, as long as so many are left of both."""
-        self.ebb.bucket.put("policies", "policy.yaml", POLICY.replace("POOL", pool).replace("LEFT", str(left)).encode())
+        limits = {"minimumNodes": left, "rate": {"nodes": "100%", "per": "1h"}}
+        rules: Raw = {
+            "excessNodesThreshold": 1,
+            "scaleDownRequiredUnderutilizedNodeCount": 1,
+            "singleReplicas": "surge",
+        }
+        self.ebb.bucket.put("policies", "policy.yaml", policy_text(pool, 2, DRAIN, limits, **rules).encode())
 
     @property
     def memory(self) -> Memory:
@@ -80,7 +60,6 @@ class Site:
         return any(record.order.node == node and record.outcome for record in self.memory.records())
 
     def stop(self) -> None:
-        """Let every drain end as it was begun, and no other begin."""
         self.ebb.bucket.put("policies", "policy.yaml", b"{}")
         until("every drain settled", lambda: self.ebb.tick() and self.memory.is_at_rest(), SECONDS)
 
@@ -90,25 +69,18 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(
-    new_control_plane: NewControlPlane, firestore_emulator: FirestoreEmulator, pubsub_emulator: PubSubEmulator
-) -> Iterator[Site]:
-    """A cluster of its own, because its nodes go."""
-    with new_control_plane() as plane, pytest.MonkeyPatch.context() as patched:
+def site(new_control_plane: NewControlPlane, services_on: Callable[..., RealServices]) -> Iterator[Site]:
+    with new_control_plane() as plane:
         populate(plane)
-        host = firestore_emulator.host
-        services = RealServices(
-            plane.kubeconfig, plane.proxy_url, host, pubsub_emulator.host, "ebb-surge", least_rights(plane)
-        )
+        services = services_on(plane, "ebb-surge", kubeconfigs=least_rights(plane))
         plane.kubectl("apply", "-f", "-", stdin=filled_by_hand(OPTIONS["surge"]))
-        patched.setenv("FIRESTORE_EMULATOR_HOST", host)
         with Watch(plane.proxy_url) as watch, Installation(services, "dryRun: true", POOLS) as ebb:
             yield Site(plane, ebb, watch)
 
 
 def populate(plane: ControlPlane) -> None:
     """One single replica on each of four nodes, and on a node of another pool one whose next pod never gets ready."""
-    plane.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}])
+    plane.api.create([namespace(SPACE)])
     plane.api.create([*nodes(4, pool=GOING), *nodes(3, pool=HANGING)])
     corner = Corner(plane, SPACE)
     for app in APPS:
@@ -137,7 +109,6 @@ def hanging() -> Raw:
 
 
 def start(corner: Corner, manifest: Raw) -> None:
-    """Start a workload under a budget that never lets its pod go."""
     app = manifest["metadata"]["name"]
     corner.plane.api.create([manifest])
     corner.hurry(app, 1)
@@ -187,7 +158,6 @@ def uid(thing: Raw) -> str:
 
 
 def asked_to_evict(audit: list[Raw]) -> list[Audit]:
-    """Return what Ebb asked the eviction API for, dry or not."""
     return [entry for entry in by_ebb(audit) if about(entry).get("subresource") == "eviction"]
 
 

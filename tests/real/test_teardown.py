@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from infra.local.bound_process import ROOT
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.cluster import processes
 from tests.real.control_plane.layout import Layout
+from tests.real.held_ports import HeldPorts
 from tests.real.waiting import until
 
 _LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
@@ -47,6 +49,18 @@ def test_an_emulator_ends_with_a_starter_that_was_killed() -> None:
     _kill(starter)
 
     until("the end of the emulator", lambda: not _running(f"--port={port}"))
+
+
+def test_a_process_that_was_killed_holds_no_port() -> None:
+    holder = _start(
+        "from tests.real.held_ports import HeldPorts\nports = HeldPorts(2); print(*ports.numbers, flush=True); input()"
+    )
+    held = [int(word) for word in _first_line(holder).split()]
+
+    _kill(holder)
+
+    with closing(HeldPorts(2, held)) as ports:
+        assert sorted(ports.numbers) == sorted(held)
 
 
 @pytest.mark.control_plane

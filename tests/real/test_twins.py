@@ -1,11 +1,9 @@
-"""The simulated API server and a real one get the same requests and must give the same answers.
-
-The simulated autoscaler works the same against both.
-"""
+"""The simulated API server answers as a real one does, and the simulated autoscaler works the same against both."""
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 import pytest
@@ -15,11 +13,11 @@ from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_ready
 from tests.local.virtual_cluster import VirtualCluster
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -84,7 +82,6 @@ def create(twin: Twin, name: str, *, ready: bool = True) -> None:
 
 
 def start(twin: Twin, name: str, *, ready: bool = True) -> None:
-    """A pod that its kubelet has started, and that is ready or not."""
     create(twin, name, ready=ready)
     twin.until(f"{name} runs", lambda: twin.ask("GET", f"{PODS}/{name}")[1]["status"].get("phase") == "Running")
     if not ready:
@@ -281,20 +278,13 @@ CASES: list[Any] = [
     pytest.param(grace, id="graces"),
     pytest.param(waiting_pod, id="a pod that does not run yet"),
     pytest.param(taken_name, id="a name that is taken"),
-    pytest.param(
-        lambda twin: generations(twin, "apps", "Deployment", minReadySeconds=5), id="a Deployment's generation"
+    *(
+        pytest.param(partial(generations, group="apps", kind=kind, minReadySeconds=5), id=f"a generation: {kind}")
+        for kind in ("Deployment", "ReplicaSet", "StatefulSet")
     ),
-    pytest.param(lambda twin: generations(twin, "apps", "ReplicaSet", minReadySeconds=5), id="a ReplicaSet's"),
-    pytest.param(lambda twin: generations(twin, "apps", "StatefulSet", minReadySeconds=5), id="a StatefulSet's"),
-    pytest.param(
-        lambda twin: generations(twin, "policy", "PodDisruptionBudget", minAvailable=1), id="a PodDisruptionBudget's"
-    ),
-    pytest.param(
-        lambda twin: brief(twin.ask("GET", f"{PODS}?fieldSelector=spec.unknown=x"))[:3], id="an unknown field selector"
-    ),
-    pytest.param(
-        lambda twin: brief(twin.ask("GET", "/apis/policy/v1beta1/poddisruptionbudgets"))[0], id="an old version"
-    ),
+    pytest.param(partial(generations, group="policy", kind="PodDisruptionBudget", minAvailable=1), id="a budget's"),
+    pytest.param(lambda twin: brief(twin.ask("GET", f"{PODS}?fieldSelector=spec.x=x"))[:3], id="an unknown selector"),
+    pytest.param(lambda twin: brief(twin.ask("GET", BUDGETS.replace("v1", "v1beta1", 1)))[0], id="an old version"),
 ]
 
 
@@ -318,8 +308,7 @@ def test_the_simulated_api_answers_as_the_real_one(case: Callable[[Twin], Any], 
 
 
 def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_plane: ControlPlane) -> None:
-    limits, fake = Autoscaling(min_node_count=1, max_node_count=3), {"kwok.x-k8s.io/node": "fake"}
-    pool = MachinePool(name="scaled", zones=["z1-a"], annotations=fake, autoscaling=limits)
+    pool = simulated_pool("scaled", 1, 3, zones=["z1-a"])
     settings = AutoscalerSettings(scan_interval=0.3, unneeded_time=1, deletion=0.3, delay_after_delete=0)
     transport = HttpTransport(control_plane.proxy_url)
     autoscaler = Autoscaler(transport, {pool.name: pool}, SystemClock(), settings, cluster="real")

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,12 +20,11 @@ from tests.fixtures_real import NewControlPlane
 from tests.pages import UNINSTALL
 from tests.pages import blocks as blocks_of
 from tests.real.control_plane import ControlPlane
-from tests.real.control_plane.manifests import deployment, nodes
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.control_plane.manifests import deployment, namespace, nodes
 from tests.real.installation import Installation, Memory, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
 from tests.real.process_killer import stacks
-from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
+from tests.real.shop_cluster import LIMITS, NAMESPACE, POOL, POOLS, policy
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(900)]
@@ -46,7 +45,6 @@ class Site:
     persons_node: str
 
     def shell(self, script: str, environment: dict[str, str]) -> str:
-        """Run lines of the page as a person would, with ebb and kubectl on the PATH."""
         path = [str(Path(sys.executable).parent), str(self.plane.kubeconfig.parent / "bin"), os.environ["PATH"]]
         done = subprocess.run(
             ["sh", "-euc", script],
@@ -66,7 +64,6 @@ class Site:
         return {node["metadata"]["name"] for node in self.nodes() if node["spec"].get("unschedulable")}
 
     def ours(self) -> set[str]:
-        """The nodes that carry anything of Ebb."""
         return {node["metadata"]["name"] for node in self.nodes() if has_our_taint(node) or is_annotated(node)}
 
 
@@ -81,7 +78,7 @@ def is_annotated(node: dict[str, Any]) -> bool:
 @pytest.fixture(scope="module")
 def plane(new_control_plane: NewControlPlane) -> Iterator[ControlPlane]:
     with new_control_plane() as plane:
-        plane.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+        plane.api.create([namespace(NAMESPACE)])
         plane.api.create(nodes(NODES, pool=POOL))
         plane.api.create(
             deployment(f"app-{number}", namespace=NAMESPACE, replicas=REPLICAS, cpu="300m", grace=GRACE)
@@ -92,34 +89,25 @@ def plane(new_control_plane: NewControlPlane) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="module")
 def site(
-    plane: ControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Site]:
+    plane: ControlPlane, services_on: Callable[..., RealServices], tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     home = tmp_path_factory.mktemp("home")
     (home / ".kube").mkdir()
     shutil.copy(plane.kubeconfig, home / ".kube" / "config")
-    least = least_rights(plane)
-    services = RealServices(
-        plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, kubeconfigs=least
-    )
+    services = services_on(plane, kubeconfigs=least_rights(plane))
     name = plane.api.nodes()[0]["metadata"]["name"]
     plane.kubectl("annotate", "node", name, KEPT)
     plane.kubectl("cordon", name)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-        yield Site(plane, services, home, name)
+    return Site(plane, services, home, name)
 
 
 @contextmanager
 def installed(site: Site) -> Iterator[Installation]:
-    """Install an Ebb with a memory of its own, and let drains begin."""
     until("a calm cluster", lambda: all_run(site) and not site.ours())
     site.plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
     services = replace(site.services, database=f"ebb-{uuid4().hex[:8]}")
     settings = {"EBB_LOG_LEVEL": "DEBUG"}
-    with Installation(services, POLICY, POOLS, settings, source="tests/real/watched_main.py") as ebb:
+    with Installation(services, policy(LIMITS), POOLS, settings) as ebb:
         try:
             until("drains in flight", lambda: ticked(ebb) and site.ours())
         except AssertionError as stalled:

@@ -1,13 +1,13 @@
 """One night on a real control plane with the default scheduler, with waves and without (docs/decisions/waves.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Final
 
 import pytest
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_ready, taints_of
 from shared.core.cluster.names import HELD_TAINT
 from tests.fixtures_real import NewControlPlane
@@ -15,8 +15,7 @@ from tests.measured_figures import MEASURED
 from tests.real.audit_record import granted, uid_asked_for
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, disruption_budget, nodes, paced
-from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Installation, Memory, RealServices
+from tests.real.installation import Installation, Memory, RealServices, policy_text, simulated_pool
 from tests.real.nights import MOST_WAITING, is_bound, longest_wait, node_names, run_pass
 from tests.real.waiting import until
 from tests.real.watches import Watch
@@ -26,41 +25,19 @@ GONE: Final = 18
 """Nodes after which the night ends: three tenths, the size of the wave."""
 SECONDS, TO_END = 200.0, 120.0
 """The longest night, and the time that its last drains have."""
-POOLS: Final = {
-    "night": MachinePool(
-        name="night",
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=5, max_node_count=90),
-    )
-}
-POLICY: Final = f"""
-dryRun: false
-cluster:
-  minimumNodes: 5
-  timeSinceLastAddition: 0s
-  timeGap: 0s
-  rate: {{nodes: 100%, per: 1m}}
-  disruption: {{budgets: [{{nodes: {AT_ONCE}}}]}}
-drain: {{timeout: 2m, watchdog: 2m}}
-nodePools:
-  night:
-    enabled: true
-    scaleDownCPURequestRatioLimit: 1
-    scaleDownMemoryRequestRatioLimit: 1
-    scaleDownRequiredUnderutilizedNodeCount: 1
-    excessNodesThreshold: 0
-    minimumNodeAge: 0s
-    maxNodesPerPass: {AT_ONCE}
-    disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {AT_ONCE}}}]}}
-"""
-WAVE: Final = POLICY.replace("cluster:\n", "cluster:\n  wave: {nodes: 30%, deadline: 90m}\n")
+POOLS: Final = {"night": simulated_pool("night", 5, 90)}
+PASSES: Final = {"minimumNodes": 5}
+WAVES: Final = {**PASSES, "wave": {"nodes": "30%", "deadline": "90m"}}
+DRAIN: Final = {"timeout": "2m", "watchdog": "2m"}
+policy = partial(
+    policy_text, "night", AT_ONCE, DRAIN, scaleDownCPURequestRatioLimit=1, scaleDownMemoryRequestRatioLimit=1,
+    scaleDownRequiredUnderutilizedNodeCount=1, maxNodesPerPass=AT_ONCE,
+)  # fmt: skip
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(2 * (SECONDS + TO_END))]
 
 
 @dataclass(frozen=True)
 class Night:
-    """What became of the cluster."""
-
     gone: int
     bought: int
     evictions: int
@@ -82,21 +59,17 @@ class Night:
         )
 
 
-@pytest.mark.parametrize("policy", [pytest.param(POLICY, id="passes"), pytest.param(WAVE, id="waves")])
+@pytest.mark.parametrize("limits", [pytest.param(PASSES, id="passes"), pytest.param(WAVES, id="waves")])
 def test_no_pod_waits_and_no_node_is_bought_in_a_night(
-    policy: str,
+    limits: Mapping[str, object],
     new_control_plane: NewControlPlane,
-    firestore_emulator: FirestoreEmulator,
-    pubsub_emulator: PubSubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
+    services_on: Callable[..., RealServices],
     record_property: Callable[[str, object], None],
 ) -> None:
     """The two lines are there to be compared: a wave needs fewer evictions a node, and moves fewer pods twice."""
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-    database = "ebb-waves" if policy is WAVE else "ebb-passes"
+    database = "ebb-waves" if limits is WAVES else "ebb-passes"
     with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
-        hosts = firestore_emulator.host, pubsub_emulator.host
-        found = night(plane, watch, RealServices(plane.kubeconfig, plane.proxy_url, *hosts, database), policy)
+        found = night(plane, watch, services_on(plane, database), limits)
     record_property(MEASURED, f"{database}: {found}")
 
     assert (found.bought, found.held) == (0, 0)
@@ -104,15 +77,15 @@ def test_no_pod_waits_and_no_node_is_bought_in_a_night(
     assert found.gone >= GONE // 2
 
 
-def night(plane: ControlPlane, watch: Watch, services: RealServices, policy: str) -> Night:
+def night(plane: ControlPlane, watch: Watch, services: RealServices, limits: Mapping[str, object]) -> Night:
     """Let passes follow each other until so many nodes are gone, and wait for the drains that have begun."""
     populate(plane)
     before, first = node_names(plane), {pod["metadata"]["uid"] for pod in plane.api.pods()}
-    with Installation(services, policy, POOLS, {"EBB_STEP_SECONDS": "15"}, hands=2 * AT_ONCE) as ebb:
+    with Installation(services, policy(limits), POOLS, {"EBB_STEP_SECONDS": "15"}, hands=2 * AT_ONCE) as ebb:
         begun = monotonic()
         while len(before - node_names(plane)) < GONE and monotonic() - begun < SECONDS:
             run_pass(ebb)
-        ebb.bucket.put("policies", "policy.yaml", f"paused: true\n{policy}".encode())
+        ebb.bucket.put("policies", "policy.yaml", policy(limits, paused=True).encode())
         until("every drain ended", lambda: run_pass(ebb) and Memory(ebb).is_at_rest() and not held(plane), TO_END)
     until(
         "every pod running", lambda: len(plane.api.pods()) == APPS * REPLICAS and all(map(is_bound, plane.api.pods()))

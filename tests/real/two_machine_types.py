@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.pods import is_ready
 from tests.real.control_plane import MERGE_PATCH
 from tests.real.control_plane.api import Api
@@ -18,19 +17,14 @@ from tests.real.control_plane.manifests import (
     node,
     paced,
 )
+from tests.real.installation import simulated_pool
 from tests.real.waiting import until
 
 KINDS: Final = {"cheap": ("e2-standard-4", 4, 16, 18), "dear": ("n2-standard-8", 8, 32, 6)}
 """By pool: machine type, CPUs, memory in GiB, and how many nodes there are."""
 ZONE: Final = "europe-west4-a"
 POOLS: Final = {
-    pool: MachinePool(
-        name=pool,
-        machine_type=machine,
-        zones=[ZONE],
-        annotations={"kwok.x-k8s.io/node": "fake"},
-        autoscaling=Autoscaling(min_node_count=0, max_node_count=2 * count),
-    )
+    pool: simulated_pool(pool, 0, 2 * count, machine_type=machine, zones=[ZONE])
     for pool, (machine, _, _, count) in KINDS.items()
 }
 _APPS, _DAY, _NIGHT = 24, 0.7, 0.6
@@ -42,8 +36,6 @@ _BUDGETS: Final[tuple[int | str | None, ...]] = (None, 1, "50%")
 
 @dataclass
 class _Room:
-    """What is free on a node."""
-
     name: str
     cpu: int
     memory: int

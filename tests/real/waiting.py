@@ -1,7 +1,4 @@
-"""Waiting for real processes: as short as the thing takes, and never without end.
-
-Others may write an object meanwhile, or hold the lock of a file.
-"""
+"""Waiting for real processes and for others that write the same object: never without end."""
 
 import fcntl
 import time
@@ -20,11 +17,7 @@ _LEAST_PAUSE, _MOST_PAUSE, _SHARE = 0.05, 1.0, 0.05
 
 
 def until(what: str, look: Callable[[], T | None], seconds: float = PATIENCE) -> T:
-    """Look again and again until there is something (truthy) to see, and return it.
-
-    Raises:
-        AssertionError: nothing was to be seen within `seconds`; it names `what` was awaited.
-    """
+    """Look until there is something (truthy) to see, and return it. Raises AssertionError after so many seconds."""
     begun = time.monotonic()
     while not (seen := look()):
         waited = time.monotonic() - begun
@@ -48,7 +41,6 @@ def without_conflict(write: Callable[[], T]) -> T:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait until no other process holds the lock of the file, and hold it."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -1,7 +1,4 @@
-"""Everything that happened to pods and nodes, in the order in which etcd wrote it: two watches of the API server.
-
-Resource versions of one cluster are revisions of one etcd, so changes of pods and nodes have one order.
-"""
+"""Every change of pods and nodes in etcd's order: two watches, whose versions are revisions of one etcd."""
 
 import http.client
 import json
@@ -31,8 +28,6 @@ class Seen:
 
 
 class Watch:
-    """A record that grows inside a `with` block."""
-
     def __init__(self, base_url: str) -> None:
         self._address = urlsplit(base_url).netloc
         self._stopping = threading.Event()
@@ -51,17 +46,12 @@ class Watch:
         self.stop()
 
     def stop(self) -> None:
-        """End the record; what happened until now is in it."""
         self._stopping.set()
         for thread in self._threads:
             thread.join(_PATIENCE)
 
     def seen(self) -> list[Seen]:
-        """Return all changes so far, in their order.
-
-        Raises:
-            AssertionError: a watch lost the thread, so the record has a hole.
-        """
+        """Return all changes so far, in their order. Raises AssertionError if a watch has a hole."""
         assert not self._failures, self._failures
         return sorted(self._seen, key=lambda change: change.revision)
 

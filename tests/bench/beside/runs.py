@@ -1,21 +1,15 @@
-"""One cluster left to the autoscaler, and the same one with Ebb beside it, each until nothing more goes; virtual time.
+"""One cluster left to the autoscaler, and the same one with the real Ebb next to it, until nothing more goes."""
 
-Ebb is the production planner and drainer on the simulated GKE, called every minute. The autoscaler proves one packing,
-and the scheduler chooses another: a pod that the autoscaler evicts may find no node whatever runs next to it.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from infra.local.clocks import ManualClock
-from infra.local.scaling.client import AGENT
 from infra.local.scaling.view import CLASS_LABEL
 from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke, World, run_until_rest
-from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
@@ -60,26 +54,12 @@ def reaped(scenario: Scenario) -> Scenario:
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """Pods without a node."""
-
-    by_autoscaler: int
-    """Created anew for what it evicted."""
-    by_others: int
-    """All the rest: for what Ebb evicted, or for what nobody did."""
-
-
-@dataclass(frozen=True)
 class Rest:
-    """What is left when nothing more goes, and what it took."""
-
     nodes: int
     evictions: int
-    seconds: float
-    """Until the last node was gone."""
     cost: int
     """Of the nodes that are left, in micro-dollars per hour."""
-    waiting: Waiting
+    waiting: int
     """Pods without a node at the end."""
     is_rest: bool
 
@@ -100,21 +80,18 @@ def autoscaler_alone(scenario: Scenario) -> Rest:
     clock = ManualClock()
     cloud = SimulatedGke(scenario, clock)
     cloud.world.settle()
-    begun = clock.now()
     left = run_until_rest(cloud.world, cloud.autoscaler(), clock, LONGEST)
-    return rest_of(cloud.world, begun, is_rest=left.is_rest)
+    return rest_of(cloud.world, is_rest=left.is_rest)
 
 
 def with_ebb(scenario: Scenario, rules: str = POLICY, interval: float = INTERVAL) -> Rest:
     """Run Ebb and the scenario's autoscaler side by side; `rules` is the policy up to its pools, which are enabled."""
     ebb = EbbBeside(scenario, rules, interval)
     is_rest = ebb.run()
-    return rest_of(ebb.cloud.world, ebb.begun, is_rest=is_rest)
+    return rest_of(ebb.cloud.world, is_rest=is_rest)
 
 
 class EbbBeside(Installation):
-    """Ebb on a scenario of any pools, without faults."""
-
     def __init__(self, scenario: Scenario, rules: str = POLICY, interval: float = INTERVAL) -> None:
         pools = tuple(pool.name for pool in scenario.pools)
         limits = OpenLimits(interval=interval, pools=pools, rules=rules)
@@ -146,38 +123,12 @@ class EbbBeside(Installation):
         return {spec.name: NodePool(spec.name, min_per_zone=spec.autoscaling.min_node_count) for spec in scenario.pools}
 
 
-def rest_of(world: World, begun: float, *, is_rest: bool) -> Rest:
-    """Return what is left now of a world that was left to itself at `begun`."""
+def rest_of(world: World, *, is_rest: bool) -> Rest:
     nodes = [node_objects.node(_node.decode(msgspec.json.encode(node))) for node in world.store.all("nodes")]
-    gone = [entry["at"] for entry in world.record.of("change") if (entry["kind"], entry["verb"]) == ("nodes", "delete")]
     cost = sum(load().of(node).per_hour for node in nodes)
     evictions = sum(not entry.get("dry_run") for entry in world.record.of("eviction"))
-    return Rest(len(nodes), evictions, max(gone, default=begun) - begun, cost, waiting_in(world), is_rest)
+    waiting = sum(not node_of(pod) for pod in world.store.all("pods"))
+    return Rest(len(nodes), evictions, cost, waiting, is_rest)
 
 
 _node: Final = msgspec.json.Decoder(wire.Node)
-
-
-def waiting_in(world: World) -> Waiting:
-    """Return how many pods have no node; the autoscaler's are only those that nobody else can have made."""
-    found = [pod for pod in world.store.all("pods") if not node_of(pod)]
-    own = sum(_is_autoscalers(pod, world.record.of("change"), world.record.of("eviction")) for pod in found)
-    return Waiting(own, len(found) - own)
-
-
-def _is_autoscalers(pod: Json, changes: Sequence[Json], evictions: Iterable[Json]) -> bool:
-    """Whether the last evictions of pods of the same owner, before this one came, were all the autoscaler's."""
-    mine = [change for change in changes if change["kind"] == "pods" and change["uid"] == pod["metadata"]["uid"]]
-    created, owner = mine[0]["at"], mine[0]["owner"]
-    siblings = {change["uid"] for change in changes if change["kind"] == "pods" and owner and change["owner"] == owner}
-    earlier = [
-        eviction
-        for eviction in evictions
-        if eviction["uid"] in siblings and _counts(eviction) and eviction["at"] <= created
-    ]
-    last = max((eviction["at"] for eviction in earlier), default=0.0)
-    return {eviction["actor"] for eviction in earlier if eviction["at"] == last} == {AGENT}
-
-
-def _counts(eviction: dict[str, Any]) -> bool:
-    return not eviction.get("dry_run")

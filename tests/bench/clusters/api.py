@@ -1,7 +1,4 @@
-"""A generated cluster behind the production adapter: every list in pages, as the planner's pass reads it.
-
-What the adapter asks for and this does not know is an empty list.
-"""
+"""A generated cluster behind the production adapter, in pages; what this does not know is an empty list."""
 
 import json
 from collections.abc import Iterator
@@ -58,12 +55,10 @@ def _pages(cluster: BenchCluster) -> Iterator[bytes]:
 
 
 def snapshot(cluster: BenchCluster) -> Snapshot:
-    """Return the picture of the cluster that a pass would take."""
     return read(ClusterApi(cluster))
 
 
 def read(api: ClusterApi) -> Snapshot:
-    """Return the picture of the cluster that the API serves."""
     reading = KubernetesCluster(api).read()
     pools = PoolsReading(pools_by_label(reading.nodes), known=True)
     return snapshot_of(CLUSTER, reading, pools, NOW, NOW)

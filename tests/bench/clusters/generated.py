@@ -1,7 +1,4 @@
-"""A whole generated cluster as a value: nodes of several machines and zones, workloads, and where their pods lie.
-
-The same call gives the same cluster. How it is read (`manifests`, `scenario`) is no matter of this module.
-"""
+"""A whole generated cluster as a value, the same for the same call: nodes, workloads, and where their pods lie."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

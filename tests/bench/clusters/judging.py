@@ -1,8 +1,4 @@
-"""Judges a plan for a generated cluster by what the generator knows of it: plain counts, nothing read by an adapter.
-
-Beside `tests.placement_checker`, which reads the picture: this one is fast enough for the largest clusters. Required
-affinity is left to that one: whom a pod has followed may have moved on since.
-"""
+"""Judges a plan by what the generator knows, fast enough for the largest clusters; leaves affinity out."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -18,8 +14,6 @@ _MOST_DISKS = 15
 
 @dataclass(frozen=True)
 class _Lying:
-    """One pod as it lies in the end."""
-
     key: str
     workload: BenchWorkload
     begun: BenchNode

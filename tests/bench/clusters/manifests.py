@@ -34,7 +34,6 @@ _MOST_DISKS: Final = 15
 
 
 def lists(cluster: BenchCluster) -> Mapping[str, list[Json]]:
-    """Return the objects of each list but the pods', by the last part of its path."""
     replicas = {workload.name: len(cluster.places[workload.name]) for workload in cluster.workloads}
     living = [workload for workload in cluster.workloads if replicas[workload.name]]
     deployments = [workload for workload in living if workload.kind == "Deployment"]

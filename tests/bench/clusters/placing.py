@@ -1,7 +1,4 @@
-"""Where the pods of a generated cluster lie: each rule kept, one pod after another, on a node drawn at random.
-
-Counts by host and zone in plain Python; shares no code with the planner. A replica that finds no node is left out.
-"""
+"""Puts each pod of a generated cluster on a random node that keeps its rules, or leaves it out; no planner's code."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,8 +28,6 @@ class BenchNode:
 
 @dataclass
 class PlacedWorkload:
-    """Where one workload's pods lie."""
-
     hosts: Counter[int] = field(default_factory=Counter)
     zones: Counter[str] = field(default_factory=Counter)
 
@@ -57,7 +52,6 @@ class Placer:
         self._placed: dict[str, PlacedWorkload] = {}
 
     def place(self, workloads: Iterable[BenchWorkload]) -> Mapping[str, tuple[int, ...]]:
-        """Return by workload the place of each replica's node."""
         return {workload.name: tuple(self._place_all(workload)) for workload in workloads}
 
     def _place_all(self, workload: BenchWorkload) -> Iterable[int]:

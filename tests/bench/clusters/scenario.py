@@ -1,8 +1,4 @@
-"""A generated cluster as a scenario of the simulated GKE.
-
-A StatefulSet whose replicas have disks becomes one StatefulSet for each replica, alike in all but the claim: a scenario
-knows no claim templates.
-"""
+"""A generated cluster as a scenario; one StatefulSet for each replica with a disk, for it knows no claim templates."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -17,7 +13,6 @@ Json = dict[str, Any]
 
 
 def scenario_of(cluster: BenchCluster, *, profile: str, **more: Any) -> Scenario:
-    """Return the scenario; `more` are further fields of its document."""
     document = {
         "profile": profile,
         "pools": _pools(cluster),
@@ -73,7 +68,6 @@ def _limit(written: str) -> int | str:
 
 
 def _entries(cluster: BenchCluster) -> list[str]:
-    """Return `pool/index` of each node."""
     seen: defaultdict[str, int] = defaultdict(int)
     entries = list[str]()
     for node in cluster.nodes:

@@ -69,7 +69,6 @@ def claim_name(pod: str) -> str:
 
 
 def bound_claim(pod: str, zone: str) -> tuple[Json, Json]:
-    """Return the claim of a pod's disk in a zone, and its volume, as GKE's CSI driver makes them."""
     name, size = claim_name(pod), {"storage": "10Gi"}
     asked = {"accessModes": ["ReadWriteOnce"], "storageClassName": STORAGE_CLASS, "volumeMode": "Filesystem"}
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}

@@ -1,9 +1,4 @@
-"""What runs in a generated cluster: workloads with the rules that real ones carry, drawn from a seed.
-
-A third of the Deployments spread hard by zone or host; StatefulSets have zonal ReadWriteOnce disks; some take a port
-of their host, keep apart on hosts, or stay beside another workload. The widest mix adds what keeps a node whatever
-the scheduler says: opt-outs, bare pods, Jobs, and PodDisruptionBudgets.
-"""
+"""What runs in a generated cluster: workloads with the rules that real ones carry, drawn from a seed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,8 +16,6 @@ _GROUP: Final = 6
 
 
 class Mix(StrEnum):
-    """Which rules the workloads carry."""
-
     PLAIN = "plain"
     RICH = "rich"
     """Rules of placement, and nothing else that keeps a node."""
@@ -36,8 +29,6 @@ class Mix(StrEnum):
 
 @dataclass(frozen=True)
 class Near:
-    """Required affinity to another workload, by host or zone."""
-
     key: str
     workload: str
 
@@ -66,7 +57,6 @@ class BenchWorkload:
 
     @property
     def constrained(self) -> bool:
-        """Whether any rule but resources binds where its pods may lie."""
         return bool(self.zone_skew or self.host_skew or self.apart or self.near or self.port or self.disk)
 
 

@@ -2,18 +2,22 @@
 
 import gc
 import re
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Final
 
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
-from shared.core.policy import Budget, Limit, Policy, PoolPolicy
+from shared.core.policy import Budget, Limit, Policy
+from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.bound_of import bound_of, rules_of
@@ -21,10 +25,11 @@ from tests.bench.clusters.api import ClusterApi, read
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.workloads import Mix
-from tests.builders import policy
+from tests.builders import NOW, policy
 from tests.measured_figures import timed
 
 _PEAK = re.compile(r"VmHWM:\s*([0-9]+) kB")
+_A_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,9 @@ class WholePass:
     pods: int
     reading: float
     planning: float
+    by_bill: float
+    """Planning where much of the nodes is committed."""
     searching: float
-    orders: int
     freed: int
     share: float
     peak: float
@@ -45,7 +51,6 @@ class WholePass:
 
 
 def measured(nodes: int, mix: Mix, pods_a_node: float) -> WholePass:
-    """Run it in a fresh process."""
     with get_context("forkserver").Pool(1) as fresh:
         return fresh.apply(partial(whole_pass, nodes, mix, pods_a_node))
 
@@ -55,26 +60,38 @@ def whole_pass(nodes: int, mix: Mix, pods_a_node: float) -> WholePass:
     api = ClusterApi(cluster)
     gc.freeze()  # the making of the cluster is no cost of the pass
     whole, picture = timed(lambda: read(api))
-    planning, orders = _planned(picture)
+    planning = _planned(picture, NO_COMMITMENTS)
     peak = _peak()
+    by_bill = _planned(picture, _committed(picture))
     searching, found = timed(lambda: potential(Situation(picture, ClusterState(), policy()), load()))
     moves = {move.pod: move.node for move in found.moves}
     assert faults(cluster, moves, set(found.nodes)) == []
-    bound = bound_of(picture, (), rules_of(cluster)).saving
+    bound = bound_of(picture, (), rules_of(cluster))
     assert found.saving <= bound + 1, (found.saving, bound)
     return WholePass(
-        mix, nodes, len(picture.pods), whole - api.seconds, planning, searching, orders, len(found.nodes),
+        mix, nodes, len(picture.pods), whole - api.seconds, planning, by_bill, searching, len(found.nodes),
         found.saving / bound, peak,
     )  # fmt: skip
 
 
-def _planned(picture: Snapshot) -> tuple[float, int]:
+def _committed(picture: Snapshot) -> Commitments:
+    """Return commitments for a fifth of all that the nodes have, and one that covers any family."""
+    sizes = Counter[tuple[str, str]]()
+    for family, size in filter(None, (load().size(node.machine) for node in picture.nodes)):
+        sizes.update({(family, "vcpu"): int(size.vcpu), (family, "gib"): int(size.gib)})
+    rows = (
+        Commitment(family, Capacity(*(Fraction(sizes[family, axis], 5) for axis in ("vcpu", "gib"))), NOW + _A_DAY)
+        for family in sorted({family for family, _ in sizes})
+    )
+    return Commitments(tuple(rows), FlexibleCommitment(Fraction(1), Fraction("0.28"), NOW + 2 * _A_DAY))
+
+
+def _planned(picture: Snapshot, commitments: Commitments) -> float:
     one = policy(max_nodes_per_pass=20, budgets=(Budget(Limit(percent=10)),))
-    pools: Mapping[str, PoolPolicy] = dict.fromkeys(picture.nodes_by_pool, one.pool("a"))
-    rules = Policy(**{**vars(one), "pools": pools})
+    pools = dict.fromkeys(picture.nodes_by_pool, one.pool("a"))
+    rules = Policy(**{**vars(one), "pools": pools, "commitments": commitments})
     with no_search_for_cycles():  # as the planner does
-        seconds, plan = timed(lambda: make_plan(Situation(picture, ClusterState(), rules), {}, load()))
-    return seconds, len(plan.orders)
+        return timed(lambda: make_plan(Situation(picture, ClusterState(), rules), {}, load()))[0]
 
 
 def _peak() -> float:

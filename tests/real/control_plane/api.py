@@ -1,7 +1,4 @@
-"""A very small client of the Kubernetes API over plain HTTP on loopback, for tests and for filling a cluster.
-
-It shows answers as they are: a refusal is a status to look at, not an exception. It is not for the functions.
-"""
+"""A very small client of the API over plain HTTP on loopback: a refusal is a status to look at. Not for functions."""
 
 import http.client
 import json
@@ -44,11 +41,7 @@ class Api:
         content: str = "application/json",
         user: str = "",
     ) -> Answer:
-        """Send one request, as an administrator or in the name of a user, and return the answer, whatever its status.
-
-        Raises:
-            OSError: the proxy is not there.
-        """
+        """Send one request, as an administrator or in a user's name, and return the answer, whatever its status."""
         connection = http.client.HTTPConnection(self._address, timeout=_SECONDS)
         try:
             sent = None if body is None else json.dumps(body)
@@ -62,7 +55,6 @@ class Api:
     def refusal(
         self, method: str, path: str, body: Mapping[str, Any], content: str = "application/json", user: str = ""
     ) -> str:
-        """Send one request and return how it was refused; empty if it was not."""
         answer = self.request(method, path, body, content, user)
         return "" if answer.status < http.client.BAD_REQUEST else f"{answer.status} {answer.body.get('message')}"
 
@@ -71,11 +63,7 @@ class Api:
         return self.refusal("PATCH", path, body, MERGE_PATCH) == ""
 
     def items(self, path: str) -> list[dict[str, Any]]:
-        """Return the items of a list.
-
-        Raises:
-            ApiError: the answer is not a list.
-        """
+        """Return the items of a list. Raises ApiError if the answer is none."""
         answer = self.request("GET", path)
         if answer.status != http.client.OK:
             raise ApiError(f"GET {path}: {answer.status} {answer.body.get('message')}")
@@ -94,11 +82,7 @@ class Api:
         return self.items(f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
 
     def create(self, manifests: Iterable[Mapping[str, Any]]) -> None:
-        """Create the objects, several at a time and in no order; those that exist already stay as they are.
-
-        Raises:
-            ApiError: an object was refused.
-        """
+        """Create objects, in no order; those that exist stay as they are. Raises ApiError if one is refused."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(self._create, manifests))
 

@@ -1,7 +1,4 @@
-"""The binaries of a real control plane: found in a folder, or built once from pinned Go modules into a cache.
-
-No binary is in the repository and none is downloaded (`go_build`). This module starts none of the binaries.
-"""
+"""The binaries of a real control plane: found in a folder, or built once from pinned Go modules into a cache."""
 
 import os
 from collections.abc import Mapping
@@ -21,21 +18,13 @@ BINARIES = (
 
 
 def missing(env: Mapping[str, str] = os.environ) -> str | None:
-    """Say in one sentence what keeps this machine from having the binaries, or None if nothing does."""
     if env.get("EBB_KUBE_ASSETS") or _complete(_PROGRAMS.home(env)):
         return None
     return missing_go(" or let EBB_KUBE_ASSETS name a folder with the binaries")
 
 
 def locate(env: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder that holds every name in `BINARIES`, building them first if no build is cached.
-
-    A cold build takes about five minutes on two cores; processes that ask at the same time build once.
-
-    Raises:
-        BuildError: the build failed.
-        AssetsError: Go is missing or too old, or the folder that EBB_KUBE_ASSETS names is incomplete.
-    """
+    """Return the folder with all `BINARIES`, building it once (five minutes). Raises BuildError or AssetsError."""
     if given := env.get("EBB_KUBE_ASSETS"):
         return _given(Path(given))
     if reason := missing(env):

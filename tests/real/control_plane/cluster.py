@@ -1,8 +1,4 @@
-"""Starting the processes of a control plane with kwokctl, and ending every one of them.
-
-It ends processes by the path they were started from and not by kwokctl's pid files: a start that was cut short
-leaves processes without one.
-"""
+"""Starts a control plane with kwokctl, and ends its processes by their paths: a start cut short leaves no pid files."""
 
 import os
 import shutil
@@ -13,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.real.control_plane.assets import BINARIES
-from tests.real.control_plane.configuration import Scoring, configuration
+from tests.real.control_plane.configuration import configuration
 from tests.real.control_plane.layout import NAME, Layout
 
 START_SECONDS = 240
@@ -25,18 +21,15 @@ class ControlPlaneError(RuntimeError):
     """The control plane did not start or end, or one of its tools failed; the sentence carries what it said."""
 
 
-def create(layout: Layout, assets: Path, scoring: Scoring, ports: Sequence[int]) -> "subprocess.Popen[bytes]":
-    """Start every component and the plain-HTTP proxy; returns the proxy when it and the API server answer.
+def create(layout: Layout, assets: Path, ports: Sequence[int]) -> "subprocess.Popen[bytes]":
+    """Start every component and the plain-HTTP proxy; return the proxy when both answer. Raises ControlPlaneError.
 
     The proxy is the only child of this process; the components are kwokctl's orphans.
-
-    Raises:
-        ControlPlaneError: kwokctl or the proxy failed.
     """
     layout.bin.mkdir(parents=True)
     for name in BINARIES:
         (layout.bin / name).symlink_to(assets / name)
-    layout.configuration.write_text(configuration(layout, scoring, ports))
+    layout.configuration.write_text(configuration(layout, ports))
     command = [str(layout.bin / "kwokctl"), f"--name={NAME}", f"--config={layout.configuration}"]
     command += ["create", "cluster", f"--wait={START_SECONDS}s", f"--kubeconfig={layout.kubeconfig}"]
     try:
@@ -47,13 +40,9 @@ def create(layout: Layout, assets: Path, scoring: Scoring, ports: Sequence[int])
 
 
 def destroy(layout: Layout) -> None:
-    """End every process that was started from the folder, at once, and remove the folder.
+    """End every process of the folder and remove it. Raises ControlPlaneError if some stand after two minutes.
 
-    No component is asked to end by itself: the API server would wait ten seconds for its watches, for a state
-    that nobody will read.
-
-    Raises:
-        ControlPlaneError: processes are still there after two minutes.
+    At once: the API server would wait ten seconds for its watches, for a state that nobody will read.
     """
     until = time.monotonic() + END_SECONDS
     while alive := processes(layout):
@@ -66,7 +55,6 @@ def destroy(layout: Layout) -> None:
 
 
 def processes(layout: Layout) -> list[int]:
-    """Return the ids of the living processes that were started from a path in the folder."""
     listing = run(["ps", "-A", "-ww", "-o", "pid=,stat=,args="], END_SECONDS)
     rows = [line.split(None, 2) for line in listing.splitlines()]
     ours = f"{layout.folder}/"
@@ -76,11 +64,7 @@ def processes(layout: Layout) -> list[int]:
 def run(
     command: Sequence[str], seconds: float, *, env: Mapping[str, str] = os.environ, stdin: str | None = None
 ) -> str:
-    """Run a tool to its end and return its standard output.
-
-    Raises:
-        ControlPlaneError: it failed, or took longer than `seconds`.
-    """
+    """Run a tool to its end; return its output. Raises ControlPlaneError if it fails or takes longer than `seconds`."""
     said = f"{Path(command[0]).name} {' '.join(command[1:])}"
     try:
         done = subprocess.run(
@@ -94,7 +78,6 @@ def run(
 
 
 def last_words(layout: Layout) -> str:
-    """Return the last line of each component's log."""
     tails = [(log.stem, log.read_text(errors="replace").splitlines()[-1:]) for log in layout.logs.glob("*.log")]
     return "\n".join(f"{name}: {line}" for name, lines in tails if name != "audit" for line in lines)
 

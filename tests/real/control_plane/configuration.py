@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import yaml
 
 from tests.real.control_plane.go_build import KUBERNETES
 from tests.real.control_plane.layout import Layout
 
-Scoring = Literal["least-allocated", "most-allocated"]
 _HERE = Path(__file__).parent
 # Hundreds of pods come back in seconds rather than minutes; the API server's priority and fairness stay on.
 _CLIENT_RATE = {"kube-api-qps": "200", "kube-api-burst": "400"}
@@ -33,12 +31,12 @@ PORTS = (
 )
 
 
-def configuration(layout: Layout, scoring: Scoring, ports: Sequence[int]) -> str:
+def configuration(layout: Layout, ports: Sequence[int]) -> str:
     """Return the text of kwokctl's configuration: its options, with a port for each of `PORTS`, and the Stages."""
     head = {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokctlConfiguration",
-        "options": _options(layout, scoring) | dict(zip(PORTS, ports, strict=True)),
+        "options": _options(layout) | dict(zip(PORTS, ports, strict=True)),
         "componentsPatches": [
             {"name": name, "extraArgs": [{"key": key, "value": value} for key, value in extra.items()]}
             for name, extra in _EXTRA_ARGUMENTS.items()
@@ -47,8 +45,8 @@ def configuration(layout: Layout, scoring: Scoring, ports: Sequence[int]) -> str
     return f"{yaml.safe_dump(head, sort_keys=False)}---\n{(_HERE / 'stages.yaml').read_text()}"
 
 
-def _options(layout: Layout, scoring: Scoring) -> dict[str, str | int]:
-    options: dict[str, str | int] = {
+def _options(layout: Layout) -> dict[str, str | int]:
+    return {
         "runtime": "binary",
         # kwokctl's default is every address of the machine, and it has no flag for this.
         "bindAddress": "127.0.0.1",
@@ -61,6 +59,3 @@ def _options(layout: Layout, scoring: Scoring) -> dict[str, str | int]:
         "kubectlBinary": str(layout.bin / "kubectl"),
         "kwokControllerBinary": str(layout.bin / "kwok"),
     }
-    if scoring == "most-allocated":
-        options["kubeSchedulerConfig"] = str(_HERE / "most_allocated.yaml")
-    return options

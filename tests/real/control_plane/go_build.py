@@ -1,8 +1,4 @@
-"""Programs built once from pinned Go modules into a cache, and proof that a build found there is a whole one.
-
-Nothing is downloaded but modules: the Go module beside this file (`binaries/go.mod`) pins every version and `go.sum`
-proves what was fetched.
-"""
+"""Programs built once from pinned Go modules (`binaries/go.mod`, `go.sum`) into a cache; it downloads modules only."""
 
 import hashlib
 import os
@@ -63,11 +59,7 @@ class GoPrograms:
         return cache / "ebb" / self.folder / digest.hexdigest()[:16]
 
     def built(self, env: Mapping[str, str] = os.environ) -> Path:
-        """Return the folder, building it first if none is cached; processes that ask at the same time build once.
-
-        Raises:
-            BuildError: the build failed.
-        """
+        """Return the folder, building it once if none is cached. Raises BuildError."""
         home = self.home(env)
         if self.complete(home):
             return home

@@ -1,7 +1,4 @@
-"""Ends a control plane as soon as whoever started it has gone: `python -m tests.real.control_plane.guard FOLDER`.
-
-For `ControlPlane` alone: it removes the folder whole, so it is not one of the commands for people.
-"""
+"""`python -m tests.real.control_plane.guard FOLDER`: ends a control plane once whoever started it has gone."""
 
 import sys
 from pathlib import Path

@@ -13,7 +13,6 @@ PODS_PER_NODE = 110
 
 
 def definition(kind: str, group: str, plural: str, version: str = "v1", scope: str = "Namespaced") -> Manifest:
-    """A CustomResourceDefinition that takes objects of any shape."""
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -84,8 +83,11 @@ def node(
     }
 
 
+def namespace(name: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
 def nodes(count: int, **options: Any) -> list[Manifest]:
-    """`count` nodes of one pool, named as GKE names them."""
     pool = options.get("pool", "pool-a")
     return [node(f"gke-local-{pool}-{number:04d}", **options) for number in range(count)]
 
@@ -128,7 +130,6 @@ def paced(workload: Manifest, **pace: str) -> Manifest:
 
 
 def disruption_budget(app: str, *, namespace: str = "default", **limit: int | str) -> Manifest:
-    """A PodDisruptionBudget over the pods of `deployment(app)`; `limit` is minAvailable or maxUnavailable."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -138,12 +139,10 @@ def disruption_budget(app: str, *, namespace: str = "default", **limit: int | st
 
 
 def allocatable_cpu(cores: int) -> int:
-    """Millicores of a machine with so many cores that GKE leaves to pods."""
     return cores * 1000 - round(1000 * _reserved(cores, _CPU_RESERVED))
 
 
 def allocatable_memory(gib: int) -> int:
-    """MiB of a machine with so many GiB that GKE leaves to pods."""
     return gib * 1024 - round(1024 * _reserved(gib, _MEMORY_RESERVED)) - _EVICTION_THRESHOLD_MIB
 
 

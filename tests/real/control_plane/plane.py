@@ -13,7 +13,7 @@ from infra.local.bound_process import Child
 from tests.real.control_plane import assets
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, last_words, processes, run
-from tests.real.control_plane.configuration import PORTS, Scoring
+from tests.real.control_plane.configuration import PORTS
 from tests.real.control_plane.layout import Layout
 from tests.real.control_plane.resync import Resync
 from tests.real.held_ports import HeldPorts
@@ -29,13 +29,9 @@ def missing(env: Mapping[str, str] = os.environ) -> str | None:
 
 
 class ControlPlane:
-    """etcd, kube-apiserver, controller manager and scheduler on loopback, with kwok's simulated kubelets.
+    """A control plane with kwok's kubelets; a guard ends everything if this process goes away without doing so."""
 
-    A guard process ends everything when this process has gone away without doing so.
-    """
-
-    def __init__(self, scoring: Scoring = "least-allocated") -> None:
-        self._scoring = scoring
+    def __init__(self) -> None:
         self._guard: Child | None = None
         self._proxy: subprocess.Popen[bytes] | None = None
         self._resync: Resync | None = None
@@ -47,7 +43,7 @@ class ControlPlane:
         folder = self._layout.folder
         self._guard = Child("guard", ["-m", "tests.real.control_plane.guard", str(folder)], folder)
         try:
-            self._proxy = create(self._layout, binaries, self._scoring, self._ports.numbers)
+            self._proxy = create(self._layout, binaries, self._ports.numbers)
         except ControlPlaneError:
             self.close()
             raise
@@ -61,7 +57,6 @@ class ControlPlane:
 
     @property
     def kubeconfig(self) -> Path:
-        """An administrator's kubeconfig with a client certificate."""
         return self._layout.kubeconfig
 
     @property
@@ -76,11 +71,6 @@ class ControlPlane:
     def api(self) -> Api:
         return Api(self.proxy_url)
 
-    @property
-    def logs(self) -> Path:
-        """The folder with one log file for each component."""
-        return self._layout.logs
-
     def last_words(self) -> str:
         """What runs of it, and the last line of each component's log: for the story of a failure."""
         return f"{len(processes(self._layout))} processes run\n{last_words(self._layout)}"
@@ -90,15 +80,10 @@ class ControlPlane:
         return len(self._resync.looked_again) if self._resync is not None else 0
 
     def audit(self) -> list[dict[str, Any]]:
-        """The API server's own record so far; see `Layout.audit`."""
         return self._layout.audit()
 
     def kubectl(self, *arguments: str, stdin: str | None = None, seconds: float = _KUBECTL_SECONDS) -> str:
-        """Run kubectl against the control plane and return what it printed.
-
-        Raises:
-            ControlPlaneError: kubectl failed, or took longer than `seconds`.
-        """
+        """Run kubectl; return what it printed. Raises ControlPlaneError if it fails or takes longer than `seconds`."""
         command = [str(self._layout.bin / "kubectl"), f"--kubeconfig={self.kubeconfig}", *arguments]
         return run(command, seconds, stdin=stdin)
 

@@ -60,7 +60,6 @@ class Resync:
 
 
 def is_overdue(pod: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a pod whose containers are being made should run by now."""
     began = pod["status"].get("startTime")
     if began is None or "deletionTimestamp" in pod["metadata"]:
         return False

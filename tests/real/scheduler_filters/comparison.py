@@ -1,7 +1,4 @@
-"""What Ebb says of the same manifests, read as a dump is read: which nodes take a pod, and what a drain would move.
-
-The only module here that knows Ebb.
-"""
+"""What Ebb says of the same manifests, read as a dump is read. The only module here that knows Ebb."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,10 +79,7 @@ def witness(picture: Snapshot) -> Sequence[Step]:
 
 
 def parts_of_a_wave(picture: Snapshot, dice: Random, parts: int) -> list[tuple[Sequence[Step], int]]:
-    """Return proofs of some parts of a wave, each in an order of its own, and how many nodes did not fit in that order.
-
-    The wave is drawn of half of the nodes.
-    """
+    """Return proofs of parts of a wave of half the nodes, in orders of their own, and how many nodes did not fit."""
 
     def closed(names: Sequence[str]) -> Simulation:
         return Simulation.of(picture, closed=names)
@@ -98,7 +92,6 @@ def parts_of_a_wave(picture: Snapshot, dice: Random, parts: int) -> list[tuple[S
 
 
 def _steps(simulation: Simulation, names: Sequence[str]) -> Sequence[Step]:
-    """Return the steps of those nodes that can be taken, in order."""
     steps = list[Step]()
     for name in names:
         before = simulation.placement_count

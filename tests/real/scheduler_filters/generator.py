@@ -1,7 +1,4 @@
-"""Clusters as the API prints them, drawn from a seed: all that a placement rule reads, in values that differ by little.
-
-A value is one that the API server accepts.
-"""
+"""Clusters as the API prints them, drawn from a seed: all that a rule reads, in valid values that differ by little."""
 
 from collections.abc import Mapping
 from random import Random
@@ -55,10 +52,7 @@ class Generator:
         return self._random.sample(values, self._random.randint(1, min(most, len(values))))
 
     def cluster(self, nodes: int, pods: int, *, rejecting: float, attracted: float, stored: float = 0) -> Cluster:
-        """Return a cluster whose bound pods lie anywhere: nodes are overbooked and rules broken now and then.
-
-        Of the bound pods, the first share has anti-affinity, the second affinity, the third volumes.
-        """
+        """Return a cluster whose pods lie anywhere, with shares that have anti-affinity, affinity and volumes."""
         rows = [self.node(f"n{place:02}") for place in range(nodes)]
         names = [self.one(*rows)["metadata"]["name"] for _ in range(pods)]
         bound = [

@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,6 @@ class Question:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes, namespaces, bound pods and storage, as the API prints them."""
-
     nodes: Sequence[Manifest]
     namespaces: Sequence[Manifest]
     pods: Sequence[Manifest]
@@ -50,6 +48,25 @@ class Cluster:
     """The bound pods as they come back, where that is not as they are; the program does not read them."""
 
 
+def key(pod: Manifest) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def replacement(pod: Manifest) -> Manifest:
+    """Return what the pod's controller creates in its place."""
+    return pod | {"spec": {field: value for field, value in pod["spec"].items() if field != "nodeName"}}
+
+
+def refusals_of(
+    asked: Iterable[tuple[Cluster, Sequence[Question]]], answers: Iterable[list[Refusals]]
+) -> Iterator[tuple[int, Question, Mapping[str, str]]]:
+    """Yield each question whose target refuses its pod: the place of its cluster, and the plugins' words."""
+    for place, ((_, questions), answer) in enumerate(zip(asked, answers, strict=True)):
+        for question, refusals in zip(questions, answer, strict=True):
+            if said := refusals.get(question.bind):
+                yield place, question, said
+
+
 class SchedulerFilters:
     """The filters as one call: a list of clusters with questions in, a list of answers for each out."""
 
@@ -59,11 +76,7 @@ class SchedulerFilters:
         return None if _has_program(_PROGRAMS.home(env)) else missing_go()
 
     def __init__(self) -> None:
-        """Build the program if no build is cached.
-
-        Raises:
-            BuildError: the build failed.
-        """
+        """Build the program if no build is cached. Raises BuildError."""
         self._program = _PROGRAMS.built() / _SOURCE.stem
 
     def ask(self, asked: Iterable[tuple[Cluster, Sequence[Question]]]) -> list[list[Refusals]]:

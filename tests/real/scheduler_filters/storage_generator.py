@@ -1,8 +1,4 @@
-"""Storage as the API prints it, drawn for pods as they are drawn: claims, volumes, classes, CSI nodes and attachments.
-
-Most of it is what GKE makes (zonal disks, claims bound to them), beside what differs by little and is read otherwise.
-A value is one that the API server accepts.
-"""
+"""Storage as GKE makes it, drawn for pods, next to valid values that differ by little and are read otherwise."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -41,8 +37,6 @@ ODD = ("immediate", "by-hand", "lvm", "missing")
 
 
 class Dice(Protocol):
-    """How things are drawn."""
-
     def chance(self, share: float) -> bool: ...
     def one(self, *values: Any) -> Any: ...
 
@@ -63,7 +57,6 @@ class StorageGenerator:
         self.attachments: list[Manifest] = []
 
     def _label(self, labels: Manifest) -> None:
-        """Give a node the labels that volumes ask for."""
         zone, region = labels.get(ZONE, "b"), self._dice.one("r1", "r2")
         optional = {GCE_ZONE: zone, REGION: region}
         labels |= {key: value for key, value in optional.items() if self._dice.chance(0.95)}
@@ -73,7 +66,6 @@ class StorageGenerator:
         return {name: rows for name, rows in vars(self).items() if not name.startswith("_")}
 
     def give(self, pod: Manifest, share: float) -> None:
-        """Give the pod a volume or two with that chance."""
         if not self._dice.chance(share):
             return
         bound = "nodeName" in pod["spec"]
@@ -155,7 +147,6 @@ class StorageGenerator:
         claim["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
 
     def _made(self, name: str) -> Manifest:
-        """Return a volume as a class makes it."""
         spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
         volume = {"metadata": {"name": f"pv-{name}"}, "spec": spec, "status": {"phase": "Bound"}}
         self._zonal(volume, f"projects/p/disks/{name}")
@@ -163,7 +154,6 @@ class StorageGenerator:
         return volume
 
     def _disk(self, name: str, modes: list[str]) -> Manifest:
-        """Return a volume, and attach it to some node now and then."""
         dice = self._dice
         meta, spec = {"name": f"pv-{name}"}, {"accessModes": modes, "capacity": {"storage": "1Gi"}}
         volume = {"metadata": meta, "spec": spec, "status": {"phase": "Bound"}}
