@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from shared.core.policy import shapes
 from shared.core.policy.commitments import COMMITMENTS
-from shared.core.policy.field import Binds, Field, fields_of, optional, setting
+from shared.core.policy.field import Binds, Field, fields_of, pass_setting, setting
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.scalars import duration
 from shared.core.policy.values import (
@@ -39,23 +40,22 @@ def _refuse_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
         raise ValueError("it is shorter than first; write a duration of at least first")
 
 
+_drain_field = partial(Field, binds=Binds.DRAIN)
 DRAIN_FIELDS: Final[Mapping[str, Field]] = {
-    "max_grace": Field(
+    "max_grace": _drain_field(
         "drain.maxGracePeriod",
         shapes.POSITIVE_DURATION,
         "The longest grace period; see longGrace for pods with more. Default {default} (node-refiner).",
         "8m",
-        Binds.DRAIN,
     ),
-    "timeout": Field(
+    "timeout": _drain_field(
         "drain.timeout",
         shapes.POSITIVE_DURATION,
         "Time for a drain. The longest capped grace is added, and up to 6m for disks that move in turn. "
         "Default {default} (node-refiner).",
         "8m30s",
-        Binds.DRAIN,
     ),
-    "watchdog": Field(
+    "watchdog": _drain_field(
         "drain.watchdog",
         shapes.POSITIVE_DURATION,
         "Time for the autoscaler to delete the drained node before Ebb uncordons it. "
@@ -63,37 +63,32 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
         "well above the autoscaler's own delay in each. If a pool or a ComputeClass sets a consolidation delay, it is "
         "at least that and the same margin. If the autoscaler only takes empty nodes, it is shorter.",
         None,
-        Binds.DRAIN,
     ),
-    "pending_grace": Field(
+    "pending_grace": _drain_field(
         "drain.pendingGrace",
         shapes.POSITIVE_DURATION,
         "How long a replacement may stay unschedulable before Ebb uncordons the node. Default {default}: with the read "
         "that finds it and the scheduler's next try, well within half a minute.",
         "20s",
-        Binds.DRAIN,
     ),
-    "backoff_first": Field(
+    "backoff_first": _drain_field(
         "drain.backoff.first",
         shapes.POSITIVE_DURATION,
         "After the first failure. Default {default}; doubled with each in a row.",
         "30m",
-        Binds.DRAIN,
     ),
-    "backoff_most": Field(
+    "backoff_most": _drain_field(
         "drain.backoff.most",
         shapes.POSITIVE_DURATION,
         "The longest time. Default {default}: a day later the cluster has changed.",
         "24h",
-        Binds.DRAIN,
         check=_refuse_below_first,
     ),
-    "max_parallel_evictions": Field(
+    "max_parallel_evictions": _drain_field(
         "drain.maxParallelEvictions",
         shapes.SEVERAL,
         "Evictions under way at once per drain. Default {default}: gentle on the API server.",
         20,
-        Binds.DRAIN,
     ),
 }
 """By attribute of `DrainSettings`, which is stored in claims and so declares no more than types and order."""
@@ -141,27 +136,24 @@ class Policy:
         2,
         "Nodes without repelling taints that must remain after a removal. Default {default} (node-refiner).",
     )
-    time_since_last_addition: timedelta = setting(
+    time_since_last_addition: timedelta = pass_setting(
         "cluster.timeSinceLastAddition",
         shapes.DURATION,
         "60m",
         "No drain until this long after the newest node was created. Default {default} (node-refiner): demand grows.",
-        binds=Binds.PASS,
     )
-    time_gap: timedelta = setting(
+    time_gap: timedelta = pass_setting(
         "cluster.timeGap",
         shapes.DURATION,
         "10m",
         "Time between the starts of drains of two passes, failed ones included. Default {default} (node-refiner).",
-        binds=Binds.PASS,
     )
-    prefer: tuple[Preference, ...] = setting(
+    prefer: tuple[Preference, ...] = pass_setting(
         "cluster.prefer",
         shapes.ListOf(shapes.one_of(Preference), len(Preference)),
         [],
         "Which of the removable nodes go first: expensive, onDemand, spot, old. The first word counts most. Default "
         "none: the least used go first.",
-        binds=Binds.PASS,
     )
     budgets: tuple[Budget, ...] = setting(
         "cluster.disruption.budgets",
@@ -184,30 +176,30 @@ class Policy:
         "How many drains may start in any such period. Default {default[nodes]} an hour: no stampede.",
         unset="no limit",
     )
-    evictions_per_namespace: NamespaceRate | None = optional(
+    evictions_per_namespace: NamespaceRate | None = setting(
         "cluster.evictionsPerNamespace",
         shapes.NAMESPACE_RATE,
+        None,
         "How many pods of one namespace may move in any such period, for example {{pods: 20, per: 1h}}. "
         "Default none: PodDisruptionBudgets protect each workload; this protects a team with many.",
         unset="no limit",
     )
-    wave: WaveLimits | None = optional(
+    wave: WaveLimits | None = pass_setting(
         "cluster.wave",
         shapes.WAVE,
+        None,
         "The size and time of the set of nodes that is held as a whole, such as {{nodes: 30%, deadline: 90m}}. While "
         "it lasts, timeGap and maxNodesPerPass do not bind its nodes. Default none: they do, for a set of any size.",
-        binds=Binds.PASS,
         unset="of any size, at the pace of timeGap",
     )
     freezes: tuple[Freeze, ...] = setting(
         "cluster.freezes", shapes.ListOf(shapes.FREEZE), [], "Times in which no drain starts. Default none."
     )
-    commitments: Commitments = setting(
+    commitments: Commitments = pass_setting(
         "cluster.commitments",
         COMMITMENTS,
         {},
         "Committed use that is paid for anyway: a node saves only what the bill falls by. Default none: list prices.",
-        binds=Binds.PASS,
     )
     drain: DrainSettings = field(default_factory=DrainSettings)
     budget_until: BudgetUntil = setting(

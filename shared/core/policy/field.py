@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, Protocol, TypedDict, TypeVar, Unpack
 
 Path = tuple[Any, ...]
@@ -163,14 +164,12 @@ def setting(
 ) -> T:
     """Declare an attribute of a dataclass; where the default is None, `in_force` is what holds when it is left out."""
     declared = Field(path, shape, text, default, **more)
-    value: T = in_force if default is None else declared.initial()  # type: ignore[assignment]  # see `optional`
+    value: T = in_force if default is None else declared.initial()  # type: ignore[assignment]  # None may stand for it
     return field(default=value, metadata={_DECLARED: declared})
 
 
-def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Options]) -> T | None:
-    """Declare an attribute that holds None where it is left out."""
-    value: T | None = setting(path, shape, None, text, **more)
-    return value
+pass_setting = partial(setting, binds=Binds.PASS)
+drain_setting = partial(setting, binds=Binds.DRAIN)
 
 
 def fields_of(kind: type) -> Mapping[str, Field]:

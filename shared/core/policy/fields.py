@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from shared.core.policy import shapes
-from shared.core.policy.field import Binds, fields_of, optional, setting
+from shared.core.policy.field import Binds, drain_setting, fields_of, pass_setting, setting
 from shared.core.policy.scalars import NEVER, ratio
 from shared.core.policy.values import (
     Budget,
@@ -58,7 +58,7 @@ class PoolPolicy:
         "A node is underutilized while its memory requests are strictly below this share of allocatable, too. "
         "Default {default}.",
     )
-    required_count: int = setting(
+    required_count: int = pass_setting(
         "scaleDownRequiredUnderutilizedNodeCount",
         shapes.COUNT,
         None,
@@ -66,33 +66,29 @@ class PoolPolicy:
         "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 it is 1. This default binds "
         "until demand has fallen by a node's CPU since its peak of the last day.",
         in_force=enough_nodes(ratio(_RATIO_LIMIT)),
-        binds=Binds.PASS,
     )
     minimum_node_age: timedelta = setting(
         "minimumNodeAge", shapes.DURATION, "20m", "Nodes must be older than this. Default {default} (estafette)."
     )
-    excess_threshold: Fraction = setting(
+    excess_threshold: Fraction = pass_setting(
         "excessNodesThreshold",
         shapes.THRESHOLD,
         2,
         "Nodes' worth of free requests that the pool must have, decimals allowed. Default {default} (node-refiner). "
         "This default binds until demand has fallen by a node's CPU since its peak of the last day.",
-        binds=Binds.PASS,
     )
-    max_nodes_per_pass: int = setting(
+    max_nodes_per_pass: int = pass_setting(
         "maxNodesPerPass",
         shapes.SEVERAL,
         1,
         "Nodes taken of the pool in one pass. Default {default} (estafette).",
-        binds=Binds.PASS,
     )
-    minimum_saving: Fraction = setting(
+    minimum_saving: Fraction = pass_setting(
         "minimumSavingPerEviction",
         shapes.DOLLARS,
         0,
         "Dollars a month that a node must save for each pod that would be evicted. Default {default}: any saving is "
         "worth it. It does not apply to empty and expired nodes.",
-        binds=Binds.PASS,
     )
     headroom_percent: int = setting(
         "headroom",
@@ -102,80 +98,72 @@ class PoolPolicy:
         "left Pending over ten times as often (docs/decisions/robust-fit.md).",
         unit="%",
     )
-    kube_system_pods: KubeSystemPods = setting(
+    kube_system_pods: KubeSystemPods = drain_setting(
         "kubeSystemPods",
         shapes.one_of(KubeSystemPods),
         "evict",
         "{default} (default), or leave: such a pod, DaemonSets aside, then keeps its node.",
-        binds=Binds.DRAIN,
     )
-    local_storage: LocalStorage = setting(
+    local_storage: LocalStorage = drain_setting(
         "localStorage",
         shapes.one_of(LocalStorage),
         "block",
         "{default} (default): pods with emptyDir or hostPath keep their node; or evict.",
-        binds=Binds.DRAIN,
     )
-    long_grace: LongGrace = setting(
+    long_grace: LongGrace = drain_setting(
         "longGrace",
         shapes.one_of(LongGrace),
         "keep",
         "keep: a pod with a longer grace period than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
         "Default {default}: the autoscaler waits up to an hour, and such a pod has work to end.",
-        binds=Binds.DRAIN,
     )
-    unprotected: Limit = setting(
+    unprotected: Limit = drain_setting(
         "unprotected",
         shapes.NODE_LIMIT,
         "25%",
         "How many pods of a workload without a PodDisruptionBudget may be away at once. Default {default}, at least "
         "one, never all.",
-        binds=Binds.DRAIN,
     )
-    single_replicas: SingleReplicas = setting(
+    single_replicas: SingleReplicas = drain_setting(
         "singleReplicas",
         shapes.one_of(SingleReplicas),
         "move",
         "Pods of a workload with one replica: move, avoid, surge or never. With avoid their node goes last. "
         "With surge their Deployment starts another elsewhere first, or they stay. Default {default}, as the "
         "autoscaler does.",
-        binds=Binds.DRAIN,
     )
-    jobs: Jobs = setting(
+    jobs: Jobs = drain_setting(
         "jobs",
         shapes.one_of(Jobs),
         "wait",
         "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted pod loses "
         "its work, and counts as a failure against the Job's backoffLimit.",
-        binds=Binds.DRAIN,
     )
-    minimum_pod_age: timedelta = setting(
+    minimum_pod_age: timedelta = drain_setting(
         "minimumPodAge",
         shapes.DURATION,
         "0s",
         "A node with a younger pod that would have to move is kept this pass. Default {default}: any age may move.",
-        binds=Binds.DRAIN,
     )
-    steer_scale_in: bool = setting(
+    steer_scale_in: bool = pass_setting(
         "steerScaleIn",
         shapes.FLAG,
         default=False,
         text="Whether pods on the pool's next nodes get a negative pod-deletion-cost: a ReplicaSet that is scaled in "
         "then removes them first. Default {default}: it needs one more right (infra/options/steer.yaml).",
-        binds=Binds.PASS,
     )
     ignore_taints: frozenset[str] = setting(
         "ignoreTaints", shapes.SetOf(shapes.TAINT_KEY), [], "Keys of taints that do not set a node apart. Default none."
     )
-    time_since_last_addition: timedelta | None = optional(
+    time_since_last_addition: timedelta | None = pass_setting(
         "timeSinceLastAddition",
         shapes.DURATION,
+        None,
         "The cluster's setting for this pool alone: then only its own additions count.",
         unset="the cluster's",
-        binds=Binds.PASS,
     )
-    rate: Rate | None = optional(
-        "rate", shapes.RATE, "How many drains of the pool may start in any such period.", unset="no limit"
+    rate: Rate | None = setting(
+        "rate", shapes.RATE, None, "How many drains of the pool may start in any such period.", unset="no limit"
     )
     consolidation_policy: ConsolidationPolicy = setting(
         "disruption.consolidationPolicy",
@@ -206,9 +194,10 @@ class PoolPolicy:
         "How many nodes may be in disruption at once. Default one of {default[0][nodes]}; an empty list is no limit.",
         empty="no limit",
     )
-    windows: tuple[Schedule, ...] | None = optional(
+    windows: tuple[Schedule, ...] | None = setting(
         "disruption.windows",
         shapes.WINDOWS,
+        None,
         "Drains start only while one of these is open. Default always.",
         unset="always",
         empty="never",
