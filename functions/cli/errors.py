@@ -119,7 +119,8 @@ def sentence_of(error: Any) -> str:
         what, _, meant = error.message.removesuffix(".").partition(". Did you mean ")
         close = re.findall(r"'([^']+)'", meant) or sorted(getattr(error, "possibilities", None) or ())
         if given := getattr(error, "option_name", ""):
-            asked = _option_like(given, error.ctx.command.params if error.ctx else ())
+            params = error.ctx.command.params if error.ctx else ()
+            asked = near(given, [name for param in params for name in param.opts if name.startswith("--")])
         else:
             asked = f"did you mean {_either(close)}?" if close else ""
         return f"{what}; {asked or f'see {command} --help.'}"
@@ -129,10 +130,6 @@ def sentence_of(error: Any) -> str:
         wanted = (_spell_parameter(param) for param in error.ctx.command.params if param.required)
         return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
     return f"{option}: {_plain_english(error.message)}"
-
-
-def _option_like(given: str, params: Iterable[Any]) -> str:
-    return near(given, [name for param in params for name in param.opts if name.startswith("--")])
 
 
 def _spell_parameter(parameter: Any) -> str:

@@ -17,6 +17,8 @@ ROLE_BINDINGS = "clusterrolebindings.rbac.authorization.k8s.io"
 NODES_BINDING, DRAINER = (BINDINGS, "ebb-drainer-nodes"), (ROLES, "ebb-drainer")
 MORE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "list"]}
 AUDIT = {"key": "a", "valueExpression": "'b'"}
+SOME = {"matchLabels": {"a": "b"}}
+NOT_FILLED_IN, EVERYBODY_ELSE = (f"request.userInfo.username {held}" for held in ("== '${drainer}'", "!= 'd@x.com'"))
 
 
 def found_with(standing: dict[Key, Raw]) -> list[CheckResult]:
@@ -47,59 +49,41 @@ def first(part: str, **fields: Any) -> Edit:
     return lambda raw: raw["spec"][part][0].update(fields)
 
 
+def more(part: str, **row: Any) -> Edit:
+    return lambda raw: raw["spec"][part].append(row)
+
+
+def less(part: str) -> Edit:
+    return lambda raw: raw["spec"][part].pop()
+
+
 @pytest.mark.parametrize(
     ("expected", "key", "edit"),
     [
         pytest.param("validations", NODES, first("validations", expression="true"), id="an expression"),
         pytest.param("validations", NODES, first("validations", message="No."), id="a message"),
-        pytest.param("validations", NODES, lambda raw: raw["spec"]["validations"].pop(), id="one validation less"),
-        pytest.param(
-            "validations", NODES, lambda raw: raw["spec"]["validations"].append({"expression": "true"}), id="one more"
-        ),
+        pytest.param("validations", NODES, less("validations"), id="one validation less"),
+        pytest.param("validations", NODES, more("validations", expression="true"), id="one more"),
         pytest.param("variables", NODES, first("variables", expression="'other'"), id="a variable"),
         pytest.param("variables", NODES, lambda raw: raw["spec"].pop("variables"), id="no variables"),
         pytest.param("failurePolicy", NODES, spec(failurePolicy="Ignore"), id="what cannot be judged is let through"),
-        pytest.param(
-            "matchConditions",
-            NODES,
-            first("matchConditions", expression="request.userInfo.username == '${drainer}'"),
-            id="a placeholder that nobody filled in",
-        ),
-        pytest.param(
-            "matchConditions",
-            NODES,
-            first("matchConditions", expression="request.userInfo.username != 'd@example.com'"),
-            id="everybody but the drainer",
-        ),
+        pytest.param("matchConditions", NODES, first("matchConditions", expression=NOT_FILLED_IN), id="a placeholder"),
+        pytest.param("matchConditions", NODES, first("matchConditions", expression=EVERYBODY_ELSE), id="all but ours"),
         pytest.param("matchConstraints", NODES, rule(operations=["CREATE"]), id="another operation"),
         pytest.param("matchConstraints", NODES, rule(resourceNames=["n1"]), id="one node alone"),
         pytest.param("matchConstraints", NODES, rule(scope="Namespaced"), id="nothing without a namespace"),
         pytest.param("matchConstraints", NODES, constraints(matchPolicy="Exact"), id="one version of the API alone"),
-        pytest.param(
-            "matchConstraints", NODES, constraints(objectSelector={"matchLabels": {"a": "b"}}), id="some objects alone"
-        ),
-        pytest.param(
-            "matchConstraints",
-            NODES,
-            constraints(namespaceSelector={"matchExpressions": [{"key": "a", "operator": "Exists"}]}),
-            id="some namespaces alone",
-        ),
+        pytest.param("matchConstraints", NODES, constraints(objectSelector=SOME), id="some objects alone"),
+        pytest.param("matchConstraints", NODES, constraints(namespaceSelector=SOME), id="some namespaces alone"),
         pytest.param("matchConstraints", NODES, constraints(excludeResourceRules=[MORE]), id="an exception"),
         pytest.param("paramKind", NODES, spec(paramKind={"kind": "ConfigMap"}), id="parameters, which may be missing"),
         pytest.param("policyName", NODES_BINDING, spec(policyName="other"), id="a binding of another policy"),
         pytest.param("validationActions", NODES_BINDING, spec(validationActions=["Audit"]), id="shown, not refused"),
-        pytest.param(
-            "matchResources",
-            NODES_BINDING,
-            spec(matchResources={"namespaceSelector": {"matchLabels": {"a": "b"}}}),
-            id="bound to some alone",
-        ),
+        pytest.param("matchResources", NODES_BINDING, spec(matchResources={"namespaceSelector": SOME}), id="of some"),
         pytest.param(
             "policyName, validationActions", NODES_BINDING, lambda raw: raw.pop("spec"), id="an object without a spec"
         ),
-        pytest.param(
-            "variables", SURGE, lambda raw: raw["spec"]["variables"].pop(), id="an option that nobody asks for"
-        ),
+        pytest.param("variables", SURGE, less("variables"), id="an option that nobody asks for"),
     ],
 )
 def test_an_admission_policy_that_is_not_this_versions_is_named_with_what_differs(

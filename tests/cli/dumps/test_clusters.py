@@ -148,21 +148,6 @@ def test_a_node_s_name_shows_its_cluster(expected: str, name: str, pool: str) ->
     assert home_of(PlacedNode(wire.Meta(name=name, labels={POOL_LABEL: pool}))).name == expected
 
 
-def test_storage_of_several_files_is_put_together(tmp_path: Path) -> None:
-    def attached(volume: str) -> dict[str, Any]:
-        spec = {"attacher": "pd", "nodeName": named("prod", 1), "source": {"persistentVolumeName": volume}}
-        return {"kind": "VolumeAttachment", "metadata": {"name": volume}, "spec": spec}
-
-    uses = on(named("prod", 1))
-    uses["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-    files = [
-        write(tmp_path / "a.json", listed(PROD, uses, attached("one"))),
-        write(tmp_path / "b.json", listed(attached("two"), attached("one"))),
-    ]
-    (found,) = read_dumps(files)
-    assert {attachment.volume for attachment in found.reading.storage.attachments[named("prod", 1)]} == {"one", "two"}
-
-
 def test_what_is_read_is_shown_as_it_is_read(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", listed(PROD, *(on(named("prod", 1), f"p{number}") for number in range(3_000))))
     told: list[int] = []
