@@ -72,18 +72,16 @@ OF_CONSTRAINT: Final[Mapping[NewConstraint, Exclusion]] = {
 """A test holds it to name every line of `CONSTRAINTS`."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Places:
     """Some of the nodes, named only when somebody asks: of what is counted for thousands little is ever named."""
 
-    __slots__ = ("_mask", "_nodes")
-
-    def __init__(self, nodes: Sequence[Node], mask: NodeMask) -> None:
-        self._nodes = nodes
-        self._mask = mask
+    nodes: Sequence[Node]
+    mask: NodeMask
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._nodes[at].name for at in np.flatnonzero(self._mask).tolist())
+        return tuple(self.nodes[at].name for at in np.flatnonzero(self.mask).tolist())
 
 
 NOWHERE: Final = Places((), np.zeros(0, dtype=bool))

@@ -43,9 +43,6 @@ class Range:
     least: int
     most: int
 
-    def at(self, share: Fraction) -> int:
-        return self.least + ceil((self.most - self.least) * share)
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -68,7 +65,7 @@ def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts:
     """Return the demand of workloads that follow one curve between their limits."""
 
     def wanted(limits: Range, at: datetime) -> int:
-        return limits.at(curve.share(at))
+        return limits.least + ceil((limits.most - limits.least) * curve.share(at))
 
     return by_steps({key: partial(wanted, range_) for key, range_ in ranges.items()}, begins, lasts)
 

@@ -227,13 +227,11 @@ class _ScaleUpLook:
         return like.allocatable - total([*(spec.requests for spec in daemons), *(ONE_POD for _ in daemons)])
 
     def _admits(self, spec: PodClass, group: NodeGroup) -> bool:
-        like = self._like[group]
-        return admits(spec, like) and (not _is_choosy(spec) or self._would_take(spec, like))
-
-    def _would_take(self, spec: PodClass, node: Node) -> bool:
-        """Ask the rules about other pods and volumes, too, as the pods lie that have found room by now."""
-        arrays = self._trial.arrays
-        return bool(self._trial.taking(arrays.kind_of[spec])[arrays.index[node.name]])
+        like, arrays = self._like[group], self._trial.arrays
+        if not admits(spec, like) or not _is_choosy(spec):
+            return admits(spec, like)
+        # the rules about other pods and volumes, too, as the pods lie that have found room by now
+        return bool(self._trial.taking(arrays.kind_of[spec])[arrays.index[like.name]])
 
     def _with_machines(self) -> Snapshot:
         """Return the snapshot with one machine of each kind, still shut, which stands for as many as are bought."""
