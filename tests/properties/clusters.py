@@ -1,7 +1,4 @@
-"""Drawn small clusters for the laws of placement: few nodes, few classes of pods, and rules now and then.
-
-And what the proof makes of one, as the laws judge it.
-"""
+"""Drawn small clusters for the laws of placement, and what the proof makes of one, as the laws judge it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -165,8 +162,7 @@ class Proof:
 
     judged: Snapshot
     """Without the pods of departing nodes that have no place: they are judged as pods that wait, and lie nowhere."""
-    moves: Mapping[str, str]
-    """By pod its new node."""
+    moves: Mapping[str, str]  # By pod its new node.
     drained: Collection[str]
 
 
