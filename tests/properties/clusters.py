@@ -60,19 +60,23 @@ VOLUMES = [
 ]
 
 
+def of(app: str) -> LabelSelector:
+    """Select the pods of that app."""
+    return LabelSelector((Requirement("app", "In", (app,)),))
+
+
 @st.composite
 def pod_terms(draw: st.DrawFn) -> tuple[PodTerm, ...]:
     app = draw(st.sampled_from(APPS))
     key = draw(st.sampled_from([HOSTNAME, ZONE]))
     spaces = draw(st.sampled_from([("default",), ("other",), ("default", "other")]))
-    selector = LabelSelector((Requirement("app", "In", (app,)),))
     everywhere = LabelSelector() if draw(st.booleans()) else None
-    return (PodTerm(key, selector, spaces, everywhere),)
+    return (PodTerm(key, of(app), spaces, everywhere),)
 
 
 @st.composite
 def spreads(draw: st.DrawFn) -> tuple[SpreadConstraint, ...]:
-    selector = draw(st.sampled_from([*(LabelSelector((Requirement("app", "In", (app,)),)) for app in APPS), None]))
+    selector = draw(st.sampled_from([*map(of, APPS), None]))
     keys = draw(st.sampled_from([(ZONE,), (ZONE,), (HOSTNAME,), (ZONE, HOSTNAME), ("rack",)]))
     return tuple(
         SpreadConstraint(
