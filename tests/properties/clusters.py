@@ -1,7 +1,4 @@
-"""Drawn small clusters for the laws of placement: few nodes, few classes of pods, and rules now and then.
-
-And what the proof makes of one, as the laws judge it.
-"""
+"""Drawn small clusters for the laws of placement, and what the proof makes of one, as the laws judge it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -63,19 +60,23 @@ VOLUMES = [
 ]
 
 
+def of(app: str) -> LabelSelector:
+    """Select the pods of that app."""
+    return LabelSelector((Requirement("app", "In", (app,)),))
+
+
 @st.composite
 def pod_terms(draw: st.DrawFn) -> tuple[PodTerm, ...]:
     app = draw(st.sampled_from(APPS))
     key = draw(st.sampled_from([HOSTNAME, ZONE]))
     spaces = draw(st.sampled_from([("default",), ("other",), ("default", "other")]))
-    selector = LabelSelector((Requirement("app", "In", (app,)),))
     everywhere = LabelSelector() if draw(st.booleans()) else None
-    return (PodTerm(key, selector, spaces, everywhere),)
+    return (PodTerm(key, of(app), spaces, everywhere),)
 
 
 @st.composite
 def spreads(draw: st.DrawFn) -> tuple[SpreadConstraint, ...]:
-    selector = draw(st.sampled_from([*(LabelSelector((Requirement("app", "In", (app,)),)) for app in APPS), None]))
+    selector = draw(st.sampled_from([*map(of, APPS), None]))
     keys = draw(st.sampled_from([(ZONE,), (ZONE,), (HOSTNAME,), (ZONE, HOSTNAME), ("rack",)]))
     return tuple(
         SpreadConstraint(
@@ -165,8 +166,7 @@ class Proof:
 
     judged: Snapshot
     """Without the pods of departing nodes that have no place: they are judged as pods that wait, and lie nowhere."""
-    moves: Mapping[str, str]
-    """By pod its new node."""
+    moves: Mapping[str, str]  # By pod its new node.
     drained: Collection[str]
 
 

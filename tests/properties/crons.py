@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 class Field:
     text: str
     values: frozenset[int]
-    free: bool
-    """Whether `*` or `?` stands in it: then the other day field alone decides (CronJobs; crontab(5))."""
+    free: bool  # Whether `*` or `?` stands in it: then the other day field alone decides (CronJobs; crontab(5)).
 
 
 @st.composite

@@ -1,7 +1,6 @@
 """Empties the nodes that a proof has taken in an order of its own, pod by pod, as the scheduler would let it.
 
-A pod that was evicted waits until it may go to a place that the proof had for one of its kind. Each place is judged by
-the independent checker.
+A pod waits until it may go to a place that the proof had for one of its kind, judged by the independent checker.
 """
 
 from collections import Counter

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
+from shared.core.cluster.selectors import PodTerm, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
@@ -21,11 +21,10 @@ from shared.core.placement.constraints.constraint import ConstraintInput, Constr
 from tests.builders import announced_taint, cluster, node, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults
-from tests.properties.clusters import HOSTNAME, PORTS, VOLUMES, ZONE, clusters
+from tests.properties.clusters import APPS, HOSTNAME, PORTS, VOLUMES, ZONE, clusters, of
 from tests.properties.emptying import left_waiting
 
-APP = LabelSelector((Requirement("app", "In", ("web",)),))
-
+WEB = of("web")
 ANNOUNCED: Final = (announced_taint(),)
 
 Tell = Callable[[ConstraintState, int, int, int], None]
@@ -89,12 +88,12 @@ def kin(draw: st.DrawFn) -> PodClass:
     """A class of the one app that all rules of each kind are about."""
     key, again = draw(st.sampled_from([ZONE, ZONE, HOSTNAME])), draw(st.sampled_from([ZONE, HOSTNAME]))
     spread = SpreadConstraint(
-        key, APP, draw(st.integers(1, 2)), draw(st.integers(1, 3)), honours_taints=draw(st.booleans())
+        key, WEB, draw(st.integers(1, 2)), draw(st.integers(1, 3)), honours_taints=draw(st.booleans())
     )
     return pod_class(
         hard_spread=(spread,),
-        affinity=(PodTerm(key, APP, ("default",)),),
-        anti_affinity=(PodTerm(again, APP, ("default",)),),
+        affinity=(PodTerm(key, WEB, ("default",)),),
+        anti_affinity=(PodTerm(again, WEB, ("default",)),),
         volumes=draw(st.sampled_from(VOLUMES)),
         host_ports=draw(st.sampled_from([PORTS[:1], PORTS[1:2], PORTS[2:]])),
     )
@@ -192,9 +191,6 @@ def test_a_state_answers_by_what_stands_in_any_order_whatever_else_it_and_its_tw
     assert answers(subject.state, subject) == after
 
 
-APPS = ("red", "green", "blue")
-
-
 @st.composite
 def groups(draw: st.DrawFn) -> PodClass:
     """A class that most often asks for one app or two, perhaps its own, by one key or two."""
@@ -203,9 +199,7 @@ def groups(draw: st.DrawFn) -> PodClass:
     return pod_class(
         owner=f"{owner}/{draw(st.sampled_from(APPS))}",
         cpu=draw(st.sampled_from([0.1, 1])),
-        affinity=tuple(
-            PodTerm(key, LabelSelector((Requirement("app", "In", (app,)),)), ("default",)) for app, key in asked
-        ),
+        affinity=tuple(PodTerm(key, of(app), ("default",)) for app, key in asked),
     )
 
 
@@ -239,9 +233,6 @@ def test_each_pod_finds_its_place_no_matter_who_has_moved_before(
 
 def lonely(snapshot: Snapshot, key: str, target: str, drained: Sequence[str]) -> list[str]:
     return [fault for fault in faults(snapshot, {key: target}, drained) if " ask" in fault]
-
-
-WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
 
 @st.composite

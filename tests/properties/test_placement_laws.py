@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import HostPort, Pod, PodClass, is_daemon
-from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
+from shared.core.cluster.selectors import PodTerm, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.demand import as_returned, nodes_to_return
@@ -21,7 +21,7 @@ from shared.core.rules.unmodelled import admits
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults, room_for_chunks
-from tests.properties.clusters import HOSTNAME, ZONE, buffers, classes, clusters, moves_of, nodes, proof_of
+from tests.properties.clusters import HOSTNAME, ZONE, buffers, classes, clusters, moves_of, nodes, of, proof_of
 from tests.properties.emptying import left_waiting
 
 
@@ -152,10 +152,6 @@ def _held(node: Node) -> Node:
 
 
 WORKLOADS = ("web", "api")
-
-
-def of(app: str) -> LabelSelector:
-    return LabelSelector((Requirement("app", "In", (app,)),))
 
 
 @st.composite

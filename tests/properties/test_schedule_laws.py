@@ -16,8 +16,7 @@ from tests.properties.crons import Field
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
-NEW_YEAR = datetime(2028, 1, 1, tzinfo=UTC)
-"""Of a leap year: every date there is comes in it."""
+NEW_YEAR = datetime(2028, 1, 1, tzinfo=UTC)  # Of a leap year: every date there is comes in it.
 
 
 @st.composite

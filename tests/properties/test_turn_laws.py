@@ -1,8 +1,7 @@
 """Drains at once, of nodes that share a workload without a PodDisruptionBudget: never more replicas away than may be.
 
-A little world of its own: drains claim, look and let pods go in any order and at any second; what a drain sees of the
-workload's status is late by up to the lag that is assumed, and what it remembers of a slow look is up to five
-seconds old. A replica that is let go is away at once and back when the history says so.
+They claim, look and let pods go at any second. A status is late by up to the lag that is assumed, a slow look is up to
+five seconds old; a replica that is let go is away at once and back when the history says so.
 """
 
 from dataclasses import dataclass, field

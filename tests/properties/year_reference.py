@@ -1,7 +1,6 @@
 """A year of minutes in one time zone, and the schedules and limits of a policy read off it.
 
-The judge of the year's laws: it lists every minute that a local clock shows or skips, and counts in fractions. It
-knows neither croniter nor `fold`, and nothing of the code that it judges.
+The judge of the year's laws counts in fractions and knows neither croniter nor `fold`, nor the code that it judges.
 """
 
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from tests.properties.crons import Written
 MINUTE = timedelta(minutes=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 END = datetime(2027, 1, 1, tzinfo=UTC)
-LEAD = timedelta(days=10)
-"""Windows that are open when the year begins were opened in the days before."""
+LEAD = timedelta(days=10)  # Windows that are open when the year begins were opened in the days before.
 FIRST = START - LEAD
 MINUTES = (END - FIRST) // MINUTE
 _DAY = 24 * 60
@@ -34,8 +32,7 @@ Numbers = NDArray[np.int64]
 class LocalYear:
     """Each minute that the local clock shows or skips, once, with the instant at which it is first shown or passed."""
 
-    instant: Numbers
-    """Minutes since FIRST."""
+    instant: Numbers  # Minutes since FIRST.
     minute: Numbers
     hour: Numbers
     day: Numbers

@@ -62,8 +62,7 @@ class PoolRules:
     budgets: tuple[Allowance, ...]
     windows: tuple[Span, ...] | None
     speed: Speed | None
-    least: int
-    """The pool's autoscaling minimum."""
+    least: int  # The pool's autoscaling minimum.
 
     @property
     def document(self) -> dict[str, Any]:

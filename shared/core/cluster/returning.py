@@ -174,23 +174,27 @@ class _Returning:
         own, asked, limits = spec.asks or ContainerRequests(), making.asks, self._limits(spec.namespace)
         template = asked or own
         sent = written = limits.with_defaults_of_ranges(template.with_missing(own))
-        made, needs, raised_by = own.highest(template), spec.requests, list[str]()
-
-        def book(amount: Resources, by: str) -> None:
-            nonlocal needs
-            if (more := needs.largest(amount)) != needs:
-                needs = more
-                raised_by.append(by)
-
-        book(made.total, f"the template of {workload.name or spec.workload}")
+        made = own.highest(template)
+        rows = [(made.total, f"the template of {workload.name or spec.workload}")]
         if limits.ranges:
             made = made.highest(sent)
-            book(made.total, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
+            rows.append((made.total, " and ".join(f"LimitRange {limit_range.key}" for limit_range in limits.ranges)))
         mine = (autoscaler for target in targets_of(spec, workload) for autoscaler in self._autoscalers.get(target, ()))
         for autoscaler in mine:
             made, written = made.with_changed(autoscaler.written_into), written.with_changed(autoscaler.written_into)
-            book(made.total, f"VerticalPodAutoscaler {autoscaler.key}")
-        book(booked or NOTHING, "a resize in place that its node has not ended")
+            rows.append((made.total, f"VerticalPodAutoscaler {autoscaler.key}"))
+        rows.append((booked or NOTHING, "a resize in place that its node has not ended"))
+        needs, raised_by = _raised(spec.requests, rows)
         limits_of = frozenset(container.name for container in asked.containers) if asked else frozenset[str]()
         takes, priority_class = booked or spec.requests, making.priority_class(spec)
-        return Replacement(sent, written, needs, takes, priority_class, limits_of, tuple(raised_by))
+        return Replacement(sent, written, needs, takes, priority_class, limits_of, raised_by)
+
+
+def _raised(needs: Resources, rows: Iterable[tuple[Resources, str]]) -> tuple[Resources, tuple[str, ...]]:
+    """Return the highest of all amounts, and by which of them, in their order, it grew."""
+    raised_by: list[str] = []
+    for amount, by in rows:
+        if (more := needs.largest(amount)) != needs:
+            needs = more
+            raised_by.append(by)
+    return needs, tuple(raised_by)

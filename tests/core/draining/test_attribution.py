@@ -37,8 +37,7 @@ from tests.builders import cluster as picture
 
 SET, WEB, OTHER_SET, OTHER = "default/ReplicaSet/web", "default/Deployment/web", "default/ReplicaSet/b", "default/b"
 REPLICAS = 40
-AT = NOW + timedelta(minutes=5)
-"""When the pods begin to wait."""
+AT = NOW + timedelta(minutes=5)  # When the pods begin to wait.
 GRACE = timedelta(seconds=20)
 
 

@@ -15,8 +15,7 @@ from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy, taint
 
-LATER = NOW + timedelta(minutes=1)
-"""A minute after the cordon."""
+LATER = NOW + timedelta(minutes=1)  # A minute after the cordon.
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
 DRAINED, LEAVE, WATCH = WritePhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Await(timedelta(seconds=5))
 PENDING = ReturnNode(ReturnReason.REPLACEMENT_PENDING, "default/new", ("default/new",))

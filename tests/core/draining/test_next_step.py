@@ -1,7 +1,4 @@
-"""The drain as a reconciler: what stands now → the one next step.
-
-See docs/acceptance.md rows 82 to 93 where they are decisions.
-"""
+"""The drain as a reconciler: what stands now → the one next step (docs/acceptance.md rows 82 to 93)."""
 
 from collections.abc import Mapping
 from datetime import timedelta

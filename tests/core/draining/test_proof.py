@@ -1,7 +1,4 @@
-"""The proof before the first eviction: a drain ends as stale only for room that it needs itself.
-
-n1, n2, … are drained in the order of their claims; what is left is one node or two.
-"""
+"""A drain ends as stale only for room that it needs itself; n1, n2, … are drained in the order of their claims."""
 
 from collections.abc import Collection
 from dataclasses import replace

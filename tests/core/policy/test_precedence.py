@@ -18,10 +18,8 @@ from shared.core.records.state import Claim, ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pod
 
-NIGHT = {"schedule": "0 20 * * *", "duration": "8h"}
-"""Open: it is 22:00 UTC."""
-DAY = {"schedule": "0 9 * * *", "duration": "8h"}
-"""Shut."""
+NIGHT = {"schedule": "0 20 * * *", "duration": "8h"}  # Open: it is 22:00 UTC.
+DAY = {"schedule": "0 9 * * *", "duration": "8h"}  # Shut.
 ALWAYS_TEN = {"nodes": 10}
 OLD = timedelta(days=40)
 NAMES = ("n1", "n2", "n3", "n4", "n5")
@@ -33,13 +31,10 @@ class World:
 
     n1_cpu: float = 0.5
     n1: Mapping[str, Any] = field(default_factory=dict)
-    marked: float | None = 600
-    """Seconds for which all nodes have been marked; None: not at all."""
+    marked: float | None = 600  # Seconds for which all nodes have been marked; None: not at all.
     claims: tuple[str, ...] = ()
-    last_drain: float | None = None
-    """Seconds since the last drain started."""
-    added: float | None = None
-    """Seconds since n5 was created."""
+    last_drain: float | None = None  # Seconds since the last drain started.
+    added: float | None = None  # Seconds since n5 was created.
     paused: bool = False
     limits: NodePool | None = None
 
@@ -98,8 +93,7 @@ def budgets(*rows: Mapping[str, Any], **block: Any) -> dict[str, Any]:
 TEN = budgets(ALWAYS_TEN)
 EXPIRY = {"expireAfter": "30d"}
 NONE = budgets({"nodes": 0})
-BUSIER = World(n1_cpu=1.5)
-"""n1 is asked after the other four."""
+BUSIER = World(n1_cpu=1.5)  # n1 is asked after the other four.
 FULL, EXPIRED = World(n1_cpu=3), World(n1_cpu=3, n1={"created": NOW - OLD}, marked=None)
 FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
 

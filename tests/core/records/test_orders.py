@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -87,12 +87,6 @@ def test_a_node_is_enough_and_the_message_supplies_the_rest() -> None:
         reason=DrainReason.MANUAL,
         origin=Origin.MANUAL,
     )
-
-
-def test_a_manual_order_counts_its_expiry_from_the_publish_time() -> None:
-    amsterdam = NOW.astimezone(timezone(timedelta(hours=1)))
-
-    assert decode(b'{"node": "gke-x"}', CLUSTER, "4711", amsterdam).expires_at == NOW + timedelta(minutes=10)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""What is away from a pool: never more than went, and never more by drains than drains removed.
-
-What Ebb remembers of demand: the peak of the last half day to day, and how far it has fallen since.
-"""
+"""What is away from a pool, and by whom; what Ebb remembers of demand."""
 
 from datetime import timedelta
 from typing import Any
