@@ -172,14 +172,15 @@ class _Repairs:
         if orders:
             change_cluster(self.ports.state, self.ports.clock, lambda state, at: settle_gone(state, orders, at))
         acts = {RepairKind.CONTINUE: self._continue, RepairKind.RELEASE: self._release, RepairKind.FAULT: _fail}
-        repaired = sum(self._attempt(acts[repair.kind], repair) for repair in found if repair.kind in acts)
+        others = [repair for repair in found if repair.kind is not RepairKind.SETTLE]
+        repaired = sum(self._attempt(acts[repair.kind], repair) for repair in others)
         return Healed(len(ended) + repaired, self.failed, orders)
 
     def _attempt(self, act: Callable[[Repair], bool], repair: Repair) -> bool:
         """Return what the act returns, False when it failed. Raises Retryable when everything fails: an outage."""
         try:
             done = act(repair)
-        except Exception as fault:
+        except Exception as fault:  # whatever is wrong with this one, the others are to be repaired
             self.failed += 1
             what = f"{repair.node}: not healed ({repair.kind.value}): {type(fault).__name__} {fault}"
             self.ports.log.event("run_summary", what, severity="ERROR", reason="not_healed")
