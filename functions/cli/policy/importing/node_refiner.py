@@ -6,7 +6,6 @@ the process. Which pools are meant is not guessed.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
@@ -40,15 +39,6 @@ _ALWAYS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """One key: how it is read, where it goes in the policy, and the default of the code."""
-
-    read: Callable[[str], Any]
-    path: tuple[str, str]
-    code: str
-
-
 def _minutes(text: str) -> str:
     return f"{_whole(text)}m"
 
@@ -72,14 +62,15 @@ def _dry_run(text: str) -> bool:
     return True
 
 
-_KEYS: Final[Mapping[str, _Key]] = {
-    "drainer_enabled": _Key(_dry_run, ("", "dryRun"), "true"),
-    "minimum_nodes": _Key(_whole, ("cluster", "minimumNodes"), "3"),
-    "minimum_non_tainted_nodes": _Key(_whole, ("cluster", "minimumNonTaintedNodes"), "3"),
-    "time_since_last_addition": _Key(_minutes, ("cluster", "timeSinceLastAddition"), "60"),
-    "time_gap": _Key(_minutes, ("cluster", "timeGap"), "10"),
-    "excess_nodes_threshold": _Key(_number, ("defaults", "excessNodesThreshold"), "2"),
+_KEYS: Final[Mapping[str, tuple[Callable[[str], Any], str]]] = {
+    "drainer_enabled": (_dry_run, "true"),
+    "minimum_nodes": (_whole, "3"),
+    "minimum_non_tainted_nodes": (_whole, "3"),
+    "time_since_last_addition": (_minutes, "60"),
+    "time_gap": (_minutes, "10"),
+    "excess_nodes_threshold": (_number, "2"),
 }
+"""How each key is read, and the default of node-refiner's code."""
 
 
 def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
@@ -91,34 +82,45 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     configurations = [thing for thing in things if _settings(thing).keys() & _KEYS.keys()]
     found = only_one(configurations, "node-refiner", f"the one ConfigMap {CONFIG_MAP}")
     written = _settings(found)
-    enabled = Noted(value=True, because="for the pools below")
-    policy: dict[str, Any] = {"": {}, "cluster": {}, "defaults": {"enabled": enabled}}
-    faults = []
-    for name, key in _KEYS.items():
+    values, faults = {}, []
+    for name in _KEYS:
         try:
-            policy[key.path[0]][key.path[1]] = _value(name, key, written)
+            values[name] = _value(name, written)
         except BadInput as error:
             faults.append(f"{name}: value {str(written[name])[:40]!r} is wrong; {error}.")
     if faults:
         raise BadPolicy(*faults)
-    policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
+    policy = {
+        "dryRun": values["drainer_enabled"],
+        "cluster": {
+            "minimumNodes": values["minimum_nodes"],
+            "minimumNonTaintedNodes": values["minimum_non_tainted_nodes"],
+            "timeSinceLastAddition": values["time_since_last_addition"],
+            "timeGap": values["time_gap"],
+        },
+        "defaults": {
+            "enabled": Noted(value=True, because="for the pools below"),
+            "excessNodesThreshold": values["excess_nodes_threshold"],
+        },
+        "nodePools": Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here"),
+    }
     unused = others((thing for thing in things if thing not in configurations), "draining")
     notes = [*_notes(written, pools), *unused]
-    return write_imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
+    return write_imported("From a ConfigMap of node-refiner.", policy, notes)
 
 
 def _settings(thing: dict[str, Any]) -> dict[str, Any]:
     return part(thing, "data") if "data" in thing else thing
 
 
-def _value(name: str, key: _Key, written: Mapping[str, Any]) -> Noted:
-    safe = f"{SAFE_DEFAULT}; " if key.read is _dry_run else ""
+def _value(name: str, written: Mapping[str, Any]) -> Noted:
+    read, default = _KEYS[name]
+    safe = f"{SAFE_DEFAULT}; " if read is _dry_run else ""
     if name in written:
         value = written[name]
         text = (str(value).lower() if isinstance(value, bool) else str(value)).strip()
-        return Noted(key.read(text), f"{safe}{name}{f' was {text}' if safe else ''}")
-    because = f"{safe}{name} was not there: the default of node-refiner's code, {key.code}"
-    return Noted(key.read(key.code), because)
+        return Noted(read(text), f"{safe}{name}{f' was {text}' if safe else ''}")
+    return Noted(read(default), f"{safe}{name} was not there: the default of node-refiner's code, {default}")
 
 
 def _notes(written: Mapping[str, Any], pools: Sequence[str]) -> list[str]:
