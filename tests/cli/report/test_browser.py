@@ -1,20 +1,18 @@
 """The page in a real browser: its figures are the JSON's, it asks nobody, it is searched and used without a mouse."""
 
-import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from functions.cli.report.compute import document, draw_report
 from tests.browser.devtools import Page
 from tests.cli import dumps
 from tests.cli.report import reports
 from tests.cli.report.reports import objects
+from tests.cli.running import ebb, read_json
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 TAB = 9
@@ -42,11 +40,9 @@ class Report:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("shop")
     sources = reports.shop(folder)
-    words = ["report", "--dump", str(sources.dumps[0]), "--policy", str(sources.policy)]
-    page, printed = folder / "report.html", CliRunner().invoke(app, [*words, "--output", "json"])
-    ended = CliRunner().invoke(app, [*words, "--out", str(page)])
-    assert (ended.exit_code, printed.exit_code) == (0, 0), (ended.output, printed.output)
-    return Report(page, json.loads(printed.stdout))
+    words, page = ("report", sources.dumps[0], "--policy", sources.policy or ""), folder / "report.html"
+    assert ebb(*words, "--out", page).exit_code == 0
+    return Report(page, read_json(*words))
 
 
 @pytest.fixture
@@ -303,7 +299,7 @@ def test_names_are_text_wherever_they_are_shown(window: Page, tmp_path: Path) ->
     node["metadata"]["labels"] |= labels
     dump, path = tmp_path / f"{HOSTILE.replace('/', '')}.json", tmp_path / "report.html"
     dumps.write_items(dump, [node, dumps.node(1), pod])
-    assert CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(path)]).exit_code == 0
+    assert ebb("report", "--dump", dump, "--out", path).exit_code == 0
 
     page = at(window, path)
     page.value("window.alert = () => document.body.append('run')")
