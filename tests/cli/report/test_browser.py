@@ -32,7 +32,6 @@ class Report:
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
-        """The plan's nodes with what the report says of them besides."""
         return [{**node, **more} for node, more in zip(self.told["nodes"], objects(self.report["nodes"]), strict=True)]
 
 
@@ -51,7 +50,6 @@ def seen(window: Page, shop: Report) -> Page:
 
 
 def at(window: Page, path: Path, *, dark: bool = False) -> Page:
-    """Open a page anew, and see that it was drawn to its end."""
     window.show(path, dark=dark)
     assert (window.value("document.documentElement.dataset.drawn"), window.said) == ("yes", [])
     return window

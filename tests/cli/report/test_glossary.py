@@ -25,7 +25,6 @@ _SHORTEST: Final = 3
 
 
 def stem(word: str) -> str:
-    """Return a word without what makes it a plural, a past or a noun."""
     word = word.lower()
     fitting = (word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST)
     return next(fitting, word)
@@ -44,7 +43,6 @@ def unknown(texts: Iterable[str], names: Iterable[str] = ()) -> list[str]:
 
 
 def shown(page: str) -> str:
-    """Return the text of a page."""
     without = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", without))
 
