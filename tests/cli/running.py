@@ -27,7 +27,6 @@ def ebb(*args: str | Path) -> Result:
 
 
 def read_json(*args: str | Path) -> dict[str, Any]:
-    """Return what the command prints as JSON."""
     found: dict[str, Any] = json.loads(ebb(*args, "-o", "json").stdout)
     return found
 

@@ -17,7 +17,6 @@ TEXT = COLUMNS - 2
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield every group and command with what a person types for it."""
     yield path, group
     for name, command in getattr(group, "commands", {}).items():
         yield from commands(command, *path, name)
@@ -66,7 +65,6 @@ def test_examples_stand_under_their_word_with_the_same_indentation(path: tuple[s
 
 
 def examples(command: Any) -> list[str]:
-    """Return the lines below `Examples:`."""
     _, _, below = (command.help or "").partition("Examples:")
     return [line.strip() for line in below.splitlines() if line.strip()]
 
@@ -78,7 +76,6 @@ def words_of_ebb(example: str) -> list[str]:
 
 
 def leaf(typed: list[str]) -> tuple[Any, list[str]]:
-    """Return the command that is typed, and what stands behind it."""
     command: Any = get_command(app)
     while typed and typed[0] in getattr(command, "commands", {}):
         command, typed = command.commands[typed[0]], typed[1:]

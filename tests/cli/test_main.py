@@ -102,12 +102,6 @@ def test_the_potential_moves_pods_onto_nodes_that_stay(dump: Path) -> None:
     assert not gone & {move["to"] for move in shown["potential"]["moves"]}
 
 
-def test_json_goes_to_stdout_and_notes_to_stderr(dump: Path) -> None:
-    shown = plan(dump, "-o", "json")
-    assert json.loads(shown.stdout)["totals"]["nodes"] == 60
-    assert shown.stderr.startswith("Without --policy")
-
-
 def test_the_time_asked_for_counts(dump: Path) -> None:
     shown = ebb("plan", "--dump", dump, "--at", "2026-03-05T09:00:00+01:00", "--output", "json")
     assert json.loads(shown.stdout)["taken_at"] == "2026-03-05T08:00:00Z"

@@ -40,7 +40,6 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
 
     def row(self, first: str) -> list[str]:
-        """Return the cells of the row that begins so."""
         return next(each for each in self.rows if each[0] == first)
 
 
@@ -64,7 +63,6 @@ WORDS: Final = st.text(
 
 
 def table(*cells: tuple[str, str]) -> Page:
-    """Return a table of one row, a name and words."""
     return Page(as_markdown(Table.of((Column("name", code=True), Column("words")), cells)))
 
 

@@ -9,12 +9,11 @@ from typing import Any, Final
 import pytest
 import yaml
 from rich.text import Text
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from functions.cli.output.visible import visible, visible_lines
 from shared.adapters.prices import OWN_TABLE
 from tests.cli import dumps
+from tests.cli.running import ebb, read_json
 
 STEERING: Final = "\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
 SHOWN: Final = r"\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
@@ -54,8 +53,8 @@ def prices(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _run(*words: str) -> str:
-    shown = CliRunner().invoke(app, words)
+def _run(*words: str | Path) -> str:
+    shown = ebb(*words)
     assert shown.exit_code in (0, 1, 2), shown.output
     assert shown.exception is None or isinstance(shown.exception, SystemExit), shown.exception
     return shown.output
@@ -81,7 +80,7 @@ def _run(*words: str) -> str:
 )
 def test_no_name_of_a_dump_steers_who_reads_it(dump: Path, prices: Path, words: tuple[str, ...]) -> None:
     priced = ("--prices", str(prices)) if words == ("why-not",) else ()
-    told = _run(*words, *priced, "--dump", str(dump))
+    told = _run(*words, *priced, "--dump", dump)
     assert HARM.findall(told) == []
     assert not [line for line in told.splitlines() if line.startswith("keep  ")]
     assert r"\x1b" in unescape(told)
@@ -89,13 +88,12 @@ def test_no_name_of_a_dump_steers_who_reads_it(dump: Path, prices: Path, words: 
 
 def test_the_page_of_a_fleet_shows_them_too(dump: Path, tmp_path: Path) -> None:
     page = tmp_path / "fleet.html"
-    _run("fleet", "--dump", str(dump), "--out", str(page))
+    _run("fleet", "--dump", dump, "--out", page)
     assert HARM.findall(page.read_text()) == []
 
 
 def test_json_keeps_names_as_they_are(dump: Path) -> None:
-    told = json.loads(CliRunner().invoke(app, ["plan", "-o", "json", "--dump", str(dump)]).stdout)
-    assert {node["name"] for node in told["nodes"]} == {_hostile(number) for number in range(12)}
+    assert {node["name"] for node in read_json("plan", dump)["nodes"]} == {_hostile(number) for number in range(12)}
 
 
 def test_each_is_shown_as_python_writes_it() -> None:

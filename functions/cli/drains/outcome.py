@@ -43,7 +43,7 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     if any(row.reason != record.why for row in record.objections):
         first = f"{text} {sentence(record.why, *_OBJECTIONS)}".strip()
         return Ending(WRONG, tuple(filter(None, (first, *objections(record), record.remark))))
-    return Ending(WRONG, (f"{text} {why_sentence(record)}", *_remedy(record)))
+    return Ending(WRONG, tuple(filter(None, (f"{text} {why_sentence(record)}", _remedy(record)))))
 
 
 def ending_of_unclaimed(order: Order) -> Ending:
@@ -90,11 +90,10 @@ def _objection(row: Objection, node: str) -> str:
     return " ".join(part for part in (*text, _remedy_of(row.reason, node, *_OBJECTIONS)) if part)
 
 
-def _remedy(record: DrainRecord) -> tuple[str, ...]:
+def _remedy(record: DrainRecord) -> str:
     node = record.order.node
     blocks = record.detail.rpartition(": ")[2] if record.why == ReturnReason.POD_BLOCKS else ""
-    remedy = _remedy_of(blocks, node, PodBlock) or _remedy_of(record.why, node, *_kinds(record))
-    return (remedy,) if remedy else ()
+    return _remedy_of(blocks, node, PodBlock) or _remedy_of(record.why, node, *_kinds(record))
 
 
 def _kinds(record: DrainRecord) -> tuple[type[Reason], ...]:

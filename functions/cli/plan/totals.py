@@ -37,17 +37,12 @@ def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> 
 
 
 def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
-    totals: dict[str, Any] = {name: _sum([document["totals"][name] for document in documents]) for name in _SUMS}
+    totals = {name: round(sum(document["totals"][name] for document in documents), 4) for name in _SUMS}
     scenarios = sum_scenarios(views)
     return {
         "ladder": scenario_documents(scenarios) if scenarios else [],
         "totals": {"clusters": len(documents), **totals},
     }
-
-
-def _sum(amounts: Sequence[int | float]) -> int | float:
-    found = sum(amounts)
-    return round(found, 4) if isinstance(found, float) else found
 
 
 def sum_scenarios(views: Sequence[PlanView]) -> Scenarios | None:

@@ -55,7 +55,6 @@ def drain(capsys: pytest.CaptureFixture[str]) -> Drain:
 
 
 def words(shown: str) -> list[str]:
-    """Return the second column of the lines that begin with a time."""
     rows = [line.split() for line in shown.splitlines() if line[:2].isdigit()]
     return [row[1] for row in rows]
 
@@ -85,7 +84,6 @@ def held_for_good(cluster: FakeEbb) -> None:
 
 
 def once_held(cluster: FakeEbb, act: Callable[[Node], object]) -> None:
-    """Do that whenever time passes while the node is held."""
 
     def look() -> None:
         if (mine := cluster.cluster.nodes["n1"]).drain_taint:
@@ -95,7 +93,6 @@ def once_held(cluster: FakeEbb, act: Callable[[Node], object]) -> None:
 
 
 def taken_back(cluster: FakeEbb) -> None:
-    """A person uncordons the node as soon as it is cordoned."""
     once_held(cluster, lambda mine: cluster.cluster.put(replace(mine, unschedulable=False)))
 
 

@@ -44,7 +44,6 @@ def place(
 
 
 def show_node(console: Console, view: PlanView, known: NodeExplanation) -> None:
-    """Print the page of a node as the command does."""
     namer = NodeNamer({shown.name: shown.decision.pool for shown in view.nodes}, cut=console.is_terminal)
     show(console, node_page(view, known, namer, console.width))
 

@@ -57,7 +57,6 @@ def in_flight(name: str, **changes: Any) -> NodeDecision:
 
 
 def blocked(name: str, *pods: str, by: PodBlock = PodBlock.LOCAL_STORAGE, **changes: Any) -> NodeDecision:
-    """A node that its pods keep."""
     said = (Blocker(by, pod, "volume cache") for pod in pods)
     return decision(name, Verdict.KEEP, Blocker(Unremovable.BLOCKED_BY_POD, pods[0]), *said, **changes)
 
@@ -138,7 +137,6 @@ def some_committed(**changes: Any) -> Committed:
 
 
 def of_every_kind() -> Plan:
-    """A plan in which each verdict occurs."""
     return plan(
         ordered("gke-c-a-1f2e-0001"),
         waiting("gke-c-a-1f2e-0002"),

@@ -32,7 +32,6 @@ def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True, rules: Poli
 
 
 def held(name: str, on: str, namespace: str, **labels: str) -> Any:
-    """A pod that may not be moved."""
     kind = pod_class(namespace=namespace, owner="ReplicaSet/r", annotations={SAFE_TO_EVICT: "false"}, labels=labels)
     return pod(name, on=on, kind=kind)
 

@@ -52,43 +52,26 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("field", "expected", "given"),
     [
-        pytest.param("now $73/mo", ordered("n", drain=None), id="an order shows what it saves"),
-        pytest.param("now $73/mo, 3 rounds", ordered("n"), id="and how many rounds it takes"),
-        pytest.param("from 22:03", waiting("n"), id="a waiting node shows from when"),
-        pytest.param("", in_flight("n"), id="a node in flight has no time of its own"),
-        pytest.param("since 21:51", busy("n", marked_since=ordered("n").marked_since), id="a mark that is old enough"),
-        pytest.param("", busy("n"), id="a kept node without a mark"),
+        pytest.param("when", "now $73/mo", ordered("n", drain=None), id="an order shows what it saves"),
+        pytest.param("when", "now $73/mo, 3 rounds", ordered("n"), id="and how many rounds it takes"),
+        pytest.param("when", "from 22:03", waiting("n"), id="a waiting node shows from when"),
+        pytest.param("when", "", in_flight("n"), id="a node in flight has no time of its own"),
+        pytest.param("when", "since 21:51", busy("n", marked_since=ordered("n").marked_since), id="a mark of age"),
+        pytest.param("when", "", busy("n"), id="a kept node without a mark"),
+        pytest.param("about", "81% of 75%", busy("n"), id="a detail"),
+        pytest.param("about", "shop/cart-0 volume cache +1", blocked("n", "shop/cart-0", "shop/cart-1"), id="two pods"),
+        pytest.param("about", "shop/db-0 volume cache", blocked("n", "shop/db-0"), id="one pod"),
+        pytest.param("about", "", ordered("n"), id="nothing in the way"),
+        pytest.param("reason", "pod: pdb_exhausted", blocked("n", "s/db", by=PodBlock.PDB_EXHAUSTED), id="a pod's"),
+        pytest.param("reason", "cpu_above_limit", busy("n"), id="a node's"),
+        pytest.param("reason", "underutilized", ordered("n"), id="why it goes"),
     ],
 )
-def test_when(expected: str, given: NodeDecision) -> None:
-    assert _listed(plan(given, orders=[order("n")]))[0].when == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param("81% of 75%", busy("n"), id="a detail"),
-        pytest.param("shop/cart-0 volume cache +1", blocked("n", "shop/cart-0", "shop/cart-1"), id="two pods"),
-        pytest.param("shop/db-0 volume cache", blocked("n", "shop/db-0"), id="one pod"),
-        pytest.param("", ordered("n"), id="nothing in the way"),
-    ],
-)
-def test_what_stands_in_the_way_is_named(expected: str, given: NodeDecision) -> None:
-    assert _listed(plan(given))[0].about == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param("pod: pdb_exhausted", blocked("n", "shop/db-0", by=PodBlock.PDB_EXHAUSTED), id="the pod's own"),
-        pytest.param("cpu_above_limit", busy("n"), id="the node's own"),
-        pytest.param("underutilized", ordered("n"), id="why it goes"),
-    ],
-)
-def test_a_row_shows_the_reason_of(expected: str, given: NodeDecision) -> None:
-    assert _listed(plan(given))[0].reason == expected
+def test_a_row_shows(field: str, expected: str, given: NodeDecision) -> None:
+    (row,) = _listed(plan(given, orders=[order("n")]))
+    assert getattr(row, field) == expected
 
 
 def _view() -> PlanView:

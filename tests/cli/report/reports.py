@@ -162,7 +162,6 @@ def _pod(app: App, number: int, on: str) -> dict[str, Any]:
 
 
 def _tail(number: int) -> str:
-    """Return five characters as a controller makes them."""
     return "".join(HEX[number * 7919 // len(HEX) ** place % len(HEX)] for place in range(5))
 
 
@@ -184,7 +183,6 @@ def _behind(app: App, replicas: int) -> Iterator[dict[str, Any]]:
 
 
 def shop(folder: Path, nodes: int = 60) -> Sources:
-    """A shop's cluster with its policy, as files."""
     policy = folder / "policy.yaml"
     policy.write_text(POLICY, encoding="utf-8")
     return Sources((write_shop(folder / "shop.json", nodes),), policy=policy)
@@ -199,5 +197,4 @@ def told(sources: Sources) -> dict[str, Any]:
 
 
 def objects(table: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a list by column as one of objects."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]

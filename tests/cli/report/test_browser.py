@@ -1,20 +1,18 @@
 """The page in a real browser: its figures are the JSON's, it asks nobody, it is searched and used without a mouse."""
 
-import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from functions.cli.report.compute import document, draw_report
 from tests.browser.devtools import Page
 from tests.cli import dumps
 from tests.cli.report import reports
 from tests.cli.report.reports import objects
+from tests.cli.running import ebb, read_json
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 TAB = 9
@@ -34,7 +32,6 @@ class Report:
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
-        """The plan's nodes with what the report says of them besides."""
         return [{**node, **more} for node, more in zip(self.told["nodes"], objects(self.report["nodes"]), strict=True)]
 
 
@@ -42,11 +39,9 @@ class Report:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("shop")
     sources = reports.shop(folder)
-    words = ["report", "--dump", str(sources.dumps[0]), "--policy", str(sources.policy)]
-    page, printed = folder / "report.html", CliRunner().invoke(app, [*words, "--output", "json"])
-    ended = CliRunner().invoke(app, [*words, "--out", str(page)])
-    assert (ended.exit_code, printed.exit_code) == (0, 0), (ended.output, printed.output)
-    return Report(page, json.loads(printed.stdout))
+    words, page = ("report", sources.dumps[0], "--policy", sources.policy or ""), folder / "report.html"
+    assert ebb(*words, "--out", page).exit_code == 0
+    return Report(page, read_json(*words))
 
 
 @pytest.fixture
@@ -55,7 +50,6 @@ def seen(window: Page, shop: Report) -> Page:
 
 
 def at(window: Page, path: Path, *, dark: bool = False) -> Page:
-    """Open a page anew, and see that it was drawn to its end."""
     window.show(path, dark=dark)
     assert (window.value("document.documentElement.dataset.drawn"), window.said) == ("yes", [])
     return window
@@ -303,7 +297,7 @@ def test_names_are_text_wherever_they_are_shown(window: Page, tmp_path: Path) ->
     node["metadata"]["labels"] |= labels
     dump, path = tmp_path / f"{HOSTILE.replace('/', '')}.json", tmp_path / "report.html"
     dumps.write_items(dump, [node, dumps.node(1), pod])
-    assert CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(path)]).exit_code == 0
+    assert ebb("report", "--dump", dump, "--out", path).exit_code == 0
 
     page = at(window, path)
     page.value("window.alert = () => document.body.append('run')")

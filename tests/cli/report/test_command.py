@@ -33,11 +33,6 @@ def test_the_page_is_written_and_the_headline_shown(dump: Path, tmp_path: Path) 
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_a_dash_is_stdout(dump: Path) -> None:
-    ended = ebb("report", "--dump", dump, "--out", "-")
-    assert (ended.exit_code, ended.stdout[:15], ended.stdout[-8:]) == (0, "<!doctype html>", "</html>\n")
-
-
 def test_a_page_that_is_given_no_place_is_written_here(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

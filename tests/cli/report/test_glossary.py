@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from functions.cli.plan.scenarios import ADDED, BOUND
 from functions.cli.report.extras import GLOSSARY, KUBERNETES, SETTINGS, glossary
 from shared.core.policy.fields import POOL_FIELDS
@@ -17,6 +15,7 @@ from shared.core.reasons import DrainReason, PodBlock, Unremovable
 from tests.cli import dumps
 from tests.cli.dumps.rich_dump import rich_dump
 from tests.cli.report import reports
+from tests.cli.running import ebb
 
 PLAIN: Final = Path(__file__).with_name("plain_words.txt")
 """Words that a reader knows who has never run a cluster; a new word is put there, or into the glossary."""
@@ -26,7 +25,6 @@ _SHORTEST: Final = 3
 
 
 def stem(word: str) -> str:
-    """Return a word without what makes it a plural, a past or a noun."""
     word = word.lower()
     fitting = (word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST)
     return next(fitting, word)
@@ -45,16 +43,12 @@ def unknown(texts: Iterable[str], names: Iterable[str] = ()) -> list[str]:
 
 
 def shown(page: str) -> str:
-    """Return the text of a page."""
     without = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", without))
 
 
-def page_of(folder: Path, *given: str) -> str:
-    page = folder / "page.html"
-    ended = CliRunner().invoke(app, ["report", *given, "--out", str(page)])
-    assert ended.exit_code == 0, ended.output
-    return page.read_text()
+def page_of(*given: str | Path) -> str:
+    return ebb("report", *given, "--out", "-").stdout
 
 
 @pytest.mark.parametrize("committed", [False, True])
@@ -64,7 +58,7 @@ def test_every_word_of_the_shops_page_is_known(*, committed: bool, tmp_path: Pat
     families = "cluster: {commitments: {families: {e2: {vcpu: 900, gib: 3600, until: '2027-05-01'}}}, "
     if committed:
         sources.policy.write_text(sources.policy.read_text().replace("cluster: {", families, 1))
-    told = shown(page_of(tmp_path, str(sources.dumps[0]), "--policy", str(sources.policy)))
+    told = shown(page_of(sources.dumps[0], "--policy", sources.policy))
     names = ("batch-pool default-pool web-pool shop europe-west4 backend importer cache platform ledger sessions",)
 
     assert ("Committed and idle" in told) is committed
@@ -75,7 +69,7 @@ def test_every_word_of_a_rich_clusters_page_is_known(tmp_path: Path) -> None:
     dump = dumps.write_items(tmp_path / "dump.json", rich_dump(0))
     names = set(re.findall(r'"([A-Za-z][\w.-]*)"', dump.read_text()))
 
-    assert unknown([shown(page_of(tmp_path, str(dump)))], (*names, *" ".join(names).split("-"))) == []
+    assert unknown([shown(page_of(dump))], (*names, *" ".join(names).split("-"))) == []
 
 
 @pytest.mark.parametrize("kind", [Unremovable, PodBlock, DrainReason])
