@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from shared.errors import Terminal
@@ -122,11 +121,7 @@ def starter_has_gone(seconds: float = 0.5) -> bool:
 
 def exit_on_sigterm() -> None:
     """Let a SIGTERM end this process as `sys.exit` does, so that what it holds is cleaned up."""
-
-    def leave(_signal: int, _frame: FrameType | None) -> None:
-        raise SystemExit(0)
-
-    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
 
 
 def end_group(process: "subprocess.Popen[bytes]") -> None:

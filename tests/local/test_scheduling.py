@@ -34,7 +34,14 @@ def ports(**more: Any) -> list[Json]:
     return [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80, **more}]}]
 
 
-PORT = ports()
+PORT, ONE_ADDRESS, OTHER_ADDRESS = ports(), ports(hostIP="10.0.0.1"), ports(hostIP="10.0.0.2")
+UNSELECTED = "node(s) didn't match Pod's node affinity/selector"
+UNATTRACTED = "node(s) didn't match pod affinity rules"
+REPELLED = "node(s) didn't match pod anti-affinity rules"
+BY_OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules"
+SKEWED = "node(s) didn't match pod topology spread constraints"
+NO_PORT = "node(s) didn't have free ports for the requested pod ports"
+CORDON = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
 
 
 @pytest.mark.parametrize(
@@ -45,36 +52,19 @@ PORT = ports()
         pytest.param("Insufficient memory", {}, {"memory": "20Gi"}, id="memory"),
         pytest.param("Too many pods", {"pods": 0}, {}, id="pod count"),
         pytest.param("node(s) were unschedulable", {"unschedulable": True}, {}, id="cordoned"),
-        pytest.param(
-            None,
-            {"unschedulable": True},
-            {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
-            id="tolerates the cordon",
-        ),
+        pytest.param(None, {"unschedulable": True}, {"tolerations": [CORDON]}, id="tolerates the cordon"),
         pytest.param("node(s) had untolerated taint {k: v}", {"taints": TAINT}, {}, id="tainted"),
         pytest.param(None, {"taints": TAINT}, {"tolerations": [{"key": "k", "value": "v"}]}, id="tolerated"),
         pytest.param(None, {"taints": TAINT}, {"tolerations": [{"operator": "Exists"}]}, id="tolerates all"),
-        pytest.param(
-            "node(s) didn't match Pod's node affinity/selector", {}, {"nodeSelector": {"disk": "ssd"}}, id="selector"
-        ),
+        pytest.param(UNSELECTED, {}, {"nodeSelector": {"disk": "ssd"}}, id="selector"),
         pytest.param(None, {"labels": {"disk": "ssd"}}, {"affinity": pinned("In", "ssd")}, id="affinity"),
-        pytest.param(
-            "node(s) didn't match Pod's node affinity/selector",
-            {"labels": {"disk": "ssd"}},
-            {"affinity": pinned("NotIn", "ssd")},
-            id="affinity against",
-        ),
+        pytest.param(UNSELECTED, {"labels": {"disk": "ssd"}}, {"affinity": pinned("NotIn", "ssd")}, id="and against"),
     ],
 )
 def test_a_node_is_refused_for_its_own_reasons(expected: str | None, target: Any, asking: Any) -> None:
     place = node("a", **target)
     picture = node_infos_of([place], [])
     assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
-
-
-REPELLED = "node(s) didn't match pod anti-affinity rules"
-BY_OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules"
-SKEWED = "node(s) didn't match pod topology spread constraints"
 
 
 @pytest.mark.parametrize(
@@ -84,44 +74,21 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
         pytest.param(BY_OTHERS, {"affinity": affinity("podAntiAffinity")}, {}, id="anti-affinity of the one there"),
         pytest.param(None, {"app": "db"}, {"affinity": affinity("podAntiAffinity")}, id="anti-affinity to others"),
         pytest.param(None, {"app": "web"}, {"affinity": affinity("podAffinity")}, id="affinity"),
-        pytest.param(
-            "node(s) didn't match pod affinity rules",
-            {"app": "db"},
-            {"app": "api", "affinity": affinity("podAffinity")},
-            id="affinity to nobody",
-        ),
+        pytest.param(UNATTRACTED, {"app": "db"}, {"app": "api", "affinity": affinity("podAffinity")}, id="to nobody"),
         pytest.param(None, {"app": "db"}, {"affinity": affinity("podAffinity")}, id="the first of a group"),
         pytest.param(SKEWED, {}, {"topologySpreadConstraints": spread()}, id="spread over zones"),
         pytest.param(None, {}, {"topologySpreadConstraints": spread(2)}, id="a wider skew"),
         pytest.param(None, {}, {"topologySpreadConstraints": spread(labelSelector={})}, id="an empty selector"),
-        pytest.param(
-            "node(s) didn't have free ports for the requested pod ports",
-            {"containers": PORT},
-            {"containers": PORT},
-            id="host port",
-        ),
+        pytest.param(NO_PORT, {"containers": PORT}, {"containers": PORT}, id="host port"),
         pytest.param(None, {"containers": PORT}, {"containers": ports(protocol="UDP")}, id="another protocol"),
-        pytest.param(
-            "node(s) didn't have free ports for the requested pod ports",
-            {"containers": PORT},
-            {"containers": ports(hostIP="10.0.0.1")},
-            id="one address, all taken",
-        ),
-        pytest.param(
-            None,
-            {"containers": ports(hostIP="10.0.0.1")},
-            {"containers": ports(hostIP="10.0.0.2")},
-            id="another address",
-        ),
+        pytest.param(NO_PORT, {"containers": PORT}, {"containers": ONE_ADDRESS}, id="one address, all taken"),
+        pytest.param(None, {"containers": ONE_ADDRESS}, {"containers": OTHER_ADDRESS}, id="another address"),
     ],
 )
 def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: Any, asking: Any) -> None:
     nodes = [node("a"), node("b", labels={ZONE: "z2"})]
     picture = node_infos_of(nodes, [pod("there", on="a", phase="Running", **existing)])
     assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
-
-
-UNATTRACTED = "node(s) didn't match pod affinity rules"
 
 
 @pytest.mark.parametrize(

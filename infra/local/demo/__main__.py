@@ -27,13 +27,6 @@ from shared.errors import EbbError, Terminal
 
 PROFILE: Final = "demo.env"
 LOOK_SECONDS: Final = 1.0
-_SHOWN: Final = (
-    "EBB_CLUSTER", "EBB_TOPIC", "EBB_STATE", "EBB_POLICY", "EBB_KUBECONFIG", "EBB_GKE_API", "PUBSUB_EMULATOR_HOST",
-    "STORAGE_EMULATOR_HOST", "GOOGLE_CLOUD_PROJECT",
-)  # fmt: skip
-"""What a command needs; the rest is the functions' own."""
-
-
 STORY_LOOK_SECONDS: Final = 0.4
 MOST_SECONDS: Final = 120.0
 """Several times what it takes; then the promise is checked on what there is."""
@@ -197,7 +190,7 @@ def keep_up(
 
 def profile_of(environment: Mapping[str, str]) -> str:
     """Return the variables as a file that --cluster reads and a shell may source."""
-    return "".join(f"export {name}={shlex.quote(environment[name])}\n" for name in _SHOWN if name in environment)
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
 
 
 def introduction(profile: Path, node: str) -> tuple[str, ...]:

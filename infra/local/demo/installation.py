@@ -35,7 +35,7 @@ class DemoInstallation:
     planner: Child
     drainer: Child
     environment: Mapping[str, str]
-    """The functions' variables; a command needs some of them, too (`profile_of`)."""
+    """What a command needs, too (`profile_of`)."""
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def _start_function(
     stack: ExitStack, name: str, target: str, port: int, folder: Path, environment: Mapping[str, str]
 ) -> Child:
     serve = [sys.executable, "-m", "functions_framework", "--target", target, "--source", str(ROOT / "main.py")]
-    child = Child.bound(name, [*serve, "--host", HOST, "--port", str(port)], folder, environment)
+    child = Child.bound(name, [*serve, "--host", HOST, "--port", str(port)], folder, {**environment, **_OF_FUNCTIONS})
     stack.callback(child.close)
     return child
 
@@ -77,13 +77,17 @@ def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
         "EBB_POLICY": POLICY,
         "EBB_KUBECONFIG": addresses["kubeconfig"],
         "EBB_GKE_API": addresses["gke"],
-        "EBB_INTERVAL_SECONDS": str(EVERY),
-        "EBB_LOG_LEVEL": "INFO",
-        "EBB_DECISION_LOG": "all",
         "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
         "STORAGE_EMULATOR_HOST": addresses["bucket"],
         "GOOGLE_CLOUD_PROJECT": "local",
-        "LOG_EXECUTION_ID": "true",  # as the platform sets it for every function
-        "THREADS": "32",
-        "PYTHONUNBUFFERED": "1",
     }
+
+
+_OF_FUNCTIONS: Final = {
+    "EBB_INTERVAL_SECONDS": str(EVERY),
+    "EBB_LOG_LEVEL": "INFO",
+    "EBB_DECISION_LOG": "all",
+    "LOG_EXECUTION_ID": "true",  # as the platform sets it for every function
+    "THREADS": "32",
+    "PYTHONUNBUFFERED": "1",
+}

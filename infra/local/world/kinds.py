@@ -3,7 +3,7 @@
 Source of the selectors' rules: k8s.io/apimachinery/pkg/labels, k8s.io/component-helpers/scheduling.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,22 +70,19 @@ PLURAL_OF_KIND: dict[str, str] = {kind.kind: kind.plural for kind in KINDS.value
 Labels = Mapping[str, str]
 
 
-def _holds(value: str | None, operator: str, values: Sequence[str]) -> bool:
-    """Does one requirement hold for a label's value (None: absent)? ValueError names an unknown operator."""
-    match operator:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-    raise ValueError(f"{operator!r} is not a selector operator here: use In, NotIn, Exists or DoesNotExist")
+_OPERATORS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
+    "In": lambda value, values: value in values,
+    "NotIn": lambda value, values: value not in values,
+    "Exists": lambda value, _: value is not None,
+    "DoesNotExist": lambda value, _: value is None,
+}
+"""Whether a requirement holds for a label's value (None: absent)."""
 
 
 def _all_hold(expressions: list[Json] | None, labels: Labels) -> bool:
-    return all(_holds(labels.get(row["key"]), row["operator"], row.get("values") or []) for row in expressions or ())
+    return all(
+        _OPERATORS[row["operator"]](labels.get(row["key"]), row.get("values") or []) for row in expressions or ()
+    )
 
 
 def matches(selector: Json | None, labels: Labels) -> bool:

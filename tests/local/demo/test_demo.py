@@ -152,7 +152,6 @@ ENVIRONMENT = {
     "EBB_GKE_API": "http://127.0.0.1:1",
     "PUBSUB_EMULATOR_HOST": "127.0.0.1:2",
     "GOOGLE_CLOUD_PROJECT": "local",
-    "THREADS": "32",
 }
 
 
@@ -168,7 +167,7 @@ def _installation() -> DemoInstallation:
 def test_the_profile_is_one_that_the_commands_read(tmp_path: Path) -> None:
     (tmp_path / PROFILE).write_text(profile_of(ENVIRONMENT))
     found = read_profile(tmp_path / PROFILE)
-    assert found == {name: value for name, value in ENVIRONMENT.items() if name != "THREADS"}
+    assert found == ENVIRONMENT
     assert read_settings(found, "topic").cluster == ENVIRONMENT["EBB_CLUSTER"]
 
 
