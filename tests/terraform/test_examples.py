@@ -51,14 +51,6 @@ def by_cluster(output: str | dict[str, str]) -> list[str]:
     return [output] if isinstance(output, str) else list(output.values())
 
 
-@pytest.mark.deep
-def test_a_cluster_that_is_paused_shows_it_in_its_policy(tool: Terraform, module: Path) -> None:
-    root = module / "examples" / "fleet"
-    found = outputs_of(tool, root, "../../tests/mocks", "-var-file=clusters/prod-north.tfvars")
-
-    assert parse(found["policy"].encode()).paused
-
-
 def test_every_example_has_the_outputs_that_the_commands_name() -> None:
     for path in INSTALLATIONS:
         written = set(re.findall(r'^output "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE))

@@ -48,29 +48,6 @@ run "cluster_elsewhere" {
   }
 }
 """
-REPLACED = """
-mock_provider "google" {
-  source = "./tests/mocks"
-}
-mock_provider "archive" {}
-mock_provider "time" {}
-
-variables {
-  project = "my-project"
-  cluster = { name = "prod", location = "europe-west1" }
-}
-
-run "applied" {
-}
-
-run "replaced" {
-  command = plan
-
-  plan_options {
-    replace = [google_cloudfunctions2_function.functions["planner"]]
-  }
-}
-"""
 FUNCTION = 'google_cloudfunctions2_function.functions["{}"]'
 ROLES = {
     "google_artifact_registry_repository_iam_member": {"roles/artifactregistry.writer"},
@@ -110,13 +87,6 @@ def grants(plan: Planned) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def of_functions(plan: Planned, kind: str) -> Planned:
-    names = ('["planner"]', '["drainer"]', '["planner.', '["drainer.')
-    return {
-        address: row for address, row in plan.items() if address.startswith(kind) and any(n in address for n in names)
-    }
-
-
 def test_every_role_is_one_of_those_that_are_meant(plan: Planned) -> None:
     found: dict[str, set[str]] = {}
     for kind, role, _ in grants(plan):
@@ -137,43 +107,6 @@ def test_a_right_on_the_whole_project_is_bound_to_one_thing_where_that_can_be(pl
     without = {role for _, role, row in grants(plan) if role in CONDITIONAL and not row.get("condition")}
 
     assert without == set()
-
-
-@pytest.mark.acceptance(108)
-def test_iam_lets_the_functions_reach_the_control_plane_and_do_nothing_inside(plan: Planned) -> None:
-    role = plan["google_project_iam_custom_role.control_plane"]
-
-    assert sorted(role["permissions"]) == ["container.clusters.connect", "container.clusters.get"]
-    assert not [role for _, role, _ in grants(plan) if "container" in role]
-
-
-def test_commitments_are_one_permission_of_the_planner_in_the_clusters_project(plans: dict[str, Planned]) -> None:
-    """Commitments are of a project, and cover machines there. Without the input nothing is granted."""
-    found = {
-        address: row for address, row in plans["cluster_elsewhere"].items() if "iam" in address and "commit" in address
-    }
-    role, member = (found[f"google_project_iam_{kind}.commitments[0]"] for kind in ("custom_role", "member"))
-
-    assert (role["project"], role["permissions"]) == ("clusters-project", ["compute.commitments.list"])
-    assert (member["project"], len(found)) == ("clusters-project", 2)
-    assert not [address for address in plans["planned"] if "iam" in address and "commit" in address]
-
-
-@pytest.mark.acceptance(13)
-def test_nobody_but_terraform_writes_the_policy(plan: Planned) -> None:
-    """The functions read one object; no identity of ours may write any."""
-    bucket, name = (plan["google_storage_bucket_object.policy"][key] for key in ("bucket", "name"))
-    viewers = of_functions(plan, "google_storage_bucket_iam_member.")
-    storage = [role for _, role, _ in grants(plan) if "storage" in role.lower()]
-
-    assert len(viewers) == 2
-    for row in viewers.values():
-        assert row["role"] == "roles/storage.objectViewer"
-        assert row["condition"][0]["expression"].endswith(
-            f'resource.name == "projects/_/buckets/{bucket}/objects/{name}"'
-        )
-    assert set(storage) == {"roles/storage.objectViewer"}
-    assert plan["google_storage_bucket.ebb[0]"]["uniform_bucket_level_access"] is True
 
 
 @pytest.mark.acceptance(13)
@@ -240,16 +173,3 @@ def test_the_right_to_call_a_function_is_given_again_with_it() -> None:
     text = (MODULE / "iam.tf").read_text(encoding="utf-8")
 
     assert text.count("replace_triggered_by = [google_cloudfunctions2_function.functions[each.key].id]") == 1
-
-
-@pytest.mark.deep
-def test_of_a_function_that_is_replaced_the_right_to_call_it_is_replaced(tool: Terraform, module: Path) -> None:
-    (module / "tests" / "replaced.tftest.hcl").write_text(REPLACED, encoding="utf-8")
-    events = list(tool.events(module, "test", "-verbose", "-filter=tests/replaced.tftest.hcl"))
-    plans = [event["test_plan"] for event in events if event["type"] == "test_plan"]
-    actions = {change["address"]: change["change"]["actions"] for change in plans[-1]["resource_changes"]}
-
-    assert {address for address, action in actions.items() if "delete" in action} == {
-        FUNCTION.format("planner"),
-        'google_cloud_run_v2_service_iam_member.invokers["planner"]',
-    }

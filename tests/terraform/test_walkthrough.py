@@ -129,14 +129,6 @@ def test_the_number_of_resources_is_that_of_the_plan(
     assert int(told[1]) + more == sum(not re.search(r"(^|\.)data\.", address) for address in planned)
 
 
-def test_every_folder_that_is_named_is_there() -> None:
-    texts = [word for command in commands() for word in command.programs[0]]
-    folders = {folder for text in texts for folder in re.findall(r"-chdir=(\S+)", text)}
-
-    assert folders == {"terraform/examples/simple"}
-    assert all((ROOT / folder / "main.tf").is_file() for folder in folders)
-
-
 def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None:
     lines = [word.programs[0] for word in words("terraform", "output")]
     named = {line[line.index("-raw") + 1] for line in lines}
