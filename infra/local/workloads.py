@@ -71,10 +71,6 @@ def write_status(store: Store, owner: Json, status: Json) -> None:
         store.update(owner, lambda thing: thing.update(status=observed), ACTOR)
 
 
-def _is_active(pod: Json) -> bool:
-    return not is_terminating(pod) and not is_finished(pod)
-
-
 _COST = "controller.kubernetes.io/pod-deletion-cost"
 _INTEGER = re.compile(r"0|[1-9][0-9]*|-[0-9]+")
 _BITS = 31
@@ -99,7 +95,7 @@ def deletion_cost(pod: Json) -> int:
 def _sync_replicas(store: Store, owner: Json) -> None:
     """Keep as many pods as are wanted; a Job's never complete here, and one that was evicted is started again."""
     pods = store.controlled_by("pods", owner)
-    living = [pod for pod in pods if _is_active(pod)]
+    living = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     ending = sum(is_terminating(pod) for pod in pods)
     spec = owner["spec"]
     missing = int(spec.get("replicas", spec.get("parallelism", 1))) - len(living)
@@ -291,8 +287,9 @@ class DeploymentController:
             self._sync(deployment, now)
 
     def _sync(self, deployment: Json, now: float) -> None:
-        controlled = sorted(self._store.controlled_by("replicasets", deployment), key=_age)
-        sets = {str(replica_set["metadata"]["name"]): replica_set for replica_set in controlled}
+        controlled = self._store.controlled_by("replicasets", deployment)
+        by_age = sorted(controlled, key=lambda replica_set: str(replica_set["metadata"]["creationTimestamp"]))
+        sets = {str(replica_set["metadata"]["name"]): replica_set for replica_set in by_age}
         pods = {name: self._store.controlled_by("pods", replica_set) for name, replica_set in sets.items()}
         wanted = self._of_present_template(deployment)
         present = str(wanted["metadata"]["name"])
@@ -330,7 +327,3 @@ class DeploymentController:
             if old is None or old["reason"] != reason:
                 set_condition({"status": counts}, now, condition)
         write_status(self._store, deployment, counts)
-
-
-def _age(replica_set: Json) -> str:
-    return str(replica_set["metadata"]["creationTimestamp"])

@@ -58,14 +58,6 @@ def test_a_dry_run_persists_nothing() -> None:
     assert virtual.store.revision == revision
 
 
-def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
-    virtual = VirtualCluster()
-    virtual.call("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE)
-    request, change = virtual.world.record.of("request")[-1], virtual.world.record.of("change")[-1]
-    assert (request["verb"], request["path"], request["code"], request["user_agent"]) == ("PATCH", NODE, 200, "test")
-    assert (change["kind"], change["name"], change["actor"], change["unschedulable"]) == ("nodes", "a", "test", True)
-
-
 def guarded(replicas: int = 3, **spec: Any) -> VirtualCluster:
     virtual = VirtualCluster([node("a"), node("b")])
     virtual.add("deployments", workload(replicas=replicas))

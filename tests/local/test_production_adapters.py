@@ -1,52 +1,32 @@
-"""The production adapters on the simulated GKE: pools, evictions, and budgets that never allow."""
+"""The production adapters on the simulated GKE: pools, and budgets that never allow."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import msgspec
 import pytest
 
+from infra.local.clocks import ManualClock
 from infra.local.scenario import DEMO, load
-from infra.local.servers import SimulatedGkeServers
+from infra.local.servers import HttpServer
+from infra.local.simulated_gke import SimulatedGke
 from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes import node_objects, wire
-from shared.adapters.kubernetes.client import KubernetesClient
-from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.reasons import PodBlock
-from shared.core.records.drain_record import EvictionAnswer
 from shared.core.rules.disruption_budgets import never_allows
 from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
 
 
-@pytest.fixture(scope="module")
-def gke() -> Iterator[SimulatedGkeServers]:
-    running = SimulatedGkeServers(load(DEMO))
-    running.start()
-    yield running
-    running.stop()
+def test_the_pools_are_read_with_their_limits() -> None:
+    cluster = SimulatedGke(load(DEMO), ManualClock()).cluster
+    server = HttpServer(cluster.handle, Lock())
+    server.start()
+    told = GkeCluster(cluster.name, api=server.base).describe()
+    server.stop()
 
-
-@pytest.fixture
-def cluster(gke: SimulatedGkeServers, tmp_path: Path) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(from_kubeconfig(gke.addresses(tmp_path)["kubeconfig"])))
-
-
-def test_the_pools_are_read_with_their_limits(gke: SimulatedGkeServers) -> None:
-    told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).describe()
-    assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend", "batch"}, "BALANCED")
-
-
-def test_a_budget_that_reads_one_holds_back_the_second_eviction(
-    cluster: KubernetesCluster, gke: SimulatedGkeServers
-) -> None:
-    pods = [pod for pod in cluster.pods_on(gke.cloud.node_names["web"][10]) if pod.name.startswith("sessions-")]
-    dry = [cluster.evict(pod, 5, dry_run=True).answer for pod in pods]
-    answers = [cluster.evict(pod, 5).answer for pod in pods]
-    assert dry == [EvictionAnswer.GRANTED, EvictionAnswer.GRANTED]
-    assert answers == [EvictionAnswer.GRANTED, EvictionAnswer.BUDGET]
+    least = {name: pool.min_per_zone for name, pool in told.pools.pools.items()}
+    assert (least, told.pools.profile) == ({"web": 1, "backend": 1, "batch": 0}, "BALANCED")
 
 
 SHARES = ("0%", "1%", "33%", "34%", "50%", "66%", "67%", "99%", "100%")

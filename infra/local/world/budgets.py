@@ -17,7 +17,6 @@ ACTOR = "disruption-controller"
 DISRUPTION_TIMEOUT = 120.0
 """Seconds after which a granted eviction that no deletion followed is forgotten (DeletionTimeout)."""
 _READS = ("pods", "poddisruptionbudgets", "deployments", "replicasets", "statefulsets", "replicationcontrollers")
-_COUNTS = ("currentHealthy", "desiredHealthy", "expectedPods", "disruptionsAllowed")
 
 
 class UnscalableError(ValueError):
@@ -84,7 +83,8 @@ def _status(store: Store, budget: Json, pods: list[Json], now: float) -> Json:
     healthy = sum(is_healthy(pod) and pod["metadata"]["name"] not in disrupted for pod in pods)
     expected, desired = expected_and_desired(store, budget, pods)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
-    counts: Json = dict(zip(_COUNTS, (healthy, desired, expected, allowed), strict=True))
+    counts: Json = {"currentHealthy": healthy, "desiredHealthy": desired, "expectedPods": expected}
+    counts["disruptionsAllowed"] = allowed
     return {**counts, "disruptedPods": disrupted} if disrupted else counts
 
 
