@@ -124,24 +124,3 @@ def _started(target: str, command: list[str], source: Path, folder: Path, enviro
     here = ["sh", "-c", 'cd "$0" && exec "$@"', str(source)]
     clean = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={folder}", "PYTHONUNBUFFERED=1", *words]
     return Child.bound(target, [*clean, *here, *command], folder)
-
-
-def peaks(child_marker: str) -> list[float]:
-    """Return the peak memory in MiB of each process whose command line holds the marker, the largest first."""
-    commands = {process: _read(process / "cmdline").replace("\0", " ") for process in Path("/proc").glob("[0-9]*")}
-    marked = [pid for pid, said in commands.items() if child_marker in said and "infra.local.bound_process" not in said]
-    return sorted(filter(None, map(_peak, marked)), reverse=True)
-
-
-def _peak(process: Path) -> float:
-    """Linux keeps it (proc(5), VmHWM); elsewhere it is not told."""
-    words = _read(process / "status").split()
-    return int(words[words.index("VmHWM:") + 1]) / 1024 if "VmHWM:" in words else 0.0
-
-
-def _read(path: Path) -> str:
-    """Return nothing of a process that has ended meanwhile."""
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""

@@ -14,7 +14,7 @@ from tests.measured_figures import MEASURED
 from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
-from tests.zip.processes import TARGETS, RunningEbb, empty_environment, peaks, running
+from tests.zip.processes import TARGETS, RunningEbb, empty_environment, running
 from tests.zip.test_packages import unpack
 
 pytestmark = pytest.mark.deep
@@ -59,15 +59,12 @@ def state(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, str]:
 
 
 def test_the_archive_drains_a_node_and_leaves_it_to_the_autoscaler(
-    source: Path, binaries: Path, state: Mapping[str, str], tmp_path: Path, record_property: Tell
+    source: Path, binaries: Path, state: Mapping[str, str], tmp_path: Path
 ) -> None:
     with running(binaries, source, tmp_path, state) as ebb:
         before = names(ebb)
         until("a node drained, deleted and settled", lambda: has_gone(ebb, before), 120)
         assert [line for target in TARGETS for line in ebb.lines(target) if not is_json(line)] == []
-        for target in TARGETS:
-            figures = " + ".join(f"{peak:.0f}" for peak in peaks(f"--port {ebb.ports[target]}"))
-            record_property(MEASURED, f"zip: {target}, peak memory of its processes after a drain: {figures} MiB")
 
 
 def has_gone(ebb: RunningEbb, before: set[str]) -> bool:
