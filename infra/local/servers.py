@@ -6,13 +6,13 @@ HTTP around handlers, a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over the broker
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
-from wsgiref.types import StartResponse, WSGIEnvironment
+from wsgiref.types import WSGIApplication
 
 import grpc
 from google.pubsub_v1 import types
@@ -31,7 +31,6 @@ from infra.local.world.kinds import Json
 HOST: Final = "127.0.0.1"
 TICK: Final = 0.1
 """Real seconds between two steps of the world."""
-_HOP: Final = frozenset({"content-length", "connection"})
 _PUSH_HEADERS: Final = {"User-Agent": "APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)"}
 _SCHEDULER: Final = {"X-CloudScheduler": "true", "User-Agent": "Google-Cloud-Scheduler"}
 _ATTEMPT_SECONDS: Final = 180.0
@@ -44,17 +43,16 @@ class _Quiet(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None: ...  # noqa: A002 - the name is werkzeug's
 
 
-def application(handler: Handler, lock: AbstractContextManager[Any]) -> Callable[..., Iterable[bytes]]:
+def application(handler: Handler, lock: AbstractContextManager[Any]) -> WSGIApplication:
     """A WSGI application around a handler, which runs under the lock."""
 
-    def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        wsgi = WsgiRequest(environ)
-        path = urlsplit(environ["REQUEST_URI"]).path  # undecoded: an object's name may hold a slash
+    @WsgiRequest.application
+    def serve(wsgi: WsgiRequest) -> WsgiResponse:
+        path = urlsplit(wsgi.environ["REQUEST_URI"]).path  # undecoded: an object's name may hold a slash
         headers = {name.lower(): value for name, value in wsgi.headers.items()}
         with lock:
             answer = handler(HttpRequest(wsgi.method, path, wsgi.args.to_dict(), headers, wsgi.get_data()))
-        sent = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
-        return WsgiResponse(answer.body, answer.status, sent)(environ, start_response)
+        return WsgiResponse(answer.body, answer.status, answer.headers)
 
     return serve
 

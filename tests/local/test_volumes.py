@@ -5,9 +5,6 @@ from typing import Any
 
 import pytest
 
-from infra.local.scaling.candidates import RemovalSimulation
-from infra.local.scaling.client import Client
-from infra.local.scaling.view import View
 from infra.local.scenario import Scenario
 from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.simulated_gke import build
@@ -89,21 +86,3 @@ def test_a_pod_starts_when_its_disk_is_free() -> None:
         ready.append(is_ready(virtual.store.get("pods", "default", "new")))
 
     assert ready == [False] * 3 + [True] * 2, "20 s until the old pod has ended, one to start"
-
-
-@pytest.mark.parametrize(
-    ("expected", "zone"),
-    [
-        pytest.param(True, "z2", id="another node of the disk's zone"),
-        pytest.param(False, "z1", id="only nodes of other zones"),
-    ],
-)
-def test_the_autoscaler_moves_a_pod_only_where_its_disk_can_be(expected: bool, zone: str) -> None:
-    virtual = VirtualCluster([node("a", labels={ZONE: "z2"}), node("b", labels={ZONE: zone})])
-    add(virtual, disk("data", "z2"))
-    db = virtual.add("pods", pod("db", on="a", phase="Running", volumes=mounted("data")))
-    client = Client(virtual.api.handle)
-
-    view = View(client.list_objects("nodes"), client.list_objects("pods"), {}, client.list_objects)
-
-    assert RemovalSimulation(view).remove(view.nodes[0], [db]) is expected

@@ -22,6 +22,7 @@ from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Retryable, Terminal
 from shared.port_types import Eviction
 from shared.settings import Settings
+from tests.adapters.scripted import kubeconfig
 from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.drainer import rollouts
 from tests.functions.fake_ebb import FakeEbb
@@ -179,11 +180,7 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
 
 def outage(folder: Path) -> list[Entry]:
     """What the planner's own entry point writes at level DEBUG when the cluster does not answer."""
-    (folder / "kubeconfig").write_text(
-        '{"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "c", "user": {}}],'
-        ' "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],'
-        ' "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}]}'
-    )
+    kubeconfig(folder, server="http://127.0.0.1:9")
     (folder / "policy.yaml").write_text("dryRun: true")
     settings = Settings(
         cluster=FakeEbb().settings.cluster,

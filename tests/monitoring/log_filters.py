@@ -5,7 +5,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
 
 from infra.monitoring.events import BY_NAME, Event, Field, Type
 from tests.monitoring.alarm import Entry
@@ -119,22 +121,21 @@ def _fields(event: Event, payload: Mapping[str, Any]) -> Iterable[str]:
             yield f"field {name} is no {field.type.value}: {payload[name]!r}"
 
 
+_TYPES: Final[Mapping[Type, Any]] = {
+    Type.INTEGER: int,
+    Type.NUMBER: float,
+    Type.TEXT: str,
+    Type.FLAG: bool,
+    Type.TIME: Annotated[datetime, msgspec.Meta(tz=True)],
+    Type.COUNTS: dict[str, int],
+    Type.TEXTS: list[str],
+    Type.ROWS: list[dict[str, Any]],
+}
+
+
 def _is(field: Field, value: Any) -> bool:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return {
-        Type.INTEGER: whole,
-        Type.NUMBER: whole or isinstance(value, float),
-        Type.TEXT: isinstance(value, str),
-        Type.FLAG: isinstance(value, bool),
-        Type.TIME: isinstance(value, str) and _is_time(value),
-        Type.COUNTS: isinstance(value, dict) and all(isinstance(count, int) for count in value.values()),
-        Type.TEXTS: isinstance(value, list) and all(isinstance(row, str) for row in value),
-        Type.ROWS: isinstance(value, list) and all(isinstance(row, dict) for row in value),
-    }[field.type]
-
-
-def _is_time(value: str) -> bool:
     try:
-        return datetime.fromisoformat(value).tzinfo is not None
-    except ValueError:
+        msgspec.convert(value, _TYPES[field.type])
+    except msgspec.ValidationError:
         return False
+    return True

@@ -1,6 +1,6 @@
-"""`python -m infra.local.demo`: the demo as a process of its own, which `ebb demo` becomes.
+"""`python -m infra.local.demo`: the story, the check of the promise, and a cluster that stays up on request.
 
-It runs the story, checks the promise, and keeps the cluster up where that is requested.
+Each function runs as a process of its own, configured by environment variables alone, as in production.
 """
 
 import argparse

@@ -1,14 +1,14 @@
 """Whether the demo kept the promise: budgets, PodDisruptionBudgets, pending pods and cordons."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from infra.local.demo.evidence import (
     Evidence,
     Json,
-    PassRecord,
     ReplayedCluster,
     drained_by_us,
     is_ebb,
@@ -205,10 +205,6 @@ def _requests(evidence: Evidence) -> list[Json]:
     return [entry for entry in evidence.entries if entry["type"] == "request"]
 
 
-def _passes(evidence: Evidence) -> Sequence[PassRecord]:
-    return evidence.passes
-
-
 _PROMISES: Final = (
     ("Ebb was at work", "drains", drain_starts, _idle),
     ("No PodDisruptionBudget was broken", "evictions", evictions, broken_budgets),
@@ -217,7 +213,7 @@ _PROMISES: Final = (
     ("No cordon or soft taint stands for nothing", "drains", drain_starts, cordons_for_nothing),
     ("Only its own taint and cordon were touched", "drains", drain_starts, meddling),
     ("Ebb deleted no pod and no node", "requests", _requests, deleted_by_ebb),
-    ("Each node has one verdict with its reason", "passes", _passes, find_unexplained),
+    ("Each node has one verdict with its reason", "passes", attrgetter("passes"), find_unexplained),
 )
 """Each promise, what the record holds for it, and the search for breaches."""
 

@@ -42,7 +42,6 @@ class NodeInfo:
     node: Json
     pods: list[Json] = field(default_factory=list)
     booked: Counter[str] = field(default_factory=Counter)
-    ports: set[HostPort] = field(default_factory=set)
     repelling: list[Json] = field(default_factory=list)
     """The pods here that have an anti-affinity of their own."""
 
@@ -62,12 +61,11 @@ class NodeInfo:
 
     def copy(self) -> "NodeInfo":
         """A node that books on its own."""
-        return NodeInfo(self.node, [*self.pods], Counter(self.booked), {*self.ports}, [*self.repelling])
+        return NodeInfo(self.node, [*self.pods], Counter(self.booked), [*self.repelling])
 
     def add(self, pod: Json) -> None:
         self.pods.append(pod)
         self.booked.update(pod_requests(pod))
-        self.ports |= host_ports(pod)
         if (pod["spec"].get("affinity") or {}).get("podAntiAffinity"):
             self.repelling.append(pod)
 
@@ -280,7 +278,9 @@ def _clash(one: HostPort, other: HostPort) -> bool:
 
 
 def node_ports(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    if any(_clash(one, other) for one in host_ports(pod) for other in node_info.ports):
+    wanted = host_ports(pod)
+    taken = [port for there in node_info.pods for port in host_ports(there)] if wanted else []
+    if any(_clash(one, other) for one in wanted for other in taken):
         return "node(s) didn't have free ports for the requested pod ports"
     return None
 
