@@ -101,7 +101,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A kubeconfig of a simulated cluster."""
     running = SimulatedGkeServers(parse("pools: [{name: main, count: 2}]"))
     running.start()
-    yield Path(running.addresses(tmp_path_factory.mktemp("kubeconfig"))["kubeconfig"])
+    yield Path(running.environment(tmp_path_factory.mktemp("kubeconfig"))["EBB_KUBECONFIG"])
     running.stop()
 
 

@@ -169,18 +169,17 @@ class SimulatedGkeServers:
         """Every loop still runs; one that has failed has written its traceback to standard error."""
         return all(thread.is_alive() for thread in self._threads)
 
-    def addresses(self, folder: Path) -> dict[str, Any]:
-        """Where everything is, and a kubeconfig written into `folder`; all that a caller needs in its environment."""
+    def environment(self, folder: Path) -> dict[str, str]:
+        """The variables by which Ebb finds all of it, with a kubeconfig written into `folder`."""
         path = folder / "kubeconfig.json"
         path.write_text(kubeconfig(self.kube.base), encoding="utf-8")
         return {
-            "cluster": self.cloud.cluster.name,
-            "kube": self.kube.base,
-            "gke": self.gke.base,
-            "bucket": self.storage.base,
-            "pubsub": self.pubsub.address,
-            "kubeconfig": str(path),
-            "nodes": self.cloud.node_names,
+            "EBB_CLUSTER": self.cloud.cluster.name,
+            "EBB_KUBECONFIG": str(path),
+            "EBB_GKE_API": self.gke.base,
+            "PUBSUB_EMULATOR_HOST": self.pubsub.address,
+            "STORAGE_EMULATOR_HOST": self.storage.base,
+            "GOOGLE_CLOUD_PROJECT": "local",
         }
 
     def push(self, topic: str, url: str, window: int = 3) -> None:

@@ -26,7 +26,9 @@ workloads:
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     running = SimulatedGkeServers(parse(SCENARIO))
     running.start()
-    yield running.addresses(tmp_path_factory.mktemp("kubeconfig"))
+    found = running.environment(tmp_path_factory.mktemp("kubeconfig"))
+    named = {"cluster": "EBB_CLUSTER", "gke": "EBB_GKE_API", "kubeconfig": "EBB_KUBECONFIG"}
+    yield {**{name: found[variable] for name, variable in named.items()}, "nodes": running.cloud.node_names}
     running.stop()
 
 

@@ -47,7 +47,7 @@ def empty_environment(folder: Path, source: Path) -> Path:
 
 @dataclass(frozen=True)
 class RunningEbb:
-    addresses: Mapping[str, Any]
+    gke: SimulatedGkeServers
     ports: Mapping[str, int]
     functions: Mapping[str, Child]
 
@@ -59,18 +59,15 @@ class RunningEbb:
         return summary
 
     def nodes(self) -> list[dict[str, Any]]:
-        listed = requests.get(f"{self.addresses['kube']}/api/v1/nodes", timeout=_REQUEST_SECONDS).json()
-        found: list[dict[str, Any]] = listed["items"]
-        return found
+        return self.gke.list_all("nodes")
 
     def lines(self, target: str) -> list[str]:
         return self.functions[target].out.read_text().splitlines()
 
 
-def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str]) -> dict[str, str]:
-    """What Terraform sets for a function, and what stands in for the cloud here."""
+def variables(target: str, ground: Mapping[str, str], state: Mapping[str, str]) -> dict[str, str]:
+    """What Terraform sets for a function, and what stands in for the cloud here: `ground` and `state`."""
     shared = {
-        "EBB_CLUSTER": addresses["cluster"],
         "EBB_DECISION_LOG": "changes",
         "EBB_ENDPOINT": "auto",
         "EBB_FIRESTORE_DATABASE": "ebb-zipped",
@@ -80,20 +77,13 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
         "EBB_RESULTS_TOPIC": "projects/local/topics/results",
         "EBB_STATE": "firestore",
         "EBB_TOPIC": TOPIC,
-        "GOOGLE_CLOUD_PROJECT": "local",
         "LOG_EXECUTION_ID": "true",
     }
     own = {
         "plan": {"EBB_INTERVAL_SECONDS": "300", "EBB_PASS_SECONDS": "360", "EBB_WEEKLY_SUMMARY": "mon 9 Etc/UTC"},
         "drain": {"EBB_STEP_SECONDS": "25", "THREADS": "20"},
     }
-    stand_ins = {
-        "EBB_KUBECONFIG": addresses["kubeconfig"],
-        "EBB_GKE_API": addresses["gke"],
-        "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
-        "STORAGE_EMULATOR_HOST": addresses["bucket"],
-    }
-    return {**shared, **own[target], **stand_ins, **state}
+    return {**shared, **own[target], **ground, **state}
 
 
 @contextmanager
@@ -105,17 +95,16 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
         gke.push(TOPIC, f"http://{HOST}:{ports['drain']}/")
         gke.start()
         stack.callback(gke.stop)
-        addresses = gke.addresses(folder)
-        functions = {}
+        ground, functions = gke.environment(folder), {}
         for target in TARGETS:
             command = [str(binaries / "functions-framework"), "--target", target, "--source", "main.py"]
             command += ["--signature-type", "http", "--host", HOST, "--port", str(ports[target])]
-            environment = variables(target, addresses, state)
+            environment = variables(target, ground, state)
             functions[target] = _started(target, command, source, folder, environment)
             stack.callback(functions[target].close)
         for target, child in functions.items():
             child.wait_until(partial(listens, ports[target]), f"it did not listen on port {ports[target]}")
-        yield RunningEbb(addresses, ports, functions)
+        yield RunningEbb(gke, ports, functions)
 
 
 def _started(target: str, command: list[str], source: Path, folder: Path, environment: Mapping[str, str]) -> Child:

@@ -7,7 +7,6 @@ import os
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
 
 from infra.archive import archive, patterns, write
 from shared.settings import Settings, variable
@@ -114,8 +113,8 @@ def test_terraform_packs_nothing_besides_that_list_and_sets_only_variables_that_
 
 
 def test_the_functions_run_here_with_the_variables_that_terraform_sets() -> None:
-    addresses: dict[str, Any] = dict.fromkeys(("cluster", "kubeconfig", "gke", "pubsub", "bucket"), "")
-    given = {name for target in TARGETS for name in variables(target, addresses, {"FIRESTORE_EMULATOR_HOST": ""})}
+    ground = dict.fromkeys(("EBB_CLUSTER", "GOOGLE_CLOUD_PROJECT", *STAND_INS), "")
+    given = {name for target in TARGETS for name in variables(target, ground, {})}
     assert given - STAND_INS - PLATFORM == terraform_variables()
 
 

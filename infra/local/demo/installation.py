@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from infra.local.bound_process import ROOT, Child, free_ports, listens
 from infra.local.scenario import DEMO, load
@@ -48,7 +48,8 @@ def start_all(folder: Path) -> Iterator[DemoInstallation]:
         gke.push(TOPIC, f"http://{HOST}:{drain_port}/", PUSH_WINDOW)
         gke.start()
         stack.callback(gke.stop)
-        environment = _environment(gke.addresses(folder), folder)
+        own = {"EBB_TOPIC": TOPIC, "EBB_POLICY": POLICY, "EBB_STATE": f"sqlite:{folder / 'state.sqlite'}"}
+        environment = {**gke.environment(folder), **own}
         planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
         alone = leave_alone(scenario)
@@ -67,20 +68,6 @@ def _start_function(
     child = Child.bound(name, [*serve, "--host", HOST, "--port", str(port)], folder, {**environment, **_OF_FUNCTIONS})
     stack.callback(child.close)
     return child
-
-
-def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    return {
-        "EBB_CLUSTER": addresses["cluster"],
-        "EBB_TOPIC": TOPIC,
-        "EBB_STATE": f"sqlite:{folder / 'state.sqlite'}",
-        "EBB_POLICY": POLICY,
-        "EBB_KUBECONFIG": addresses["kubeconfig"],
-        "EBB_GKE_API": addresses["gke"],
-        "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
-        "STORAGE_EMULATOR_HOST": addresses["bucket"],
-        "GOOGLE_CLOUD_PROJECT": "local",
-    }
 
 
 _OF_FUNCTIONS: Final = {

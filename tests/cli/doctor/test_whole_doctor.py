@@ -29,18 +29,8 @@ def gke() -> Iterator[SimulatedGkeServers]:
 
 @pytest.fixture
 def environment(gke: SimulatedGkeServers, tmp_path: Path) -> Mapping[str, str]:
-    addresses = gke.addresses(tmp_path)
-    return {
-        "EBB_CLUSTER": addresses["cluster"],
-        "EBB_TOPIC": TOPIC,
-        "EBB_STATE": f"sqlite:{tmp_path / 'state.sqlite'}",
-        "EBB_POLICY": "gs://ebb-demo/policy.yaml",
-        "EBB_KUBECONFIG": addresses["kubeconfig"],
-        "EBB_GKE_API": addresses["gke"],
-        "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
-        "STORAGE_EMULATOR_HOST": addresses["bucket"],
-        "GOOGLE_CLOUD_PROJECT": "local",
-    }
+    own = {"EBB_TOPIC": TOPIC, "EBB_POLICY": "gs://ebb-demo/policy.yaml"}
+    return {**gke.environment(tmp_path), **own, "EBB_STATE": f"sqlite:{tmp_path / 'state.sqlite'}"}
 
 
 def findings(printed: str) -> dict[tuple[str, str], str]:

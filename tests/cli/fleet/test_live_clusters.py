@@ -1,31 +1,35 @@
 """Contexts and installations over HTTP: the simulated GKE, with the clients that production uses."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.adapters.scripted import Say, scripted, status
 from tests.cli.fleet.fleets import POLICY, ebb
 from tests.cli.test_from_cluster import addresses as addresses  # noqa: PLC0414 - a fixture
 
 
 @pytest.fixture
-def kubeconfig(addresses: dict[str, Any], tmp_path: Path) -> Path:
-    """Write a kubeconfig of two contexts: the cluster, and one that a wrong token keeps out."""
+def kubeconfig(addresses: dict[str, Any], tmp_path: Path) -> Iterator[Path]:
+    """Write a kubeconfig of two contexts: the cluster, and one whose server lets nobody in."""
     found = yaml.safe_load(Path(addresses["kubeconfig"]).read_text())
     first = found["contexts"][0]
     found["contexts"] = [
         {"name": "gke_shop_west_prod", "context": first["context"]},
-        {"name": "gke_shop_west_lost", "context": {**first["context"], "user": "nobody"}},
+        {"name": "gke_shop_west_lost", "context": {**first["context"], "cluster": "lost"}},
         {"name": "minikube", "context": first["context"]},
     ]
-    found["users"].append({"name": "nobody", "user": {"token": "wrong"}})
     found["current-context"] = "minikube"
     path = tmp_path / "kubeconfig"
-    path.write_text(yaml.safe_dump(found))
-    return path
+    with scripted() as lost:
+        lost.says(*[Say(401, status(401, "Unauthorized"))] * 99)
+        found["clusters"].append({"name": "lost", "cluster": {"server": lost.address}})
+        path.write_text(yaml.safe_dump(found))
+        yield path
 
 
 def test_contexts_are_read_by_name_or_pattern_and_one_that_refuses_is_a_row(kubeconfig: Path) -> None:
