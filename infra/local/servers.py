@@ -170,7 +170,7 @@ class SimulatedGkeServers:
         return all(thread.is_alive() for thread in self._threads)
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """The variables by which Ebb finds all of it, with a kubeconfig written into `folder`."""
+        """The variables by which Ebb finds the servers, with a kubeconfig written into `folder`."""
         path = folder / "kubeconfig.json"
         path.write_text(kubeconfig(self.kube.base), encoding="utf-8")
         return {
