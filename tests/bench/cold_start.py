@@ -71,14 +71,14 @@ def _seconds(command: list[str]) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def measured(function: str) -> list[list[float]]:
+def measured(function: str, python: str = sys.executable, source: Path | None = None) -> list[list[float]]:
     """Start the function as wired for production, its services at an address where nobody listens."""
     with tempfile.TemporaryDirectory() as folder:
         kubeconfig = Path(folder) / "kubeconfig"
         kubeconfig.write_text(json.dumps(_kubeconfig()))
-        program = [sys.executable, "-c", _PROGRAM.format(function=function)]
+        program = [python, "-c", _PROGRAM.format(function=function)]
         answer = subprocess.run(
-            program, env=_environment(kubeconfig), capture_output=True, text=True, timeout=120, check=True
+            program, cwd=source, env=_environment(kubeconfig), capture_output=True, text=True, timeout=120, check=True
         )
     rows: list[list[float]] = json.loads(answer.stdout)
     return rows

@@ -3,14 +3,14 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from infra.archive import archive
 from shared.core.cluster.names import OUR_TAINT
-from tests.measured_figures import MEASURED
+from tests.bench.cold_start import measured
 from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
@@ -19,19 +19,7 @@ from tests.zip.test_packages import unpack
 
 pytestmark = pytest.mark.deep
 MOST_COLD_MIB = 120
-"""What the cold start of each function may take."""
-IMPORTS = """
-import pathlib, re, time
-before = time.process_time()
-import main, functions.{function}.main
-spent = time.process_time() - before
-import shared
-# Not ru_maxrss: a process inherits that of the one that started it. Without /proc it is not told.
-status = pathlib.Path("/proc/self/status")
-peak = re.search("VmHWM:\\s*([0-9]+) kB", status.read_text() if status.exists() else "VmHWM: 0 kB")
-print(spent, int(peak[1]) / 1024, shared.__file__)
-"""
-Tell = Callable[[str, object], None]
+"""What the imports of each function may take."""
 
 
 @pytest.fixture(scope="module")
@@ -85,20 +73,6 @@ def is_json(line: str) -> bool:
 
 
 @pytest.mark.parametrize("function", ["planner", "drainer"])
-def test_a_cold_start_is_small(function: str, source: Path, binaries: Path, record_property: Tell) -> None:
-    environment = {"EBB_CLUSTER": "projects/p/locations/l/clusters/c", "EBB_TOPIC": "projects/p/topics/t"}
-    rows = [imported(function, source, binaries, environment) for _ in range(3)]
-    first, best, peak = rows[0][0], min(row[0] for row in rows), max(row[1] for row in rows)
-    record_property(MEASURED, f"zip: {function}, CPU seconds of imports: {first:.2f} at first, {best:.2f} at best")
-    record_property(MEASURED, f"zip: {function}, peak memory after the imports: {peak:.0f} MiB")
+def test_a_cold_start_is_small(function: str, source: Path, binaries: Path) -> None:
+    _, (_, peak), _ = measured(function, str(binaries / "python"), source)
     assert peak < MOST_COLD_MIB
-
-
-def imported(function: str, source: Path, binaries: Path, environment: Mapping[str, str]) -> tuple[float, float]:
-    command = [str(binaries / "python"), "-c", IMPORTS.format(function=function)]
-    done = subprocess.run(
-        command, cwd=source, env=dict(environment), capture_output=True, text=True, timeout=300, check=True
-    )
-    spent, peak, place = done.stdout.split()
-    assert Path(place).is_relative_to(source), "the archive's own code runs"
-    return float(spent), float(peak)
