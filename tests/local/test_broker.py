@@ -113,13 +113,3 @@ def test_the_window_narrows_with_a_failure_but_never_below_its_first(status: int
         sizes.append(broker.window(push.subscription))
 
     assert sizes == [6, 3, 3, 3]
-
-
-def test_a_push_that_is_not_answered_keeps_its_place_in_the_window() -> None:
-    clock, broker = scaled()
-    for _ in range(9):
-        broker.publish(TOPIC, b"", {})
-    broker.due()
-    clock.advance(59)
-
-    assert broker.due() == []
