@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import product
 from math import ceil, hypot, sqrt
 from multiprocessing import get_context
@@ -47,7 +47,7 @@ ALONE, DEFAULTS, INIT = "alone", "defaults", "init"
 
 
 class Removals(Onlooker):
-    """By whom each node went."""
+    """By whom each node went, and when the bill of the first night was lowest."""
 
     def __init__(self) -> None:
         self.by: Counter[str] = Counter()
@@ -86,11 +86,28 @@ class Run:
 _DAY: Final = timedelta(days=1)
 
 
+def _bills(totals: PlayedTotals) -> Sequence[tuple[int, datetime]]:
+    """Return the bills by the hour, with the times from which they count."""
+    return [(row.cost if row.bill is None else row.bill, row.at) for row in totals.series]
+
+
+def _first_night(totals: PlayedTotals) -> Sequence[tuple[int, datetime]]:
+    rows = _bills(totals)
+    return [row for row in rows if row[1] - rows[0][1] < _DAY]
+
+
 def _second_day(totals: PlayedTotals) -> float:
     """Return what the second day costs, in micro-dollars; the first begins with nodes that nobody has packed."""
     begun = totals.series[0].at
     rows = stretches(totals.series, begun + _DAY, begun + DAYS)
-    return sum((row.cost if row.bill is None else row.bill) * (lasts / HOUR) for row, lasts in rows)
+    return sum(bill * (lasts / HOUR) for (bill, _), (_, lasts) in zip(_bills(totals), rows, strict=True))
+
+
+def _minutes_later(own: PlayedTotals, alone: PlayedTotals) -> float | None:
+    """Return how much later a bill is as low as the lowest of the autoscaler alone; None if it never is."""
+    lowest, at = min(_first_night(alone))
+    found = next((when for bill, when in _first_night(own) if bill <= lowest), None)
+    return None if found is None else (found - at) / timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -120,8 +137,12 @@ class Row:
 def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT)) -> Row:
     """Play one case."""
     own = case(number, nodes=nodes)
-    runs = {kind: run_of(own, kind, range(THROWS)) for kind in (ALONE, *kinds)}
-    return Row(number, own.name, own.budgets, runs, _least(own), own.snapshot.profile)
+    return Row(number, own.name, own.budgets, runs_of(own, kinds), _least(own), own.snapshot.profile)
+
+
+def runs_of(own: Case, kinds: Sequence[str], throws: int = THROWS) -> dict[str, Run]:
+    """Return what becomes of a case with the autoscaler alone, and with Ebb by each kind of policy."""
+    return {kind: run_of(own, kind, range(throws)) for kind in (ALONE, *kinds)}
 
 
 def run_of(own: Case, kind: str, throws: Sequence[int]) -> Run:
@@ -187,11 +208,10 @@ def _say_case(row: Row) -> None:
     say(row.name, f"${alone.paid / 1e6:,.0f}, wanders by {alone.wanders:.1f} %; {_facts(alone)}", "alone")
     for kind in (DEFAULTS, INIT):
         own = row.runs[kind]
-        say(
-            f"    {kind}: {_facts(own)}",
-            f"{row.percent(kind):+.1f} % ({row.reached(kind):.0%} of bound)",
-            f"{ABOVE:+} %",
-        )
+        later = [_minutes_later(*pair) for pair in zip(own.plays, alone.plays, strict=True)]
+        as_low = ", ".join("never" if minutes is None else f"{minutes:+.0f} min" for minutes in later)
+        facts = f"{_facts(own)}, as low as alone: {as_low}"
+        say(f"    {kind}: {facts}", f"{row.percent(kind):+.1f} % ({row.reached(kind):.0%} of bound)", f"{ABOVE:+} %")
 
 
 def _facts(own: Run) -> str:
