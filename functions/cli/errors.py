@@ -96,10 +96,7 @@ def _print(failure: Exception) -> int:
 
 
 _CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
-_GONE_VALUES: Final = {
-    "openmetrics": "use json, or the log metrics of an installation (docs/events.md).",
-    "csv": "use json: kept_by has these rows.",
-}
+_GONE_VALUES: Final = {"openmetrics": "use json, or the log metrics of an installation (docs/events.md)."}
 """Values of the last version that this one lacks, with what to use instead. The next version forgets them."""
 _MUST_BE: Final = tuple(
     (re.compile(theirs), ours)

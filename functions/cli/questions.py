@@ -31,7 +31,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     sources: Sources,
     output: Annotated[
         PlanFormat,
-        typer.Option("--output", "-o", help="Output format; wide is a table with every node."),
+        typer.Option("--output", "-o", help="Output format; wide is a table with every node, csv has who keeps nodes."),
     ] = PlanFormat.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also show how many nodes could go if only safety rules applied.")
@@ -57,7 +57,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     Examples:
       ebb plan cluster.json --potential
       ebb plan cluster.json --only keep --sort cost --top 20
-      ebb plan cluster.json --by team
+      ebb plan cluster.json --by team -o csv > who.csv
       ebb plan --policy policy.yaml --pool web-pool -o markdown
     """
     from functions.cli.plan.compute import PlanOptions, show_plan

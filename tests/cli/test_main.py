@@ -171,7 +171,6 @@ def test_a_plan_of_a_dump_loads_few_modules_no_cloud_client_and_no_template_engi
         ),
         pytest.param(2, "--output: 'xml' is none of table", "plan --dump a.json --output xml", id="an unknown output"),
         pytest.param(2, "markdown; use json, or", "fleet a.json -o openmetrics", id="an output that is gone"),
-        pytest.param(2, "markdown; use json: kept_by", "plan a.json -o csv", id="another that is gone"),
         pytest.param(2, "gone.yaml: cannot be read", "plan --dump a.json --policy gone.yaml", id="no such policy"),
         pytest.param(1, "timeGap", "plan --dump a.json --policy bad.yaml", id="a policy with a fault"),
         pytest.param(1, "timeGap", "policy check bad.yaml", id="a policy with a fault, checked"),

@@ -16,7 +16,7 @@ from shared.errors import BadInput
 Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
 """How what an installation knows is printed: it changes too soon to be sent on as a page."""
 AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "JSON", "YAML", "MARKDOWN"])
-PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN"])
+PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN", "CSV"])
 ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
 Sort = StrEnum("Sort", ["NAME", "COST", "CPU", "MEMORY", "REASON"])
 FleetSort = StrEnum("FleetSort", ["NAME", "COST", "SAVED", "STATE"])

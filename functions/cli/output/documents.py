@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,15 +16,20 @@ _WIDE: Final = 1000
 
 
 def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[str] = ()) -> None:
-    """Print a document on stdout as the output asks, and its notes for people on stderr, each once."""
-    for note in dict.fromkeys(notes):
-        typer.echo(visible_lines(note), err=True)
+    """Print a document on stdout as the output asks, and its notes for people on stderr."""
+    print_notes(notes)
     if output != _YAML:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     from yaml import safe_dump
 
     typer.echo(safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDE).rstrip())
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print each note for people once, on stderr: stdout is for a tool."""
+    for note in dict.fromkeys(notes):
+        typer.echo(visible_lines(note), err=True)
 
 
 _UNDERSCORE: Final = r"(?<![^\W_])_|_(?![^\W_])"

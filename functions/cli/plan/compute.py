@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import typer
@@ -20,6 +21,7 @@ from functions.cli.output.terminal import printing
 from functions.cli.plan import page
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
+from functions.cli.plan.tables import OWNER_COLUMNS, csv_text, owner_rows
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.pod import Pod
@@ -54,6 +56,12 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
     if output in {PlanFormat.TABLE, PlanFormat.WIDE}:
         with printing() as console:
             _print_pages(console, views, request, whose)
+    elif output is PlanFormat.CSV:
+        from functions.cli.output.documents import print_notes
+
+        print_notes(note for view in views for note in view.notes)
+        rows = chain.from_iterable(owner_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
+        typer.echo(csv_text(OWNER_COLUMNS, rows))
     elif output is PlanFormat.MARKDOWN:
         from functions.cli.plan import totals
 

@@ -3,9 +3,11 @@
 A narrow terminal loses spare columns of pools; of nodes cost and verdict, what names of a pool share, then causes.
 """
 
+import csv
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from typing import Final
 
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
@@ -14,6 +16,7 @@ from functions.cli.input.options import Sort
 from functions.cli.output.format import (
     GAP,
     count,
+    dollars_a_month,
     monthly,
     monthly_parts,
     percent,
@@ -233,3 +236,28 @@ def _cells(row: BlockedNodes, nobody: str) -> tuple[str, ...]:
 def sum_of_owners(blocked: BlockedBy) -> str:
     all_rows = f"All {len(blocked.rows)} lines: {count(blocked.nodes, 'node')}, {monthly(blocked.cost)} a month."
     return f"{all_rows} {COUNTED_ONCE}" if any(row.also for row in blocked.rows) else all_rows
+
+
+OWNER_COLUMNS: Final = ("cluster", "owner", "reason", "nodes", "cost_per_month", "also_keeps", "remedy")
+
+
+def owner_rows(cluster: str, blocked: BlockedBy) -> Iterable[Sequence[object]]:
+    """Yield the rows for a spreadsheet, under `OWNER_COLUMNS`."""
+    for row in blocked.rows:
+        month = float(round(dollars_a_month(row.cost), 2))
+        yield cluster, row.owner, row.reason, row.nodes, month, row.also, row.remedy
+
+
+_BEGINS_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_text(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return comma-separated values, without a line's end."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows((titles, *(map(_as_text, row) for row in rows)))
+    return text.getvalue().rstrip("\n")
+
+
+def _as_text(value: object) -> object:
+    """Return a value that no spreadsheet takes for a formula: Kubernetes has no such names, but a file may."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_BEGINS_FORMULA) else value

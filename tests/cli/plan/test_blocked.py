@@ -1,5 +1,7 @@
 """Who keeps nodes: each node counts once, under the first thing that keeps it, and the rows add up to the plan."""
 
+import csv
+import io
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.blocked import NAMESPACE, NOBODY, WORKLOAD, BlockedBy, blocked_nodes
+from functions.cli.plan.tables import csv_text
 from shared.adapters.prices import load
 from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.planning.make_plan import make_plan
@@ -17,7 +20,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, pod_class, policy
 from tests.cli import dumps
-from tests.cli.running import run_ebb
+from tests.cli.running import read_json, run_ebb
 
 
 def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True, rules: Policy | None = None) -> BlockedBy:
@@ -77,6 +80,31 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mine = dumps.pod("mine", dumps.name_of(0), app="<b>=1")
     mine["metadata"]["annotations"] = {SAFE_TO_EVICT: "false"}
     return dumps.write_items(tmp_path_factory.mktemp("dump") / "c.json", [*dumps.items(4), mine])
+
+
+def test_a_spreadsheet_has_the_rows_of_the_json(dump: Path) -> None:
+    told = list(csv.DictReader(io.StringIO(run_ebb("plan", dump, "--no-forecast", "-o", "csv").stdout)))
+    found = read_json("plan", dump, "--no-forecast")["kept_by"]
+    assert [(row["owner"], row["reason"], int(row["nodes"])) for row in told] == [
+        (row["owner"] or "", row["reason"], row["nodes"]) for row in found["rows"]
+    ]
+    assert (found["by"], found["nodes"]) == ("namespace", sum(int(row["nodes"]) for row in told))
+
+
+def test_no_cell_of_a_spreadsheet_is_a_formula() -> None:
+    """No name of Kubernetes begins so, but whoever wrote the dump may have put it there."""
+    names = ("=1+1", "+1", "-1", "@sum", "\t=1", "a=1", 'a,"b"\nc')
+    shown = csv.reader(io.StringIO(csv_text(("name", "number"), [(name, -1.5) for name in names])))
+    assert [tuple(row) for row in shown][1:] == [
+        (name if name.startswith("a") else f"'{name}", "-1.5") for name in names
+    ]
+
+
+def test_a_spreadsheet_without_rows_comes_with_the_reason(tmp_path: Path) -> None:
+    path = dumps.write_items(tmp_path / "c.json", [dumps.node(0), dumps.pod("a", dumps.name_of(0))])
+    done = run_ebb("plan", path, "-o", "csv")
+    assert len(done.stdout.splitlines()) == 1
+    assert "every figure is partial" in done.stderr
 
 
 def test_a_pod_without_the_label_is_not_called_no_pod(dump: Path) -> None:
