@@ -16,8 +16,9 @@ from shared.errors import BadInput
 
 _SHORT: Final = {
     "no": "node", "po": "pod", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "ds": "daemonset",
+    "job": "job",
 }  # fmt: skip
-"""What kubectl calls kinds."""
+"""What kubectl calls kinds, beside their names in the plural."""
 _OF_FILES: Final = (".json", ".yaml", ".yml", ".gz", "/")
 
 
@@ -74,7 +75,7 @@ def find_matches(situation: Situation, word: str) -> Sequence[Meant]:
     if whole := [Meant(pods=(pod,)) for pod in pods if pod.key == word]:
         return whole  # a workload of that name has a longer one, with its kind
     kind, _, name = word.partition("/")
-    kind = _SHORT.get(kind.lower(), kind.lower())
+    kind = _SHORT.get(kind.lower(), kind.lower().removesuffix("s"))
     if kind == "node":
         return [one for one in nodes if one.node.endswith(name)]
     named = [Meant(pods=(pod,)) for pod in pods if (name if kind == "pod" else word) in {pod.name, pod.key}]
