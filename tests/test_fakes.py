@@ -10,6 +10,7 @@ from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import pdb, pod
+from tests.depth import cases
 from tests.fakes import FakeCluster
 
 SICK = {"ready": False}
@@ -24,23 +25,19 @@ def test_an_evicted_pod_is_not_paid_for_twice() -> None:
     assert cluster.pdbs["default/web"].disruptions_allowed == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes", "budgets"),
-    [
-        pytest.param(Answer.GRANTED, {}, [], id="no budget"),
-        pytest.param(Answer.BUDGET, {}, [pdb("a", allowed=0)], id="a budget that is used up"),
-        pytest.param(Answer.SEVERAL_PDBS, {}, [pdb("a"), pdb("b")], id="two budgets"),
-        pytest.param(Answer.GRANTED, {}, [pdb("a", allowed=0, app="other")], id="a budget of others"),
-        pytest.param(Answer.GRANTED, {}, [pdb("a", allowed=0, namespace="other")], id="a budget of another namespace"),
-        pytest.param(Answer.GRANTED, {"phase": Phase.PENDING}, [pdb("a", allowed=0)], id="a pod that never ran"),
-        pytest.param(Answer.GRANTED, {"phase": Phase.FAILED}, [pdb("a", allowed=0)], id="a pod that failed"),
-        pytest.param(Answer.BUDGET, SICK, [pdb("a", allowed=0)], id="an unhealthy pod"),
-        pytest.param(Answer.GRANTED, SICK, [pdb("a", allowed=0, always_evict_unhealthy=True)], id="that may always go"),
-        pytest.param(
-            Answer.GRANTED, SICK, [pdb("a", allowed=0, current_healthy=2, desired_healthy=2)], id="next to healthy ones"
-        ),
-        pytest.param(Answer.BUDGET, {}, [pdb("a", observed=False)], id="a status that is of an older spec"),
-    ],
+@cases(
+    "expected, changes, budgets",
+    ("no budget", Answer.GRANTED, {}, []),
+    ("a budget that is used up", Answer.BUDGET, {}, [pdb("a", allowed=0)]),
+    ("two budgets", Answer.SEVERAL_PDBS, {}, [pdb("a"), pdb("b")]),
+    ("a budget of others", Answer.GRANTED, {}, [pdb("a", allowed=0, app="other")]),
+    ("a budget of another namespace", Answer.GRANTED, {}, [pdb("a", allowed=0, namespace="other")]),
+    ("a pod that never ran", Answer.GRANTED, {"phase": Phase.PENDING}, [pdb("a", allowed=0)]),
+    ("a pod that failed", Answer.GRANTED, {"phase": Phase.FAILED}, [pdb("a", allowed=0)]),
+    ("an unhealthy pod", Answer.BUDGET, SICK, [pdb("a", allowed=0)]),
+    ("that may always go", Answer.GRANTED, SICK, [pdb("a", allowed=0, always_evict_unhealthy=True)]),
+    ("next to healthy ones", Answer.GRANTED, SICK, [pdb("a", allowed=0, current_healthy=2, desired_healthy=2)]),
+    ("a status that is of an older spec", Answer.BUDGET, {}, [pdb("a", observed=False)]),
 )
 def test_the_budget_decides_as_the_api_server_does(
     expected: Answer, changes: dict[str, Any], budgets: list[PodDisruptionBudget]

@@ -20,6 +20,7 @@ from infra.local.scenario import parse
 from infra.local.servers import SimulatedGkeServers
 from shared import VERSION
 from tests.bench.cold_start import measured
+from tests.depth import cases
 from tests.real.needs import require
 
 ROOT = Path(__file__).parents[1]
@@ -168,12 +169,10 @@ def is_source(path: Path) -> bool:
     return "__pycache__" not in path.parts and not path.name.startswith(".")
 
 
-@pytest.mark.parametrize(
-    ("expected", "version"),
-    [
-        pytest.param("is Python 3.10.13: name another", "test $1 != -c && echo Python 3.10.13", id="too old"),
-        pytest.param("is not there: name another", None, id="not there"),
-    ],
+@cases(
+    "expected, version",
+    ("too old", "is Python 3.10.13: name another", "test $1 != -c && echo Python 3.10.13"),
+    ("not there", "is not there: name another", None),
 )
 def test_a_python_that_is_too_old_is_named_before_anything_is_installed(
     expected: str, version: str | None, tmp_path: Path

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from shared.log import LABELS, JsonLog, trace_id
 from shared.ports import Log
 from tests.builders import CLUSTER, NOW
+from tests.depth import cases
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PREFIX = "logging.googleapis.com"
@@ -110,29 +111,25 @@ class Reason(StrEnum):
     TOO_YOUNG = "too_young"
 
 
-@pytest.mark.parametrize(
-    ("expected", "value"),
-    [
-        pytest.param("too_young", Reason.TOO_YOUNG, id="an enum"),
-        pytest.param("5", 5, id="a number"),
-        pytest.param("true", True, id="a truth"),
-        pytest.param('["a"]', ["a"], id="a list"),
-        pytest.param("?", "\ud800", id="half a character"),
-        pytest.param("n" * 1000, "n" * 5000, id="a long name"),
-    ],
+@cases(
+    "expected, value",
+    ("an enum", "too_young", Reason.TOO_YOUNG),
+    ("a number", "5", 5),
+    ("a truth", "true", True),
+    ("a list", '["a"]', ["a"]),
+    ("half a character", "?", "\ud800"),
+    ("a long name", "n" * 1000, "n" * 5000),
 )
 def test_a_label_is_always_text(expected: str, value: object) -> None:
     assert labels(written(node=value))["node"] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "level"),
-    [
-        pytest.param(["DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"], "DEBUG", id="debug"),
-        pytest.param(["INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"], "INFO", id="info"),
-        pytest.param(["WARNING", "ERROR", "CRITICAL"], "WARNING", id="warning"),
-        pytest.param(["ERROR", "CRITICAL"], "ERROR", id="error"),
-    ],
+@cases(
+    "expected, level",
+    ("debug", ["DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"], "DEBUG"),
+    ("info", ["INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"], "INFO"),
+    ("warning", ["WARNING", "ERROR", "CRITICAL"], "WARNING"),
+    ("error", ["ERROR", "CRITICAL"], "ERROR"),
 )
 def test_only_lines_from_the_level_up_are_written(expected: list[str], level: str) -> None:
     to, stream = log(level)
@@ -191,22 +188,20 @@ def circle() -> list[object]:
     return round_
 
 
-@pytest.mark.parametrize(
-    ("expected", "value"),
-    [
-        pytest.param("2026-03-04T22:00:00Z", NOW, id="a time"),
-        pytest.param("PT300S", timedelta(minutes=5), id="a duration"),
-        pytest.param({"number": 5}, Value(5), id="a dataclass"),
-        pytest.param(["a"], frozenset({"a"}), id="a set"),
-        pytest.param("x: y", ValueError("x: y"), id="a failure"),
-        pytest.param("/a", Path("/a"), id="a path"),
-        pytest.param(None, float("nan"), id="no number"),
-        pytest.param({"('a', 'b')": 1}, {("a", "b"): 1}, id="a mapping whose keys are pairs"),
-        pytest.param(str(2**70), 2**70, id="a number too large for JSON readers"),
-        pytest.param("a?b", "a\ud800b", id="half a character"),
-        pytest.param("<Unspeakable that cannot be written: ValueError>", Unspeakable(), id="something unspeakable"),
-        pytest.param("[[...]]", circle(), id="a circle"),
-    ],
+@cases(
+    "expected, value",
+    ("a time", "2026-03-04T22:00:00Z", NOW),
+    ("a duration", "PT300S", timedelta(minutes=5)),
+    ("a dataclass", {"number": 5}, Value(5)),
+    ("a set", ["a"], frozenset({"a"})),
+    ("a failure", "x: y", ValueError("x: y")),
+    ("a path", "/a", Path("/a")),
+    ("no number", None, float("nan")),
+    ("a mapping whose keys are pairs", {"('a', 'b')": 1}, {("a", "b"): 1}),
+    ("a number too large for JSON readers", str(2**70), 2**70),
+    ("half a character", "a?b", "a\ud800b"),
+    ("something unspeakable", "<Unspeakable that cannot be written: ValueError>", Unspeakable()),
+    ("a circle", "[[...]]", circle()),
 )
 def test_an_odd_value_is_written_as_well_as_it_can_be(expected: object, value: object) -> None:
     entry = written(odd=value, plain=1)
@@ -222,17 +217,15 @@ def test_any_fields_give_one_line_with_labels_of_text(fields: dict[str, Any]) ->
     assert all(isinstance(value, str) for value in labels(entry).values())
 
 
-@pytest.mark.parametrize(
+@cases(
     "fields",
-    [
-        pytest.param({"detail": "x" * 1_000_000}, id="one long text"),
-        pytest.param({"detail": '"\\' * 500_000}, id="a text of quotes"),
-        pytest.param({"detail": "é日" * 300_000}, id="a text of wide characters"),
-        pytest.param({"nodes": [{"name": f"gke-{number}"} for number in range(50_000)]}, id="a long list"),
-        pytest.param({"a": "x" * 200_000, "b": "y" * 200_000, "c": 5}, id="two long texts"),
-        pytest.param({"message": "m" * 500_000}, id="a long message"),
-        pytest.param({f"field_{number}": "x" * 1500 for number in range(400)}, id="very many short texts"),
-    ],
+    ("one long text", {"detail": "x" * 1_000_000}),
+    ("a text of quotes", {"detail": '"\\' * 500_000}),
+    ("a text of wide characters", {"detail": "é日" * 300_000}),
+    ("a long list", {"nodes": [{"name": f"gke-{number}"} for number in range(50_000)]}),
+    ("two long texts", {"a": "x" * 200_000, "b": "y" * 200_000, "c": 5}),
+    ("a long message", {"message": "m" * 500_000}),
+    ("very many short texts", {f"field_{number}": "x" * 1500 for number in range(400)}),
 )
 def test_an_entry_stays_under_256_kb_and_shows_what_was_cut(fields: dict[str, Any]) -> None:
     to, stream = log()
@@ -244,16 +237,14 @@ def test_an_entry_stays_under_256_kb_and_shows_what_was_cut(fields: dict[str, An
     assert json.loads(line).get("c", 5) == 5
 
 
-@pytest.mark.parametrize(
-    ("expected", "headers"),
-    [
-        pytest.param(TRACE, {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}, id="W3C"),
-        pytest.param(TRACE, {"X-Cloud-Trace-Context": f"{TRACE}/1234;o=1"}, id="Google's"),
-        pytest.param(TRACE, {"x-cloud-trace-context": TRACE.upper()}, id="Google's, bare"),
-        pytest.param(TRACE, {"Traceparent": "no", "X-Cloud-Trace-Context": TRACE}, id="one of two is readable"),
-        pytest.param("", {"traceparent": "00-xyz-01"}, id="malformed"),
-        pytest.param("", {}, id="none"),
-    ],
+@cases(
+    "expected, headers",
+    ("W3C", TRACE, {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}),
+    ("Google's", TRACE, {"X-Cloud-Trace-Context": f"{TRACE}/1234;o=1"}),
+    ("Google's, bare", TRACE, {"x-cloud-trace-context": TRACE.upper()}),
+    ("one of two is readable", TRACE, {"Traceparent": "no", "X-Cloud-Trace-Context": TRACE}),
+    ("malformed", "", {"traceparent": "00-xyz-01"}),
+    ("none", "", {}),
 )
 def test_the_trace_is_read_from_either_header(expected: str, headers: dict[str, str]) -> None:
     assert trace_id(headers) == expected

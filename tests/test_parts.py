@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import parts
-from tests.depth import seed_of
+from tests.depth import cases, seed_of
 from tests.parts import PARTS, Part, Run, closing, described, ended, ready
 from tests.times import LEFT_OUT, Row, read
 
@@ -34,14 +34,12 @@ def run_of(*chosen: Part) -> dict[str, Run]:
     return {run.part.name: run for run in ended([*chosen, part("another")])}
 
 
-@pytest.mark.parametrize(
-    ("expected", "not_ended"),
-    [
-        pytest.param({"check", "unit", "assets"}, {"check", "unit", "assets", "real", "faults"}, id="at first"),
-        pytest.param({"real"}, {"check", "unit", "real", "faults"}, id="what waits goes next to what computes"),
-        pytest.param({"real", "faults"}, {"real", "faults"}, id="when all before has ended"),
-        pytest.param(set(), {"assets", "real", "faults"}, id="programs are still built"),
-    ],
+@cases(
+    "expected, not_ended",
+    ("at first", {"check", "unit", "assets"}, {"check", "unit", "assets", "real", "faults"}),
+    ("what waits goes next to what computes", {"real"}, {"check", "unit", "real", "faults"}),
+    ("when all before has ended", {"real", "faults"}, {"real", "faults"}),
+    ("programs are still built", set(), {"assets", "real", "faults"}),
 )
 def test_a_part_begins_when_those_before_it_have_ended(expected: set[str], not_ended: set[str]) -> None:
     left = [part for part in PARTS if part.name in not_ended]

@@ -9,6 +9,7 @@ import pytest
 from shared.errors import Retryable
 from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, DatedReading, SharedReadings
 from tests.builders import NOW
+from tests.depth import cases
 
 
 def never_sleeps(seconds: float) -> None:
@@ -99,9 +100,7 @@ def test_a_wait_ends_after_its_time_by_the_callers_clock_and_shows_for_what() ->
     assert slept == [PAUSE_SECONDS] * round(WAIT_SECONDS / PAUSE_SECONDS)
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"), [pytest.param(1, 3, id="as old as it may be"), pytest.param(2, 4, id="a second older")]
-)
+@cases("expected, seconds", ("as old as it may be", 1, 3), ("a second older", 2, 4))
 def test_a_recent_reading_stands_for_its_time_from_when_it_was_asked_for(expected: int, seconds: int) -> None:
     shared, later, age = SharedReadings(), NOW + timedelta(seconds=seconds), timedelta(seconds=3)
     numbers = iter((1, 2))

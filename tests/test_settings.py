@@ -5,6 +5,7 @@ import pytest
 from shared.errors import BadSettings
 from shared.settings import MOST_PASS_SECONDS, MOST_STEP_SECONDS, Settings, read_settings, variable
 from tests.builders import CLUSTER
+from tests.depth import cases
 
 MINIMAL = {"EBB_CLUSTER": CLUSTER}
 DATABASE = "EBB_FIRESTORE_DATABASE"
@@ -60,39 +61,35 @@ def test_every_variable_of_the_contract_is_read() -> None:
     assert set(everything) == {variable(name) for name in Settings.__dataclass_fields__}
 
 
-@pytest.mark.parametrize(
-    ("sentence", "name", "value"),
-    [
-        pytest.param("EBB_CLUSTER is not set.", "EBB_CLUSTER", "", id="no cluster"),
-        pytest.param("EBB_CLUSTER: 'prod' is not projects/", "EBB_CLUSTER", "prod", id="a cluster's bare name"),
-        pytest.param("EBB_CLUSTER: 'projects/p/zones/", "EBB_CLUSTER", "projects/p/zones/z/clusters/c", id="a zone's"),
-        pytest.param("EBB_TOPIC: 'orders' is not projects/", "EBB_TOPIC", "orders", id="a topic's bare name"),
-        pytest.param("EBB_REJECTED_TOPIC: 'r' is not", "EBB_REJECTED_TOPIC", "r", id="a rejected topic's bare name"),
-        pytest.param("EBB_RESULTS_TOPIC: 'r' is not", "EBB_RESULTS_TOPIC", "r", id="a results topic's bare name"),
-        pytest.param("EBB_STATE: 'redis' is neither", "EBB_STATE", "redis", id="an unknown store"),
-        pytest.param("EBB_STATE: 'sqlite:' is neither", "EBB_STATE", "sqlite:", id="sqlite without a path"),
-        pytest.param(
-            f"{DATABASE}: 'projects/p/ebb' is neither", DATABASE, "projects/p/ebb", id="half a database's name"
-        ),
-        pytest.param("EBB_POLICY: 'gs://b' names no object", "EBB_POLICY", "gs://b", id="a bucket without an object"),
-        pytest.param("EBB_POLICY: 'gs://b/' names no object", "EBB_POLICY", "gs://b/", id="a bucket with a slash"),
-        pytest.param("EBB_ENDPOINT: 'vpn' is not one of auto, dns", "EBB_ENDPOINT", "vpn", id="an unknown endpoint"),
-        pytest.param("EBB_GKE_API: 'x' is neither an http://", "EBB_GKE_API", "x", id="no address"),
-        pytest.param("EBB_GKE_API: 'https://x' is neither", "EBB_GKE_API", "https://x", id="an address over TLS"),
-        pytest.param("EBB_STEP_SECONDS: 'soon' is not a positive", "EBB_STEP_SECONDS", "soon", id="seconds in words"),
-        pytest.param("EBB_STEP_SECONDS: '0' is not a positive", "EBB_STEP_SECONDS", "0", id="no seconds"),
-        pytest.param("EBB_STEP_SECONDS: '-1' is not a positive", "EBB_STEP_SECONDS", "-1", id="seconds below nothing"),
-        pytest.param("EBB_PASS_SECONDS: '0' is not a positive", "EBB_PASS_SECONDS", "0", id="a lease of no seconds"),
-        pytest.param("EBB_INTERVAL_SECONDS: '5m' is not a", "EBB_INTERVAL_SECONDS", "5m", id="an interval in minutes"),
-        pytest.param("EBB_STEP_SECONDS: '14.9' is under 15 seconds", "EBB_STEP_SECONDS", "14.9", id="too short a step"),
-        pytest.param("EBB_STEP_SECONDS: 'nan' is not a positive", "EBB_STEP_SECONDS", "nan", id="seconds of no number"),
-        pytest.param("EBB_LOG_LEVEL: 'LOUD' is not one of DEBUG", "EBB_LOG_LEVEL", "LOUD", id="an unknown level"),
-        pytest.param("EBB_LOG_LEVEL: 'info' is not one of", "EBB_LOG_LEVEL", "info", id="a level in small letters"),
-        pytest.param("EBB_WEEKLY_SUMMARY: 'daily' is", "EBB_WEEKLY_SUMMARY", "daily", id="no week"),
-        pytest.param("EBB_WEEKLY_SUMMARY: 'mon 9 Mars' is", "EBB_WEEKLY_SUMMARY", "mon 9 Mars", id="no zone"),
-        pytest.param("EBB_WEEKLY_SUMMARY: 'mon 24 UTC' is", "EBB_WEEKLY_SUMMARY", "mon 24 UTC", id="no hour"),
-        pytest.param("EBB_DECISION_LOG: 'some' is not one of", "EBB_DECISION_LOG", "some", id="an unknown log"),
-    ],
+@cases(
+    "sentence, name, value",
+    ("no cluster", "EBB_CLUSTER is not set.", "EBB_CLUSTER", ""),
+    ("a cluster's bare name", "EBB_CLUSTER: 'prod' is not projects/", "EBB_CLUSTER", "prod"),
+    ("a zone's", "EBB_CLUSTER: 'projects/p/zones/", "EBB_CLUSTER", "projects/p/zones/z/clusters/c"),
+    ("a topic's bare name", "EBB_TOPIC: 'orders' is not projects/", "EBB_TOPIC", "orders"),
+    ("a rejected topic's bare name", "EBB_REJECTED_TOPIC: 'r' is not", "EBB_REJECTED_TOPIC", "r"),
+    ("a results topic's bare name", "EBB_RESULTS_TOPIC: 'r' is not", "EBB_RESULTS_TOPIC", "r"),
+    ("an unknown store", "EBB_STATE: 'redis' is neither", "EBB_STATE", "redis"),
+    ("sqlite without a path", "EBB_STATE: 'sqlite:' is neither", "EBB_STATE", "sqlite:"),
+    ("half a database's name", f"{DATABASE}: 'projects/p/ebb' is neither", DATABASE, "projects/p/ebb"),
+    ("a bucket without an object", "EBB_POLICY: 'gs://b' names no object", "EBB_POLICY", "gs://b"),
+    ("a bucket with a slash", "EBB_POLICY: 'gs://b/' names no object", "EBB_POLICY", "gs://b/"),
+    ("an unknown endpoint", "EBB_ENDPOINT: 'vpn' is not one of auto, dns", "EBB_ENDPOINT", "vpn"),
+    ("no address", "EBB_GKE_API: 'x' is neither an http://", "EBB_GKE_API", "x"),
+    ("an address over TLS", "EBB_GKE_API: 'https://x' is neither", "EBB_GKE_API", "https://x"),
+    ("seconds in words", "EBB_STEP_SECONDS: 'soon' is not a positive", "EBB_STEP_SECONDS", "soon"),
+    ("no seconds", "EBB_STEP_SECONDS: '0' is not a positive", "EBB_STEP_SECONDS", "0"),
+    ("seconds below nothing", "EBB_STEP_SECONDS: '-1' is not a positive", "EBB_STEP_SECONDS", "-1"),
+    ("a lease of no seconds", "EBB_PASS_SECONDS: '0' is not a positive", "EBB_PASS_SECONDS", "0"),
+    ("an interval in minutes", "EBB_INTERVAL_SECONDS: '5m' is not a", "EBB_INTERVAL_SECONDS", "5m"),
+    ("too short a step", "EBB_STEP_SECONDS: '14.9' is under 15 seconds", "EBB_STEP_SECONDS", "14.9"),
+    ("seconds of no number", "EBB_STEP_SECONDS: 'nan' is not a positive", "EBB_STEP_SECONDS", "nan"),
+    ("an unknown level", "EBB_LOG_LEVEL: 'LOUD' is not one of DEBUG", "EBB_LOG_LEVEL", "LOUD"),
+    ("a level in small letters", "EBB_LOG_LEVEL: 'info' is not one of", "EBB_LOG_LEVEL", "info"),
+    ("no week", "EBB_WEEKLY_SUMMARY: 'daily' is", "EBB_WEEKLY_SUMMARY", "daily"),
+    ("no zone", "EBB_WEEKLY_SUMMARY: 'mon 9 Mars' is", "EBB_WEEKLY_SUMMARY", "mon 9 Mars"),
+    ("no hour", "EBB_WEEKLY_SUMMARY: 'mon 24 UTC' is", "EBB_WEEKLY_SUMMARY", "mon 24 UTC"),
+    ("an unknown log", "EBB_DECISION_LOG: 'some' is not one of", "EBB_DECISION_LOG", "some"),
 )
 def test_a_bad_variable_has_its_sentence(sentence: str, name: str, value: str) -> None:
     with pytest.raises(BadSettings) as caught:
@@ -103,13 +100,11 @@ def test_a_bad_variable_has_its_sentence(sentence: str, name: str, value: str) -
     assert fault.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("project", "database", "written"),
-    [
-        pytest.param("functions", "ebb", "projects/functions/databases/ebb", id="a full name shows its project"),
-        pytest.param("my-project", "ebb", "ebb", id="a bare name lies next to the cluster"),
-        pytest.param("my-project", "(default)", "", id="nothing written"),
-    ],
+@cases(
+    "project, database, written",
+    ("a full name shows its project", "functions", "ebb", "projects/functions/databases/ebb"),
+    ("a bare name lies next to the cluster", "my-project", "ebb", "ebb"),
+    ("nothing written", "my-project", "(default)", ""),
 )
 def test_the_state_lies_where_its_name_shows(project: str, database: str, written: str) -> None:
     clusters = "projects/my-project/locations/europe-west1/clusters/prod"
@@ -141,7 +136,7 @@ def test_all_that_is_missing_is_shown_in_one_sentence() -> None:
     assert caught.value.faults == ("EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY.",)
 
 
-@pytest.mark.parametrize("value", [pytest.param("", id="empty"), pytest.param("  ", id="blank")])
+@cases("value", ("empty", ""), ("blank", "  "))
 def test_an_empty_variable_counts_as_not_given(value: str) -> None:
     assert read_settings({**MINIMAL, "EBB_STATE": value, "EBB_STEP_SECONDS": value}) == Settings(cluster=CLUSTER)
 
@@ -150,11 +145,11 @@ def test_spaces_around_a_value_do_not_count() -> None:
     assert read_settings({"EBB_CLUSTER": f" {CLUSTER}\n"}).cluster == CLUSTER
 
 
-@pytest.mark.parametrize("value", [pytest.param("3600", id="an hour"), pytest.param("inf", id="forever")])
+@cases("value", ("an hour", "3600"), ("forever", "inf"))
 def test_a_step_never_outlasts_its_delivery(value: str) -> None:
     assert read_settings({**MINIMAL, "EBB_STEP_SECONDS": value}).step_seconds == MOST_STEP_SECONDS
 
 
-@pytest.mark.parametrize("value", [pytest.param("86400", id="a day"), pytest.param("inf", id="forever")])
+@cases("value", ("a day", "86400"), ("forever", "inf"))
 def test_a_killed_pass_never_keeps_the_next_ones_out_for_long(value: str) -> None:
     assert read_settings({**MINIMAL, "EBB_PASS_SECONDS": value}).pass_seconds == MOST_PASS_SECONDS

@@ -1,7 +1,6 @@
 """What the check of words and sentences finds, and what it leaves."""
 
-import pytest
-
+from tests.depth import cases
 from tests.words import (
     Finding,
     Text,
@@ -17,16 +16,14 @@ LONG = "Word" + " word" * 25
 SHORT = "Word" + " word" * 24
 
 
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(["mended"], "The owner mended the budget.", id="an inflected form"),
-        pytest.param(["whoever"], "Whoever reads this", id="a capital"),
-        pytest.param(["comes to"], "What it comes\nto", id="words on two lines"),
-        pytest.param(["anew", "beside"], "Start anew beside the old pod.", id="each of two"),
-        pytest.param([], "An amended, renewed fencer offences", id="a part of another word"),
-        pytest.param([], "A key such as picture_at", id="a part of a key"),
-    ],
+@cases(
+    "expected, text",
+    ("an inflected form", ["mended"], "The owner mended the budget."),
+    ("a capital", ["whoever"], "Whoever reads this"),
+    ("words on two lines", ["comes to"], "What it comes\nto"),
+    ("each of two", ["anew", "beside"], "Start anew beside the old pod."),
+    ("a part of another word", [], "An amended, renewed fencer offences"),
+    ("a part of a key", [], "A key such as picture_at"),
 )
 def test_a_refused_word_is_found(expected: list[str], text: str) -> None:
     found = refused_words("page.md", [Text(1, text)])
@@ -40,24 +37,22 @@ def test_a_finding_names_its_line() -> None:
     assert [word.line for word in found] == [8]
 
 
-@pytest.mark.parametrize(
-    ("expected", "page"),
-    [
-        pytest.param(1, f"{LONG}.", id="26 words"),
-        pytest.param(0, f"{SHORT}.", id="25 words"),
-        pytest.param(0, f"{SHORT}. {SHORT}! {SHORT}? `{LONG}`", id="several sentences"),
-        pytest.param(1, f"{SHORT}; and so on.", id="a semicolon ends no sentence"),
-        pytest.param(1, f"{SHORT}\nand a second line", id="a sentence on two lines"),
-        pytest.param(0, f"{SHORT}\n\nand a second paragraph", id="two paragraphs"),
-        pytest.param(0, f"- {SHORT}\n- and a second item", id="two items"),
-        pytest.param(1, f"- {SHORT}\n  and its second line", id="the second line of an item"),
-        pytest.param(0, f"| {SHORT} | {SHORT} |", id="two cells"),
-        pytest.param(1, f"| word | {LONG} |", id="a long cell"),
-        pytest.param(0, f"```sh\n{LONG}\n```", id="a block of code"),
-        pytest.param(0, f"<!-- {LONG} -->", id="a comment"),
-        pytest.param(0, f"[{SHORT}](a/b.md)", id="the address of a link"),
-        pytest.param(0, f"{SHORT[5:]} `{LONG}`", id="a piece of code is one word"),
-    ],
+@cases(
+    "expected, page",
+    ("26 words", 1, f"{LONG}."),
+    ("25 words", 0, f"{SHORT}."),
+    ("several sentences", 0, f"{SHORT}. {SHORT}! {SHORT}? `{LONG}`"),
+    ("a semicolon ends no sentence", 1, f"{SHORT}; and so on."),
+    ("a sentence on two lines", 1, f"{SHORT}\nand a second line"),
+    ("two paragraphs", 0, f"{SHORT}\n\nand a second paragraph"),
+    ("two items", 0, f"- {SHORT}\n- and a second item"),
+    ("the second line of an item", 1, f"- {SHORT}\n  and its second line"),
+    ("two cells", 0, f"| {SHORT} | {SHORT} |"),
+    ("a long cell", 1, f"| word | {LONG} |"),
+    ("a block of code", 0, f"```sh\n{LONG}\n```"),
+    ("a comment", 0, f"<!-- {LONG} -->"),
+    ("the address of a link", 0, f"[{SHORT}](a/b.md)"),
+    ("a piece of code is one word", 0, f"{SHORT[5:]} `{LONG}`"),
 )
 def test_a_sentence_has_at_most_25_words(expected: int, page: str) -> None:
     assert len(list(long_sentences("page.md", blocks(page)))) == expected
@@ -87,14 +82,12 @@ def test_strings_of_a_script_are_read_without_its_names() -> None:
     assert of_javascript("told.picture = 'a b';\nsay(`at ${told.rest} c`, \"key\")") == [(1, "'a b'"), (2, "`at … c`")]
 
 
-@pytest.mark.parametrize(
-    ("expected", "excuse"),
-    [
-        pytest.param(True, ("docs/report.md", "picture"), id="of the file"),
-        pytest.param(True, ("docs/*.md", "picture"), id="of a pattern"),
-        pytest.param(False, ("docs/report.md", "fence"), id="of another word"),
-        pytest.param(False, ("docs/faq.md", "picture"), id="of another file"),
-    ],
+@cases(
+    "expected, excuse",
+    ("of the file", True, ("docs/report.md", "picture")),
+    ("of a pattern", True, ("docs/*.md", "picture")),
+    ("of another word", False, ("docs/report.md", "fence")),
+    ("of another file", False, ("docs/faq.md", "picture")),
 )
 def test_an_excuse_is_for_one_word_in_some_files(expected: bool, excuse: tuple[str, str]) -> None:
     finding = Finding("docs/report.md", 1, "picture", "")

@@ -7,6 +7,7 @@ import pytest
 from shared.adapters.compute import RegionCommitments
 from shared.errors import Retryable, Terminal
 from tests.adapters.scripted import Say, scripted
+from tests.depth import cases
 
 ROW = {"name": "a", "status": "ACTIVE", "plan": "TWELVE_MONTH", "resources": [{"type": "VCPU", "amount": "8"}]}
 PATH = "/compute/v1/projects/p/regions/europe-west4/commitments"
@@ -30,16 +31,14 @@ def refused(reason: str) -> Say:
     return Say(403, {"error": {"code": 403, "message": "no", "errors": [{"message": "no", "reason": reason}]}})
 
 
-@pytest.mark.parametrize(
-    ("failure", "sentence", "answers"),
-    [
-        pytest.param(Terminal, "pages", [Say(body={"nextPageToken": "more"})] * 30, id="pages without end"),
-        pytest.param(Retryable, "cannot be read", [Say(body={"items": [{"name": "a"}]})], id="no commitments"),
-        pytest.param(Retryable, "cannot be read", [Say(body=[])], id="no object"),
-        pytest.param(Retryable, "403", [refused("rateLimitExceeded")], id="too many calls: it passes"),
-        pytest.param(Terminal, "403", [refused("forbidden")], id="no right: it stays"),
-        pytest.param(Terminal, "403", [refused("accessNotConfigured")], id="an API that is not enabled: it stays"),
-    ],
+@cases(
+    "failure, sentence, answers",
+    ("pages without end", Terminal, "pages", [Say(body={"nextPageToken": "more"})] * 30),
+    ("no commitments", Retryable, "cannot be read", [Say(body={"items": [{"name": "a"}]})]),
+    ("no object", Retryable, "cannot be read", [Say(body=[])]),
+    ("too many calls: it passes", Retryable, "403", [refused("rateLimitExceeded")]),
+    ("no right: it stays", Terminal, "403", [refused("forbidden")]),
+    ("an API that is not enabled: it stays", Terminal, "403", [refused("accessNotConfigured")]),
 )
 def test_an_answer_that_is_no_list_has_its_name(failure: type[Exception], sentence: str, answers: list[Say]) -> None:
     with scripted() as script:

@@ -27,6 +27,7 @@ from shared.port_types import CLUSTER_KEY, drain_key, pool_key, run_key
 from tests.adapters.scripted import patience
 from tests.builders import CLUSTER as NAME
 from tests.builders import order
+from tests.depth import cases
 from tests.grpc_stand_in import GrpcStandIn
 from tests.real.emulators import FirestoreEmulator
 
@@ -58,15 +59,13 @@ def name(project: str, location: str, cluster: str) -> str:
     return f"projects/{project}/locations/{location}/clusters/{cluster}"
 
 
-@pytest.mark.parametrize(
-    ("expected", "key"),
-    [
-        pytest.param("clusters/p_l_c", CLUSTER_KEY, id="the cluster's own"),
-        pytest.param("clusters/p_l_c/pools/a-pool", pool_key("a-pool"), id="a pool"),
-        pytest.param("clusters/p_l_c/pools/%", pool_key(""), id="the nodes without a pool"),
-        pytest.param("clusters/p_l_c/drains/0a1b", drain_key("0a1b"), id="a drain"),
-        pytest.param("clusters/p_l_c/runs/2026-03-04T22:00:00Z", run_key("2026-03-04T22:00:00Z"), id="a tick"),
-    ],
+@cases(
+    "expected, key",
+    ("the cluster's own", "clusters/p_l_c", CLUSTER_KEY),
+    ("a pool", "clusters/p_l_c/pools/a-pool", pool_key("a-pool")),
+    ("the nodes without a pool", "clusters/p_l_c/pools/%", pool_key("")),
+    ("a drain", "clusters/p_l_c/drains/0a1b", drain_key("0a1b")),
+    ("a tick", "clusters/p_l_c/runs/2026-03-04T22:00:00Z", run_key("2026-03-04T22:00:00Z")),
 )
 def test_a_document_stands_where_the_design_shows(expected: str, key: object) -> None:
     assert expected == path(C, key)  # type: ignore[arg-type]  # a table of keys of several types
@@ -122,16 +121,14 @@ def state_at(host: str, monkeypatch: pytest.MonkeyPatch, call_seconds: float = 1
     return FirestoreState("p", f"ebb-{uuid4().hex[:8]}", NAME, call_seconds)
 
 
-@pytest.mark.parametrize(
-    ("expected", "status", "sentence"),
-    [
-        pytest.param(Terminal, "PERMISSION_DENIED", "roles/datastore.user", id="no permission"),
-        pytest.param(Terminal, "UNAUTHENTICATED", "roles/datastore.user", id="no identity"),
-        pytest.param(Terminal, "NOT_FOUND", "EBB_FIRESTORE_DATABASE", id="no such database"),
-        pytest.param(Retryable, "UNAVAILABLE", "Firestore database", id="an outage"),
-        pytest.param(Retryable, "DEADLINE_EXCEEDED", "Firestore database", id="too slow"),
-        pytest.param(Retryable, "INTERNAL", "Firestore database", id="a fault of the service"),
-    ],
+@cases(
+    "expected, status, sentence",
+    ("no permission", Terminal, "PERMISSION_DENIED", "roles/datastore.user"),
+    ("no identity", Terminal, "UNAUTHENTICATED", "roles/datastore.user"),
+    ("no such database", Terminal, "NOT_FOUND", "EBB_FIRESTORE_DATABASE"),
+    ("an outage", Retryable, "UNAVAILABLE", "Firestore database"),
+    ("too slow", Retryable, "DEADLINE_EXCEEDED", "Firestore database"),
+    ("a fault of the service", Retryable, "INTERNAL", "Firestore database"),
 )
 def test_every_refusal_is_named_in_every_call(
     expected: type[EbbError], status: str, sentence: str, monkeypatch: pytest.MonkeyPatch
@@ -165,7 +162,7 @@ def lossy(firestore_emulator: FirestoreEmulator) -> Iterator[GrpcStandIn]:
 
 @pytest.mark.emulator
 @pytest.mark.xdist_group("emulator")
-@pytest.mark.parametrize("fresh", [pytest.param(True, id="creating"), pytest.param(False, id="updating")])
+@cases("fresh", ("creating", True), ("updating", False))
 def test_a_write_whose_answer_was_lost_still_wins(
     lossy: GrpcStandIn, monkeypatch: pytest.MonkeyPatch, *, fresh: bool
 ) -> None:

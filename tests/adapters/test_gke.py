@@ -11,6 +11,7 @@ from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from shared.port_types import PoolsReading
 from tests.adapters.scripted import Say, Script, scripted
 from tests.builders import resources
+from tests.depth import cases
 
 HOUR = timedelta(hours=1)
 NAME = "projects/p/locations/europe-west4/clusters/c"
@@ -40,29 +41,24 @@ def autoscaling(**changes: Any) -> dict[str, Any]:
 BLUE_GREEN = {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "pool"),
-    [
-        pytest.param({"autoscaled": False}, {"autoscaling": {}}, id="not autoscaled"),
-        pytest.param({}, autoscaling(maxNodeCount=9), id="from zero"),
-        pytest.param({"min_per_zone": 2}, autoscaling(minNodeCount=2), id="a minimum per zone"),
-        pytest.param({"min_total": 3}, autoscaling(totalMinNodeCount=3), id="a minimum in total"),
-        pytest.param({"upgrading": True}, {"status": "RECONCILING"}, id="work under way"),
-        pytest.param({"upgrading": True}, {"status": "STOPPING"}, id="being deleted"),
-        pytest.param({"upgrading": True}, {"updateInfo": BLUE_GREEN}, id="a blue-green upgrade"),
-        pytest.param({"tpu_topology": "4x8"}, {"placementPolicy": {"tpuTopology": "4x8"}}, id="a slice of TPUs"),
-        pytest.param(
-            {"tpu_topology": "2x2x2"},
-            {"placementPolicy": {"policyName": "mine", "tpuTopology": "2x2x2"}},
-            id="a slice of TPUs by a policy of the user's",
-        ),
-        pytest.param({"queued": True}, {"queuedProvisioning": {"enabled": True}}, id="queued"),
-        pytest.param({"compact": True}, {"placementPolicy": {"type": "COMPACT"}}, id="placed close"),
-        pytest.param({"compact": True}, {"placementPolicy": {"policyName": "mine"}}, id="placed by the user's policy"),
-        pytest.param({"consolidation_delay": HOUR}, {"config": {"consolidationDelay": "3600s"}}, id="its own delay"),
-        pytest.param({}, {"status": "RUNNING", "updateInfo": {}}, id="in steady state"),
-    ],
-)
+@cases(
+    "expected, pool",
+    ("not autoscaled", {"autoscaled": False}, {"autoscaling": {}}),
+    ("from zero", {}, autoscaling(maxNodeCount=9)),
+    ("a minimum per zone", {"min_per_zone": 2}, autoscaling(minNodeCount=2)),
+    ("a minimum in total", {"min_total": 3}, autoscaling(totalMinNodeCount=3)),
+    ("work under way", {"upgrading": True}, {"status": "RECONCILING"}),
+    ("being deleted", {"upgrading": True}, {"status": "STOPPING"}),
+    ("a blue-green upgrade", {"upgrading": True}, {"updateInfo": BLUE_GREEN}),
+    ("a slice of TPUs", {"tpu_topology": "4x8"}, {"placementPolicy": {"tpuTopology": "4x8"}}),
+    ("a slice of TPUs by a policy of the user's", {"tpu_topology": "2x2x2"},
+     {"placementPolicy": {"policyName": "mine", "tpuTopology": "2x2x2"}}),
+    ("queued", {"queued": True}, {"queuedProvisioning": {"enabled": True}}),
+    ("placed close", {"compact": True}, {"placementPolicy": {"type": "COMPACT"}}),
+    ("placed by the user's policy", {"compact": True}, {"placementPolicy": {"policyName": "mine"}}),
+    ("its own delay", {"consolidation_delay": HOUR}, {"config": {"consolidationDelay": "3600s"}}),
+    ("in steady state", {}, {"status": "RUNNING", "updateInfo": {}}),
+)  # fmt: skip
 def test_a_pools_limits_are_read(api: Script, expected: dict[str, Any], pool: dict[str, Any]) -> None:
     api.says(Say(body=body({"name": "a", **autoscaling(), **pool})))
 
@@ -70,13 +66,11 @@ def test_a_pools_limits_are_read(api: Script, expected: dict[str, Any], pool: di
     assert api.calls == [("GET", f"/v1/{NAME}")]
 
 
-@pytest.mark.parametrize(
-    ("expected", "autoscaling_of_the_cluster"),
-    [
-        pytest.param("BALANCED", {}, id="unset"),
-        pytest.param("BALANCED", {"autoscalingProfile": "BALANCED"}, id="balanced"),
-        pytest.param("OPTIMIZE_UTILIZATION", {"autoscalingProfile": "OPTIMIZE_UTILIZATION"}, id="optimize-utilization"),
-    ],
+@cases(
+    "expected, autoscaling_of_the_cluster",
+    ("unset", "BALANCED", {}),
+    ("balanced", "BALANCED", {"autoscalingProfile": "BALANCED"}),
+    ("optimize-utilization", "OPTIMIZE_UTILIZATION", {"autoscalingProfile": "OPTIMIZE_UTILIZATION"}),
 )
 def test_the_autoscaling_profile_is_read(
     api: Script, expected: str, autoscaling_of_the_cluster: dict[str, str]
@@ -86,21 +80,19 @@ def test_the_autoscaling_profile_is_read(
     assert gke(api).read().profile == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "limits"),
-    [
-        pytest.param(NOTHING, None, id="no auto-provisioning"),
-        pytest.param(
-            resources(20, 64),
-            [
-                {"resourceType": "cpu", "minimum": "20", "maximum": "200"},
-                {"resourceType": "memory", "minimum": "64", "maximum": "900"},
-                {"resourceType": "nvidia-tesla-t4", "minimum": "1", "maximum": "4"},
-            ],
-            id="cores and gigabytes",
-        ),
-        pytest.param(NOTHING, [{"resourceType": "cpu", "maximum": "200"}], id="maximums alone"),
-    ],
+@cases(
+    "expected, limits",
+    ("no auto-provisioning", NOTHING, None),
+    (
+        "cores and gigabytes",
+        resources(20, 64),
+        [
+            {"resourceType": "cpu", "minimum": "20", "maximum": "200"},
+            {"resourceType": "memory", "minimum": "64", "maximum": "900"},
+            {"resourceType": "nvidia-tesla-t4", "minimum": "1", "maximum": "4"},
+        ],
+    ),
+    ("maximums alone", NOTHING, [{"resourceType": "cpu", "maximum": "200"}]),
 )
 def test_what_the_autoscaler_keeps_at_least_is_read(api: Script, expected: Resources, limits: Any) -> None:
     given = {} if limits is None else {"enableNodeAutoprovisioning": True, "resourceLimits": limits}
@@ -117,17 +109,15 @@ def cluster(**changes: Any) -> Say:
     return Say(body=body(**changes))
 
 
-@pytest.mark.parametrize(
-    ("expected", "sentence", "say"),
-    [
-        pytest.param(Terminal, "GKE API", refusal(404), id="not found"),
-        pytest.param(Terminal, r"denied.*container\.clusters\.get", refusal(403), id="not allowed"),
-        pytest.param(Retryable, "GKE API", refusal(503), id="unavailable"),
-        pytest.param(Retryable, "GKE API", refusal(429), id="over quota"),
-        pytest.param(Retryable, "GKE API", Say(body=b"<html>"), id="an answer that is none of GKE's"),
-        pytest.param(Terminal, "is an Autopilot cluster: its", cluster(autopilot={"enabled": True}), id="Autopilot"),
-        pytest.param(Terminal, "CA cert", cluster(masterAuth={"clusterCaCertificate": "%%%"}), id="an odd CA"),
-    ],
+@cases(
+    "expected, sentence, say",
+    ("not found", Terminal, "GKE API", refusal(404)),
+    ("not allowed", Terminal, r"denied.*container\.clusters\.get", refusal(403)),
+    ("unavailable", Retryable, "GKE API", refusal(503)),
+    ("over quota", Retryable, "GKE API", refusal(429)),
+    ("an answer that is none of GKE's", Retryable, "GKE API", Say(body=b"<html>")),
+    ("Autopilot", Terminal, "is an Autopilot cluster: its", cluster(autopilot={"enabled": True})),
+    ("an odd CA", Terminal, "CA cert", cluster(masterAuth={"clusterCaCertificate": "%%%"})),
 )
 def test_every_failure_has_its_name(api: Script, expected: type[EbbError], sentence: str, say: Say) -> None:
     api.says(say)
@@ -159,16 +149,14 @@ def control_plane(*, dns: bool = False, public: bool = False, private: bool = Fa
     return body(controlPlaneEndpointsConfig=config, endpoint=endpoint)
 
 
-@pytest.mark.parametrize(
-    ("expected", "mode", "given"),
-    [
-        pytest.param(DNS, "auto", {"dns": True, "public": True, "private": True}, id="auto: dns where it is open"),
-        pytest.param(PUBLIC, "auto", {"public": True, "private": True}, id="auto: public next"),
-        pytest.param(PRIVATE, "auto", {"private": True}, id="auto: private where it is all there is"),
-        pytest.param(DNS, "dns", {"dns": True, "public": True}, id="dns"),
-        pytest.param(PUBLIC, "public", {"dns": True, "public": True}, id="public"),
-        pytest.param(PRIVATE, "private", {"dns": True, "public": True, "private": True}, id="private"),
-    ],
+@cases(
+    "expected, mode, given",
+    ("auto: dns where it is open", DNS, "auto", {"dns": True, "public": True, "private": True}),
+    ("auto: public next", PUBLIC, "auto", {"public": True, "private": True}),
+    ("auto: private where it is all there is", PRIVATE, "auto", {"private": True}),
+    ("dns", DNS, "dns", {"dns": True, "public": True}),
+    ("public", PUBLIC, "public", {"dns": True, "public": True}),
+    ("private", PRIVATE, "private", {"dns": True, "public": True, "private": True}),
 )
 def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: str, given: dict[str, bool]) -> None:
     api.says(Say(body=control_plane(**given)))
@@ -176,14 +164,12 @@ def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: 
     assert gke(api).endpoint(mode) == expected
 
 
-@pytest.mark.parametrize(
-    ("mode", "given"),
-    [
-        pytest.param("dns", {"public": True}, id="dns is closed"),
-        pytest.param("private", {"dns": True}, id="no private endpoint"),
-        pytest.param("public", {"private": True}, id="the only IP endpoint is private"),
-        pytest.param("auto", {}, id="none at all"),
-    ],
+@cases(
+    "mode, given",
+    ("dns is closed", "dns", {"public": True}),
+    ("no private endpoint", "private", {"dns": True}),
+    ("the only IP endpoint is private", "public", {"private": True}),
+    ("none at all", "auto", {}),
 )
 def test_an_endpoint_that_is_not_there_is_refused_with_a_remedy(api: Script, mode: str, given: dict[str, bool]) -> None:
     api.says(Say(body=control_plane(**given)))

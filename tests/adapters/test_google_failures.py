@@ -21,30 +21,29 @@ from shared.adapters.pubsub import PubSubOrders
 from shared.adapters.storage import BucketPolicy
 from shared.core.policy.parsing import parse
 from shared.errors import EbbError, Retryable, Stale, Terminal
+from tests.depth import cases
 
 SERVICE = Service("Firestore database ebb", "Check the role.")
 
 
-@pytest.mark.parametrize(
-    ("expected", "guarded", "error"),
-    [
-        pytest.param(Retryable, Retryable, api.ServiceUnavailable, id="not there"),
-        pytest.param(Retryable, Retryable, api.DeadlineExceeded, id="too slow"),
-        pytest.param(Retryable, Retryable, api.InternalServerError, id="a fault of the service"),
-        pytest.param(Retryable, Retryable, api.ResourceExhausted, id="out of quota"),
-        pytest.param(Retryable, Stale, api.Aborted, id="too much contention"),
-        pytest.param(Retryable, Stale, api.AlreadyExists, id="somebody created it first"),
-        pytest.param(Retryable, Retryable, partial(api.RetryError, cause=None), id="retried until the time was over"),
-        pytest.param(Retryable, Retryable, auth.TransportError, id="metadata server out of reach"),
-        pytest.param(Retryable, Retryable, auth.RefreshError, id="token not refreshed"),
-        pytest.param(Retryable, Retryable, requests.ConnectionError, id="connection refused"),
-        pytest.param(Retryable, Retryable, TimeoutError, id="socket timeout"),
-        pytest.param(Terminal, Terminal, api.PermissionDenied, id="no permission"),
-        pytest.param(Terminal, Terminal, api.Unauthenticated, id="no valid identity"),
-        pytest.param(Terminal, Stale, api.NotFound, id="no such database, or somebody deleted the document"),
-        pytest.param(Terminal, Stale, api.FailedPrecondition, id="somebody wrote first"),
-        pytest.param(Terminal, Terminal, api.InvalidArgument, id="a request that will never be taken"),
-    ],
+@cases(
+    "expected, guarded, error",
+    ("not there", Retryable, Retryable, api.ServiceUnavailable),
+    ("too slow", Retryable, Retryable, api.DeadlineExceeded),
+    ("a fault of the service", Retryable, Retryable, api.InternalServerError),
+    ("out of quota", Retryable, Retryable, api.ResourceExhausted),
+    ("too much contention", Retryable, Stale, api.Aborted),
+    ("somebody created it first", Retryable, Stale, api.AlreadyExists),
+    ("retried until the time was over", Retryable, Retryable, partial(api.RetryError, cause=None)),
+    ("metadata server out of reach", Retryable, Retryable, auth.TransportError),
+    ("token not refreshed", Retryable, Retryable, auth.RefreshError),
+    ("connection refused", Retryable, Retryable, requests.ConnectionError),
+    ("socket timeout", Retryable, Retryable, TimeoutError),
+    ("no permission", Terminal, Terminal, api.PermissionDenied),
+    ("no valid identity", Terminal, Terminal, api.Unauthenticated),
+    ("no such database, or somebody deleted the document", Terminal, Stale, api.NotFound),
+    ("somebody wrote first", Terminal, Stale, api.FailedPrecondition),
+    ("a request that will never be taken", Terminal, Terminal, api.InvalidArgument),
 )
 def test_a_failure_has_one_name_and_keeps_its_cause_and_a_lost_precondition_is_the_world_having_changed(
     expected: type[EbbError], guarded: type[EbbError], error: Any
@@ -70,20 +69,14 @@ def revoked(text: str) -> Exception:
     return auth.RefreshError(text, {"error": "invalid_grant"})  # type: ignore[no-untyped-call]  # google's is untyped
 
 
-@pytest.mark.parametrize(
-    ("expected", "error", "text"),
-    [
-        pytest.param(f"({REVOKED})", revoked, REVOKED, id="a revoked login"),
-        pytest.param("(Ask again)", auth.RefreshError, "Ask again. Please run something.", id="an expired login"),
-        pytest.param("(Ask again)", api.ServiceUnavailable, f"{BY_GRPC}Ask again. Please run it.", id="one of gRPC"),
-        pytest.param(
-            f"({REVOKED})",
-            partial(api.RetryError, cause=None),
-            f"Timeout; {BY_GRPC}{REVOKED}",
-            id="one that was retried until the time was over",
-        ),
-    ],
-)
+@cases(
+    "expected, error, text",
+    ("a revoked login", f"({REVOKED})", revoked, REVOKED),
+    ("an expired login", "(Ask again)", auth.RefreshError, "Ask again. Please run something."),
+    ("one of gRPC", "(Ask again)", api.ServiceUnavailable, f"{BY_GRPC}Ask again. Please run it."),
+    ("one that was retried until the time was over", f"({REVOKED})", partial(api.RetryError, cause=None),
+     f"Timeout; {BY_GRPC}{REVOKED}"),
+)  # fmt: skip
 def test_a_lost_login_is_one_sentence_and_the_command_to_run_stands_next_to_it(
     expected: str, error: Any, text: str
 ) -> None:
@@ -149,9 +142,7 @@ def nothing_found_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     found_credentials.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("expected", "service"), [pytest.param(Retryable, "ebb", id="in a function"), pytest.param(Terminal, "", id="not")]
-)
+@cases("expected, service", ("in a function", Retryable, "ebb"), ("not", Terminal, ""))
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_metadata_server_that_is_late_is_an_outage_in_a_function_alone(
     expected: type[EbbError], service: str, client: Callable[[], object], monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,7 @@ from shared.errors import BadSettings, EbbError, Forbidden, Gone, Retryable, Ter
 from tests.adapters.certificates import DAY, Authority
 from tests.adapters.scripted import Say, Script, access_to, kubeconfig, no_wait, scripted, status
 from tests.builders import NOW
+from tests.depth import cases
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 HOUR = timedelta(hours=1)
@@ -68,13 +69,11 @@ def test_every_call_asks_for_the_token_and_a_valid_one_is_kept(api: Script) -> N
     assert tokens_sent(api) == ["Bearer token-1", "Bearer token-1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "later"),
-    [
-        pytest.param("Bearer token-1", timedelta(minutes=54), id="well before its end"),
-        pytest.param("Bearer token-2", timedelta(minutes=56), id="just before its end"),
-        pytest.param("Bearer token-2", timedelta(hours=2), id="after its end"),
-    ],
+@cases(
+    "expected, later",
+    ("well before its end", "Bearer token-1", timedelta(minutes=54)),
+    ("just before its end", "Bearer token-2", timedelta(minutes=56)),
+    ("after its end", "Bearer token-2", timedelta(hours=2)),
 )
 def test_a_token_is_renewed_before_it_runs_out(api: Script, expected: str, later: timedelta) -> None:
     tokens = Tokens()
@@ -96,13 +95,11 @@ def test_a_token_that_the_cluster_refuses_is_renewed_although_it_looks_valid(api
     assert tokens_sent(api) == ["Bearer token-1", "Bearer token-2"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "failure"),
-    [
-        pytest.param(Retryable, failing(exceptions.TransportError), id="Google does not answer"),
-        pytest.param(Retryable, failing(exceptions.RefreshError), id="the refresh failed"),
-        pytest.param(Terminal, failing(exceptions.DefaultCredentialsError), id="there is no identity"),
-    ],
+@cases(
+    "expected, failure",
+    ("Google does not answer", Retryable, failing(exceptions.TransportError)),
+    ("the refresh failed", Retryable, failing(exceptions.RefreshError)),
+    ("there is no identity", Terminal, failing(exceptions.DefaultCredentialsError)),
 )
 def test_a_token_that_cannot_be_had_is_a_named_failure(
     api: Script, expected: type[EbbError], failure: Exception
@@ -133,10 +130,8 @@ OLD: Mapping[str, Any] = {"identifies_keys": False}
 
 
 @pytest.mark.usefixtures("strict_by_default")
-@pytest.mark.parametrize("shown", [pytest.param({}, id="a new certificate"), pytest.param(OLD, id="an old one")])
-@pytest.mark.parametrize(
-    "is_given", [pytest.param(True, id="the cluster's CA"), pytest.param(False, id="the system's")]
-)
+@cases("shown", ("a new certificate", {}), ("an old one", OLD))
+@cases("is_given", ("the cluster's CA", True), ("the system's", False))
 def test_every_python_accepts_what_kubectl_accepts(
     tmp_path: Path, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch, *, is_given: bool
 ) -> None:
@@ -149,13 +144,11 @@ def test_every_python_accepts_what_kubectl_accepts(
         assert ask_by_gke(script, ca.pem if is_given else None)
 
 
-@pytest.mark.parametrize(
-    ("why", "vouches", "shown"),
-    [
-        pytest.param("IP address mismatch", "ca", {"address": "127.0.0.2"}, id="of another address"),
-        pytest.param("unable to get local issuer", "other", {}, id="of another CA"),
-        pytest.param("certificate has expired", "ca", {"ends_in": -DAY}, id="that has expired"),
-    ],
+@cases(
+    "why, vouches, shown",
+    ("of another address", "IP address mismatch", "ca", {"address": "127.0.0.2"}),
+    ("of another CA", "unable to get local issuer", "other", {}),
+    ("that has expired", "certificate has expired", "ca", {"ends_in": -DAY}),
 )
 def test_an_old_certificate_is_still_refused(tmp_path: Path, why: str, vouches: str, shown: dict[str, Any]) -> None:
     by_name = {name: Authority(tmp_path, name) for name in ("ca", "other")}
@@ -171,15 +164,13 @@ def ask_by_gke(script: Script, ca_pem: str | None) -> bytes:
     return KubernetesClient(from_gke(endpoint, Tokens(), lambda: None, lambda: NOW)).ask(GET)
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
-    [
-        pytest.param(None, id="not there"),
-        pytest.param("", id="empty"),
-        pytest.param("{a: [", id="no YAML"),
-        pytest.param("[1, 2]", id="another shape"),
-        pytest.param("clusters: 5\ncurrent-context: here\ncontexts: x\nusers: {}", id="another shape inside"),
-    ],
+    ("not there", None),
+    ("empty", ""),
+    ("no YAML", "{a: ["),
+    ("another shape", "[1, 2]"),
+    ("another shape inside", "clusters: 5\ncurrent-context: here\ncontexts: x\nusers: {}"),
 )
 def test_a_bad_kubeconfig_is_one_sentence_with_its_path(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "kubeconfig"
@@ -230,12 +221,10 @@ def test_a_right_is_what_the_api_server_shows(api: Script, allowed: bool) -> Non
 ROLE = {"kind": "ClusterRole", "rules": [{"verbs": ["get"]}]}
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer"),
-    [
-        pytest.param(ROLE, Say(body=ROLE), id="there"),
-        pytest.param(None, Say(404, status(404, "not found")), id="not there"),
-    ],
+@cases(
+    "expected, answer",
+    ("there", ROLE, Say(body=ROLE)),
+    ("not there", None, Say(404, status(404, "not found"))),
 )
 def test_what_stands_is_returned_as_it_is(api: Script, expected: object, answer: Say) -> None:
     api.says(answer)
@@ -252,15 +241,13 @@ def stands(reviewer: AccessReviews) -> object:
     return reviewer.standing("admissionregistration.k8s.io", "validatingadmissionpolicies", "ebb-drainer-nodes")
 
 
-@pytest.mark.parametrize(
-    ("expected", "asks", "answer"),
-    [
-        pytest.param(Gone, may, Say(404, status(404, "not found")), id="an API server that reviews nothing"),
-        pytest.param(Terminal, may, Say(403, status(403, "no")), id="a refusal"),
-        pytest.param(Terminal, may, Say(201, {"status": {"allowed": "perhaps"}}), id="nonsense of a right"),
-        pytest.param(Forbidden, stands, Say(403, status(403, "no")), id="what stands may not be seen"),
-        pytest.param(Terminal, stands, Say(body=["no", "object"]), id="nonsense of what stands"),
-    ],
+@cases(
+    "expected, asks, answer",
+    ("an API server that reviews nothing", Gone, may, Say(404, status(404, "not found"))),
+    ("a refusal", Terminal, may, Say(403, status(403, "no"))),
+    ("nonsense of a right", Terminal, may, Say(201, {"status": {"allowed": "perhaps"}})),
+    ("what stands may not be seen", Forbidden, stands, Say(403, status(403, "no"))),
+    ("nonsense of what stands", Terminal, stands, Say(body=["no", "object"])),
 )
 def test_what_cannot_be_asked_is_named(
     api: Script, expected: type[Exception], asks: Callable[[AccessReviews], object], answer: Say
@@ -271,12 +258,10 @@ def test_what_cannot_be_asked_is_named(
         asks(reviews(api))
 
 
-@pytest.mark.parametrize(
-    ("expected", "answers"),
-    [
-        pytest.param(False, [Say(404, status(404, "not found"))], id="no such group"),
-        pytest.param(True, [Say(body={"versions": [{"version": "v1"}]}), Say(body=KINDS)], id="the kind"),
-    ],
+@cases(
+    "expected, answers",
+    ("no such group", False, [Say(404, status(404, "not found"))]),
+    ("the kind", True, [Say(body={"versions": [{"version": "v1"}]}), Say(body=KINDS)]),
 )
 def test_a_cluster_shows_which_kinds_it_has(api: Script, expected: bool, answers: list[Say]) -> None:
     api.says(*answers)

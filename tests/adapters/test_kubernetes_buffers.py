@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import msgspec
-import pytest
 
 from functions.cli.dumps.anonymize.objects import KINDS
 from functions.cli.dumps.anonymize.rules import Namer
@@ -19,6 +18,7 @@ from shared.core.cluster.autoscaling import NO_BUFFERS, NO_CLASSES, AutoscalingP
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, status
 from tests.builders import resources
+from tests.depth import cases
 
 _, BUFFER_GROUP, CLASS_GROUP = GROUPS
 BUFFERS, CLASSES, TEMPLATES = (
@@ -94,24 +94,16 @@ def test_a_chunk_asks_for_what_its_template_asks_for(api: Script, cluster: Kuber
     assert (found.chunk.labels, buffer_of(found.chunk)) == ({"app": "web"}, "shop/web")
 
 
-@pytest.mark.parametrize(
-    ("given", "chunks"),
-    [
-        pytest.param(buffer(), 3, id="as many as its status shows"),
-        pytest.param(buffer(replicas=None), 0, id="none before the autoscaler has seen it"),
-        pytest.param(buffer(replicas=0), 0, id="none of an empty one"),
-        pytest.param(buffer(podTemplateRef=None), 0, id="none without a template"),
-        pytest.param(buffer(podTemplateRef={"name": "gone"}), 0, id="none of a template that is not there"),
-        pytest.param(
-            buffer(conditions=[{"type": "ReadyForProvisioning", "status": "False"}]), 0, id="none that it refuses"
-        ),
-        pytest.param(
-            buffer(spec={"provisioningStrategy": "buffer.gke.io/standby-capacity"}), 0, id="none on suspended machines"
-        ),
-        pytest.param(
-            buffer(provisioningStrategy="buffer.x-k8s.io/active-capacity"), 3, id="those of the active strategy"
-        ),
-    ],
+@cases(
+    "given, chunks",
+    ("as many as its status shows", buffer(), 3),
+    ("none before the autoscaler has seen it", buffer(replicas=None), 0),
+    ("none of an empty one", buffer(replicas=0), 0),
+    ("none without a template", buffer(podTemplateRef=None), 0),
+    ("none of a template that is not there", buffer(podTemplateRef={"name": "gone"}), 0),
+    ("none that it refuses", buffer(conditions=[{"type": "ReadyForProvisioning", "status": "False"}]), 0),
+    ("none on suspended machines", buffer(spec={"provisioningStrategy": "buffer.gke.io/standby-capacity"}), 0),
+    ("those of the active strategy", buffer(provisioningStrategy="buffer.x-k8s.io/active-capacity"), 3),
 )
 def test_what_the_autoscaler_holds_is_what_counts(
     api: Script, cluster: KubernetesCluster, given: Any, chunks: int
@@ -147,20 +139,13 @@ def test_what_the_autoscaler_has_made_of_a_compute_class_is_not_counted_twice(
 FORBIDDEN = Say(403, status(403, "forbidden"))
 
 
-@pytest.mark.parametrize(
-    ("said", "unread"),
-    [
-        pytest.param(
-            [versions("v1beta1"), served("capacitybuffers"), FORBIDDEN, NO_GROUP], "capacitybuffers", id="buffers"
-        ),
-        pytest.param([NO_GROUP, versions("v1"), served("computeclasses"), FORBIDDEN], "computeclasses", id="classes"),
-        pytest.param(
-            [versions("v1beta1"), served("capacitybuffers"), listed(buffer()), NO_GROUP, FORBIDDEN],
-            "podtemplates",
-            id="templates",
-        ),
-    ],
-)
+@cases(
+    "said, unread",
+    ("buffers", [versions("v1beta1"), served("capacitybuffers"), FORBIDDEN, NO_GROUP], "capacitybuffers"),
+    ("classes", [NO_GROUP, versions("v1"), served("computeclasses"), FORBIDDEN], "computeclasses"),
+    ("templates", [versions("v1beta1"), served("capacitybuffers"), listed(buffer()), NO_GROUP, FORBIDDEN],
+     "podtemplates"),
+)  # fmt: skip
 def test_a_list_that_we_may_not_read_is_named(
     api: Script, cluster: KubernetesCluster, said: list[Say], unread: str
 ) -> None:
@@ -186,27 +171,17 @@ def with_odd_template() -> list[Any]:
     return [template(), odd]
 
 
-@pytest.mark.parametrize(
-    ("fault", "buffers", "classes", "templates"),
-    [
-        pytest.param(
-            r"capacitybuffers shop/odd: .*status\.replicas",
-            [buffer(), buffer("odd", replicas="three")], [], [template()], id="a buffer",
-        ),
-        pytest.param(
-            r"CapacityBuffer shop/odd: template\.spec",
-            [buffer(), buffer("odd", podTemplateRef={"name": "odd"})], [], with_odd_template(), id="a template",
-        ),
-        pytest.param(
-            r"ComputeClass odd: 'many' is not a quantity",
-            [buffer()], [compute_class("odd", NO_AMOUNT)], [template()], id="the limits of a class",
-        ),
-        pytest.param(
-            r"computeclasses odd: .*buffers",
-            [buffer()], [{"metadata": {"name": "odd"}, "spec": {"buffers": 3}}], [template()], id="a class",
-        ),
-        pytest.param(r"capacitybuffers without a name: ", [buffer(), {"metadata": 3}], [], [template()], id="nameless"),
-    ],
+@cases(
+    "fault, buffers, classes, templates",
+    ("a buffer", r"capacitybuffers shop/odd: .*status\.replicas", [buffer(), buffer("odd", replicas="three")], [],
+     [template()]),
+    ("a template", r"CapacityBuffer shop/odd: template\.spec",
+     [buffer(), buffer("odd", podTemplateRef={"name": "odd"})], [], with_odd_template()),
+    ("the limits of a class", r"ComputeClass odd: 'many' is not a quantity", [buffer()],
+     [compute_class("odd", NO_AMOUNT)], [template()]),
+    ("a class", r"computeclasses odd: .*buffers", [buffer()], [{"metadata": {"name": "odd"}, "spec": {"buffers": 3}}],
+     [template()]),
+    ("nameless", r"capacitybuffers without a name: ", [buffer(), {"metadata": 3}], [], [template()]),
 )  # fmt: skip
 def test_what_cannot_be_read_is_named_and_the_others_count(
     api: Script, cluster: KubernetesCluster, fault: str, buffers: list[Any], classes: list[Any], templates: list[Any]
@@ -234,52 +209,46 @@ def read(said: Any) -> AutoscalingPolicy:
     return autoscaling_policy(msgspec.json.decode(text, type=buffer_objects.ComputeClass))
 
 
-@pytest.mark.parametrize(
-    ("expected", "said"),
-    [
-        pytest.param(AutoscalingPolicy(), None, id="nothing: the profile's"),
-        pytest.param(AutoscalingPolicy(), {}, id="an empty block"),
-        pytest.param(REAPS, REAPER, id="a reaper"),
-        pytest.param(AutoscalingPolicy(threshold=Fraction(7, 20), gpu_threshold=Fraction(1)),
-                     {"consolidationThreshold": 35, "gpuConsolidationThreshold": 100}, id="percents"),
-        pytest.param(AutoscalingPolicy(delay=timedelta(days=1)), {"consolidationDelayMinutes": 1440}, id="a day"),
-    ],
+@cases(
+    "expected, said",
+    ("nothing: the profile's", AutoscalingPolicy(), None),
+    ("an empty block", AutoscalingPolicy(), {}),
+    ("a reaper", REAPS, REAPER),
+    ("percents", AutoscalingPolicy(threshold=Fraction(7, 20), gpu_threshold=Fraction(1)),
+     {"consolidationThreshold": 35, "gpuConsolidationThreshold": 100}),
+    ("a day", AutoscalingPolicy(delay=timedelta(days=1)), {"consolidationDelayMinutes": 1440}),
 )  # fmt: skip
 def test_percents_become_shares_and_minutes_times(expected: AutoscalingPolicy, said: Any) -> None:
     assert read(said) == expected
 
 
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        pytest.param(f"consolidationThreshold is '50%': it takes percent from 0 to 100; {HOLDS}",
-                     {"consolidationThreshold": "50%"}, id="a unit"),
-        pytest.param(f"consolidationThreshold is 101: it takes percent from 0 to 100; {HOLDS}",
-                     {"consolidationThreshold": 101}, id="too much"),
-        pytest.param(f"gpuConsolidationThreshold is -1: it takes percent from 0 to 100; {HOLDS}",
-                     {"gpuConsolidationThreshold": -1}, id="too little"),
-        pytest.param(f"consolidationThreshold is True: it takes percent from 0 to 100; {HOLDS}",
-                     {"consolidationThreshold": True}, id="true is no number"),
-        pytest.param(f"consolidationDelayMinutes is 0: it takes minutes from 1 to 1440; {HOLDS}",
-                     {"consolidationDelayMinutes": 0}, id="no time at all"),
-        pytest.param(f"consolidationDelayMinutes is 1.5: it takes minutes from 1 to 1440; {HOLDS}",
-                     {"consolidationDelayMinutes": 1.5}, id="a part of a minute"),
-        pytest.param("autoscalingPolicy is 'fast', not an object; the profile's values hold.", "fast", id="no object"),
-    ],
+@cases(
+    "fault, said",
+    ("a unit", f"consolidationThreshold is '50%': it takes percent from 0 to 100; {HOLDS}",
+     {"consolidationThreshold": "50%"}),
+    ("too much", f"consolidationThreshold is 101: it takes percent from 0 to 100; {HOLDS}",
+     {"consolidationThreshold": 101}),
+    ("too little", f"gpuConsolidationThreshold is -1: it takes percent from 0 to 100; {HOLDS}",
+     {"gpuConsolidationThreshold": -1}),
+    ("true is no number", f"consolidationThreshold is True: it takes percent from 0 to 100; {HOLDS}",
+     {"consolidationThreshold": True}),
+    ("no time at all", f"consolidationDelayMinutes is 0: it takes minutes from 1 to 1440; {HOLDS}",
+     {"consolidationDelayMinutes": 0}),
+    ("a part of a minute", f"consolidationDelayMinutes is 1.5: it takes minutes from 1 to 1440; {HOLDS}",
+     {"consolidationDelayMinutes": 1.5}),
+    ("no object", "autoscalingPolicy is 'fast', not an object; the profile's values hold.", "fast"),
 )  # fmt: skip
 def test_what_is_not_of_the_apis_shape_is_a_sentence_and_the_profile_holds(fault: str, said: Any) -> None:
     assert read(said) == AutoscalingPolicy(faults=(fault,))
 
 
-@pytest.mark.parametrize(
-    ("expected", "said"),
-    [
-        pytest.param(NO_CLASSES, [NO_GROUP], id="a cluster without the kind"),
-        pytest.param(ComputeClasses({"web": REAPS}), [versions("v1"), served("computeclasses"),
-                     listed(of_class("web", REAPER))], id="one of them"),
-        pytest.param(ComputeClasses(unread=True), [versions("v1"), served("computeclasses"),
-                     Say(403, status(403, "forbidden"))], id="some that may not be read"),
-    ],
+@cases(
+    "expected, said",
+    ("a cluster without the kind", NO_CLASSES, [NO_GROUP]),
+    ("one of them", ComputeClasses({"web": REAPS}),
+     [versions("v1"), served("computeclasses"), listed(of_class("web", REAPER))]),
+    ("some that may not be read", ComputeClasses(unread=True),
+     [versions("v1"), served("computeclasses"), Say(403, status(403, "forbidden"))]),
 )  # fmt: skip
 def test_the_classes_are_found_by_discovery(
     api: Script, cluster: KubernetesCluster, expected: ComputeClasses, said: list[Say]

@@ -11,6 +11,7 @@ from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, scripted, status
+from tests.depth import cases
 from tests.real.waiting import until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
@@ -25,19 +26,17 @@ def page(*items: dict[str, Any], after: str = "") -> Say:
     return Say(body={"kind": "List", "metadata": {"continue": after} if after else {}, "items": list(items)})
 
 
-@pytest.mark.parametrize(
-    ("expected", "code"),
-    [
-        pytest.param(Gone, 404, id="not there"),
-        pytest.param(Stale, 409, id="conflict"),
-        pytest.param(Forbidden, 403, id="not allowed"),
-        pytest.param(Terminal, 422, id="invalid"),
-        pytest.param(Terminal, 400, id="bad request"),
-        pytest.param(Retryable, 429, id="too many requests"),
-        pytest.param(Retryable, 500, id="server error"),
-        pytest.param(Retryable, 503, id="unavailable"),
-        pytest.param(Retryable, 504, id="gateway timeout"),
-    ],
+@cases(
+    "expected, code",
+    ("not there", Gone, 404),
+    ("conflict", Stale, 409),
+    ("not allowed", Forbidden, 403),
+    ("invalid", Terminal, 422),
+    ("bad request", Terminal, 400),
+    ("too many requests", Retryable, 429),
+    ("server error", Retryable, 500),
+    ("unavailable", Retryable, 503),
+    ("gateway timeout", Retryable, 504),
 )
 def test_every_code_has_its_named_failure(api: Script, expected: type[EbbError], code: int) -> None:
     api.says(*Say(code, status(code, "the API's words")).lasting)
@@ -148,15 +147,13 @@ def test_an_outage_within_a_list_gives_no_half_a_list(api: Script) -> None:
         KubernetesCluster(client(api)).pods_on("n1")
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
-    [
-        pytest.param(b"not json", id="no JSON"),
-        pytest.param({"items": [{"metadata": 5}]}, id="another shape"),
-        pytest.param({"items": [api_pod(tolerations="all")]}, id="another shape of a part that is decoded late"),
-        pytest.param({"items": [api_pod(overhead={"cpu": "much"})]}, id="a quantity that is none"),
-        pytest.param(b"[" * 100_000, id="nested beyond reason"),
-    ],
+    ("no JSON", b"not json"),
+    ("another shape", {"items": [{"metadata": 5}]}),
+    ("another shape of a part that is decoded late", {"items": [api_pod(tolerations="all")]}),
+    ("a quantity that is none", {"items": [api_pod(overhead={"cpu": "much"})]}),
+    ("nested beyond reason", b"[" * 100_000),
 )
 def test_an_answer_that_cannot_be_read_is_terminal(api: Script, body: Any) -> None:
     api.says(Say(body=body))
@@ -202,15 +199,13 @@ def test_a_kubeconfigs_token_is_sent(api: Script, tmp_path: Any) -> None:
 BUSY = Say(429, status(429, "too many requests"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "answers"),
-    [
-        pytest.param([0.2], (BUSY,), id="one bad answer"),
-        pytest.param([0.2, 0.4, 0.8], (BUSY, Say(500), Say(503)), id="three of them, each pause twice as long"),
-        pytest.param([0.2, 0.4], (BUSY, Say(reset=True)), id="a reset among them"),
-        pytest.param([1.0], (replace(BUSY, retry_after="1"),), id="as long as the server asks for"),
-        pytest.param([0.2], (replace(BUSY, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"),), id="a date is passed over"),
-    ],
+@cases(
+    "expected, answers",
+    ("one bad answer", [0.2], (BUSY,)),
+    ("three of them, each pause twice as long", [0.2, 0.4, 0.8], (BUSY, Say(500), Say(503))),
+    ("a reset among them", [0.2, 0.4], (BUSY, Say(reset=True))),
+    ("as long as the server asks for", [1.0], (replace(BUSY, retry_after="1"),)),
+    ("a date is passed over", [0.2], (replace(BUSY, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"),)),
 )
 def test_a_read_is_repeated_after_passing_trouble(expected: list[float], answers: tuple[Say, ...], api: Script) -> None:
     waited: list[float] = []
@@ -222,13 +217,11 @@ def test_a_read_is_repeated_after_passing_trouble(expected: list[float], answers
     assert all(least <= seconds <= 1.5 * least for least, seconds in zip(expected, waited, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        pytest.param(Call("patch", "nodes", "/api/v1/nodes/n1", body={}), BUSY, id="a write: it may have been done"),
-        pytest.param(GET, replace(BUSY, retry_after="60"), id="a server that asks for a minute"),
-        pytest.param(GET, Say(404), id="what stays so"),
-    ],
+@cases(
+    "call, said",
+    ("a write: it may have been done", Call("patch", "nodes", "/api/v1/nodes/n1", body={}), BUSY),
+    ("a server that asks for a minute", GET, replace(BUSY, retry_after="60")),
+    ("what stays so", GET, Say(404)),
 )
 def test_what_a_repetition_would_not_help_is_asked_once(call: Call, said: Say, api: Script) -> None:
     api.says(said)

@@ -21,6 +21,7 @@ from tests.adapters.objects import api_node, api_pod, container
 from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted, status
 from tests.builders import NOW
 from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
+from tests.depth import cases
 
 SINCE = datetime(2026, 3, 4, 22, tzinfo=UTC)
 FOREIGN = {"key": "dedicated", "value": "db", "effect": "NoExecute", "timeAdded": "2026-03-04T10:00:00Z"}
@@ -102,19 +103,13 @@ def said(message: str, at: str | None, **by: Any) -> dict[str, Any]:
 NEWER = {"reportingComponent": "cluster-autoscaler", "source": {}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "events"),
-    [
-        pytest.param("", [], id="nothing"),
-        pytest.param(
-            "later", [said("later", "2026-03-04T22:00:00Z"), said("before", "2026-03-04T21:00:00Z")], id="the newest"
-        ),
-        pytest.param(
-            "", [said("forged", "2026-03-04T22:00:00Z", source={"component": "me"})], id="what others wrote aside"
-        ),
-        pytest.param("newer", [said("newer", "2026-03-04T22:00:00Z", **NEWER)], id="as newer writers name themselves"),
-        pytest.param("dated", [said("undated", None), said("dated", "2026-03-04T21:00:00Z")], id="undated ones aside"),
-    ],
+@cases(
+    "expected, events",
+    ("nothing", "", []),
+    ("the newest", "later", [said("later", "2026-03-04T22:00:00Z"), said("before", "2026-03-04T21:00:00Z")]),
+    ("what others wrote aside", "", [said("forged", "2026-03-04T22:00:00Z", source={"component": "me"})]),
+    ("as newer writers name themselves", "newer", [said("newer", "2026-03-04T22:00:00Z", **NEWER)]),
+    ("undated ones aside", "dated", [said("undated", None), said("dated", "2026-03-04T21:00:00Z")]),
 )
 def test_what_the_autoscaler_shown_last_of_a_failed_deletion_is_read(
     api: Script, cluster: KubernetesCluster, expected: str, events: list[dict[str, Any]]
@@ -131,14 +126,12 @@ def marked(at: str, message: str = "marked the node as toBeDeleted/unschedulable
 FIRST, SECOND = "2026-03-04T21:00:00Z", "2026-03-04T22:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("expected", "events"),
-    [
-        pytest.param(None, [], id="nothing"),
-        pytest.param(SECOND, [marked(SECOND), marked(FIRST)], id="the newest"),
-        pytest.param(None, [marked(SECOND, "node removed by cluster autoscaler")], id="an end is no beginning"),
-        pytest.param(FIRST, [marked(FIRST), marked(SECOND, source={"component": "me"})], id="what others wrote aside"),
-    ],
+@cases(
+    "expected, events",
+    ("nothing", None, []),
+    ("the newest", SECOND, [marked(SECOND), marked(FIRST)]),
+    ("an end is no beginning", None, [marked(SECOND, "node removed by cluster autoscaler")]),
+    ("what others wrote aside", FIRST, [marked(FIRST), marked(SECOND, source={"component": "me"})]),
 )
 def test_when_the_autoscaler_began_to_delete_a_node_is_read_of_its_mark(
     api: Script, cluster: KubernetesCluster, expected: str | None, events: list[dict[str, Any]]

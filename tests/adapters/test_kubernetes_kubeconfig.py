@@ -23,6 +23,7 @@ from tests.adapters.certificates import Authority
 from tests.adapters.scripted import Say, kubeconfig, scripted
 from tests.builders import NOW
 from tests.cli.running import run_ebb
+from tests.depth import cases
 
 GCLOUD_SAYS = """\
 F1122 01:08:25 cred.go:145] print credential failed: exit status 1 (err: ERROR: (gcloud.config) No active account.
@@ -54,20 +55,16 @@ def says(text: str) -> str:
     return f"cat >&2 <<'END'\n{text}END\nexit 1"
 
 
-@pytest.mark.parametrize(
-    ("expected", "name", "script", "more"),
-    [
-        pytest.param("it gave no credentials (No active account); " + LOG_IN, GKE, says(GCLOUD_SAYS), {}, id="expired"),
-        pytest.param("it is not installed; " + INSTALL_GKE, GKE, "", {}, id="GKE's plugin is missing"),
-        pytest.param("it is not installed; Get it from https://x.y", "other", "", HINT, id="one that shows where"),
-        pytest.param("it is not installed; install it, or put its folder", "other", "", {}, id="one that does not"),
-        pytest.param(
-            "credentials (Token expired); run `", "other", says("Token expired.\n"), {}, id="another's failure"
-        ),
-        pytest.param("other -x y` to see why", "other", "exit 3", {"args": ["-x", "y"]}, id="how to see it again"),
-        pytest.param("it gave no credentials (its answer", "other", "echo", {}, id="an answer that is none"),
-        pytest.param("(its answer holds none)", "other", f"echo '{json.dumps(EMPTY)}'", {}, id="an empty answer"),
-    ],
+@cases(
+    "expected, name, script, more",
+    ("expired", "it gave no credentials (No active account); " + LOG_IN, GKE, says(GCLOUD_SAYS), {}),
+    ("GKE's plugin is missing", "it is not installed; " + INSTALL_GKE, GKE, "", {}),
+    ("one that shows where", "it is not installed; Get it from https://x.y", "other", "", HINT),
+    ("one that does not", "it is not installed; install it, or put its folder", "other", "", {}),
+    ("another's failure", "credentials (Token expired); run `", "other", says("Token expired.\n"), {}),
+    ("how to see it again", "other -x y` to see why", "other", "exit 3", {"args": ["-x", "y"]}),
+    ("an answer that is none", "it gave no credentials (its answer", "other", "echo", {}),
+    ("an empty answer", "(its answer holds none)", "other", f"echo '{json.dumps(EMPTY)}'", {}),
 )
 def test_the_sentence_shows_what_to_run(
     expected: str, name: str, script: str, more: dict[str, Any], tmp_path: Path
@@ -98,14 +95,12 @@ print(json.dumps({**info, "status": {"token": os.environ["WHO"] + info["spec"]["
     assert KubeconfigFiles(path).login()[2][0] == "Bearer me@http://c.example"
 
 
-@pytest.mark.parametrize(
-    ("expected", "user"),
-    [
-        pytest.param("Bearer t", {"token": "t"}, id="a token"),
-        pytest.param("Bearer in a file", {"tokenFile": "token"}, id="a file next to it"),
-        pytest.param("Bearer i", {"auth-provider": {"name": "oidc", "config": {"id-token": "i"}}}, id="OpenID Connect"),
-        pytest.param("", {}, id="none"),
-    ],
+@cases(
+    "expected, user",
+    ("a token", "Bearer t", {"token": "t"}),
+    ("a file next to it", "Bearer in a file", {"tokenFile": "token"}),
+    ("OpenID Connect", "Bearer i", {"auth-provider": {"name": "oidc", "config": {"id-token": "i"}}}),
+    ("none", "", {}),
 )
 def test_a_user_has_a_token_in_several_ways(expected: str, user: dict[str, Any], tmp_path: Path) -> None:
     path = kubeconfig(tmp_path, **user)
@@ -143,13 +138,11 @@ def proof(how: str, folder: Path, shown: Path, key: Path) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("strict_by_default")
-@pytest.mark.parametrize(
+@cases(
     "how",
-    [
-        pytest.param("inside", id="in the file itself"),
-        pytest.param("beside", id="next to it"),
-        pytest.param("by a plugin", id="of a plugin"),
-    ],
+    ("in the file itself", "inside"),
+    ("next to it", "beside"),
+    ("of a plugin", "by a plugin"),
 )
 def test_a_certificate_goes_to_a_server_that_trusts_it(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -175,12 +168,10 @@ def test_a_certificate_goes_to_a_server_that_trusts_it(
 
 
 @pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
-@pytest.mark.parametrize(
+@cases(
     "cluster",
-    [
-        pytest.param({"tls-server-name": "127.0.0.2"}, id="the name of the certificate is given"),
-        pytest.param({"insecure-skip-tls-verify": True}, id="nothing is checked"),
-    ],
+    ("the name of the certificate is given", {"tls-server-name": "127.0.0.2"}),
+    ("nothing is checked", {"insecure-skip-tls-verify": True}),
 )
 def test_a_server_may_have_the_certificate_of_another_address(cluster: dict[str, Any], tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
@@ -193,15 +184,13 @@ def test_a_server_may_have_the_certificate_of_another_address(cluster: dict[str,
         assert KubernetesClient(from_kubeconfig(str(path))).ask(GET)
 
 
-@pytest.mark.parametrize(
-    ("expected", "no_proxy", "own"),
-    [
-        pytest.param("proxy", "", False, id="a proxy of the environment"),
-        pytest.param("server", "127.0.0.0/8", False, id="not for a network that is excluded"),
-        pytest.param("server", "127.0.0.1", False, id="nor for an address"),
-        pytest.param("proxy", "example.com", False, id="another is excluded"),
-        pytest.param("proxy", "127.0.0.0/8", True, id="the file's own, whatever is excluded"),
-    ],
+@cases(
+    "expected, no_proxy, own",
+    ("a proxy of the environment", "proxy", "", False),
+    ("not for a network that is excluded", "server", "127.0.0.0/8", False),
+    ("nor for an address", "server", "127.0.0.1", False),
+    ("another is excluded", "proxy", "example.com", False),
+    ("the file's own, whatever is excluded", "proxy", "127.0.0.0/8", True),
 )
 def test_a_request_goes_by_the_proxy(
     expected: str, no_proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, own: bool
@@ -218,15 +207,13 @@ def test_a_request_goes_by_the_proxy(
         assert [name for name, script in by_name.items() if script.asked] == [expected]
 
 
-@pytest.mark.parametrize(
+@cases(
     "part",
-    [
-        pytest.param({"users": []}, id="a user that is not there"),
-        pytest.param({"users": [{"name": "c", "user": {"auth-provider": {"name": "gcp"}}}]}, id="a provider that went"),
-        pytest.param({"clusters": []}, id="a cluster that is not there"),
-        pytest.param({"clusters": [{"name": "c", "cluster": SOCKS}]}, id="a proxy of another kind"),
-        pytest.param({"clusters": [{"name": "c", "cluster": {}}]}, id="a cluster without an address"),
-    ],
+    ("a user that is not there", {"users": []}),
+    ("a provider that went", {"users": [{"name": "c", "user": {"auth-provider": {"name": "gcp"}}}]}),
+    ("a cluster that is not there", {"clusters": []}),
+    ("a proxy of another kind", {"clusters": [{"name": "c", "cluster": SOCKS}]}),
+    ("a cluster without an address", {"clusters": [{"name": "c", "cluster": {}}]}),
 )
 def test_nobody_is_asked_without_the_credentials_that_the_file_means(part: dict[str, Any], tmp_path: Path) -> None:
     path = kubeconfig(tmp_path)

@@ -11,6 +11,7 @@ from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
 from shared.errors import BadInput
 from tests.adapters.objects import api_node
+from tests.depth import cases
 
 
 def read_node(**changes: Any) -> Node:
@@ -30,18 +31,16 @@ NEVER = {
 }
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param((True, True), {}, id="ready"),
-        pytest.param((False, False), {"ready": "False"}, id="never ready: the transition is its registration's"),
-        pytest.param((False, False), {"ready": "False", "since": "2026-03-04T10:01:00Z"}, id="60 s is registration"),
-        pytest.param((False, True), {"ready": "False", "since": "2026-03-04T10:01:01Z"}, id="lost later"),
-        pytest.param((False, True), {"ready": "Unknown", "since": "2026-03-04T21:00:00Z"}, id="silent since later"),
-        pytest.param((False, False), {"ready": "False", "since": None}, id="no transition time"),
-        pytest.param((False, False), {"status": {}}, id="no conditions, no allocatable"),
-        pytest.param((False, False), {"status": {"conditions": [NEVER]}}, id="the kubelet never reported"),
-    ],
+@cases(
+    "expected, changes",
+    ("ready", (True, True), {}),
+    ("never ready: the transition is its registration's", (False, False), {"ready": "False"}),
+    ("60 s is registration", (False, False), {"ready": "False", "since": "2026-03-04T10:01:00Z"}),
+    ("lost later", (False, True), {"ready": "False", "since": "2026-03-04T10:01:01Z"}),
+    ("silent since later", (False, True), {"ready": "Unknown", "since": "2026-03-04T21:00:00Z"}),
+    ("no transition time", (False, False), {"ready": "False", "since": None}),
+    ("no conditions, no allocatable", (False, False), {"status": {}}),
+    ("the kubelet never reported", (False, False), {"status": {"conditions": [NEVER]}}),
 )
 def test_readiness_is_the_ready_conditions(expected: tuple[bool, bool], changes: dict[str, Any]) -> None:
     found = read_node(**changes)
@@ -64,19 +63,14 @@ def test_what_somebody_shows_of_a_nodes_life_is_read_where_it_is_true() -> None:
     assert found.conditions == {"Suspended", "MaintenancePlanned"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "status"),
-    [
-        pytest.param(Kubelet((1, 33)), {"nodeInfo": {"kubeletVersion": "v1.33.4-gke.1245000"}}, id="GKE's"),
-        pytest.param(
-            Kubelet((1, 37), frozenset({"A", "B"})),
-            {"nodeInfo": {"kubeletVersion": "v1.37.0"}, "declaredFeatures": ["B", "A"]},
-            id="with what it declares",
-        ),
-        pytest.param(Kubelet(), {"nodeInfo": {"kubeletVersion": "kwok-0.7"}}, id="of another form: unknown"),
-        pytest.param(Kubelet(), {}, id="not reported"),
-    ],
-)
+@cases(
+    "expected, status",
+    ("GKE's", Kubelet((1, 33)), {"nodeInfo": {"kubeletVersion": "v1.33.4-gke.1245000"}}),
+    ("with what it declares", Kubelet((1, 37), frozenset({"A", "B"})),
+     {"nodeInfo": {"kubeletVersion": "v1.37.0"}, "declaredFeatures": ["B", "A"]}),
+    ("of another form: unknown", Kubelet(), {"nodeInfo": {"kubeletVersion": "kwok-0.7"}}),
+    ("not reported", Kubelet(), {}),
+)  # fmt: skip
 def test_the_kubelet_is_read(expected: Kubelet, status: dict[str, Any]) -> None:
     assert read_node(status=status).kubelet == expected
 
@@ -93,23 +87,21 @@ def test_a_node_without_a_birth_is_refused() -> None:
 APP = Requirement("app", "In", ("web",))
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param(None, {}, id="no selector matches nothing"),
-        pytest.param(LabelSelector(), {"selector": {}}, id="an empty one matches everything"),
-        pytest.param(LabelSelector((APP,)), {"selector": {"matchLabels": {"app": "web"}}}, id="labels"),
-        pytest.param(
-            LabelSelector((APP, Requirement("canary", "DoesNotExist"))),
-            {
-                "selector": {
-                    "matchLabels": {"app": "web"},
-                    "matchExpressions": [{"key": "canary", "operator": "DoesNotExist"}],
-                }
-            },
-            id="labels and expressions",
-        ),
-    ],
+@cases(
+    "expected, spec",
+    ("no selector matches nothing", None, {}),
+    ("an empty one matches everything", LabelSelector(), {"selector": {}}),
+    ("labels", LabelSelector((APP,)), {"selector": {"matchLabels": {"app": "web"}}}),
+    (
+        "labels and expressions",
+        LabelSelector((APP, Requirement("canary", "DoesNotExist"))),
+        {
+            "selector": {
+                "matchLabels": {"app": "web"},
+                "matchExpressions": [{"key": "canary", "operator": "DoesNotExist"}],
+            }
+        },
+    ),
 )
 def test_a_budgets_selector_is_carried_over(expected: LabelSelector | None, spec: dict[str, Any]) -> None:
     assert read_budget(spec).selector == expected
@@ -130,15 +122,13 @@ def test_a_budgets_status_is_carried_over() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param((None, None), {}, id="neither"),
-        pytest.param((Limit(count=2), None), {"minAvailable": 2}, id="a number"),
-        pytest.param((Limit(count=0), None), {"minAvailable": 0}, id="none"),
-        pytest.param((None, Limit(percent=25)), {"maxUnavailable": "25%"}, id="a percentage"),
-        pytest.param((None, Limit(percent=0)), {"maxUnavailable": "0%"}, id="no percent"),
-    ],
+@cases(
+    "expected, spec",
+    ("neither", (None, None), {}),
+    ("a number", (Limit(count=2), None), {"minAvailable": 2}),
+    ("none", (Limit(count=0), None), {"minAvailable": 0}),
+    ("a percentage", (None, Limit(percent=25)), {"maxUnavailable": "25%"}),
+    ("no percent", (None, Limit(percent=0)), {"maxUnavailable": "0%"}),
 )
 def test_what_a_budget_asks_for_is_carried_over(
     expected: tuple[Limit | None, Limit | None], spec: dict[str, Any]
@@ -152,13 +142,11 @@ def test_a_budget_that_asks_for_nonsense_is_named() -> None:
         read_budget({"minAvailable": "two"})
 
 
-@pytest.mark.parametrize(
-    ("expected", "condition"),
-    [
-        pytest.param("web has no scale", {"reason": "SyncFailed", "message": "web has no scale"}, id="in its words"),
-        pytest.param("SyncFailed", {"reason": "SyncFailed"}, id="without words"),
-        pytest.param("", {"reason": "InsufficientPods", "message": "no"}, id="too few pods are no fault"),
-    ],
+@cases(
+    "expected, condition",
+    ("in its words", "web has no scale", {"reason": "SyncFailed", "message": "web has no scale"}),
+    ("without words", "SyncFailed", {"reason": "SyncFailed"}),
+    ("too few pods are no fault", "", {"reason": "InsufficientPods", "message": "no"}),
 )
 def test_what_the_disruption_controller_cannot_count_is_carried_over(expected: str, condition: dict[str, str]) -> None:
     of_disruption = {"type": "DisruptionAllowed", "status": "False", **condition}

@@ -14,6 +14,7 @@ from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.placement import Simulation
 from tests.adapters.objects import api_pod, container, node_affinity, read
 from tests.builders import cluster, node, pod, resources
+from tests.depth import cases
 
 
 def test_pods_of_one_kind_share_one_class() -> None:
@@ -57,19 +58,17 @@ def test_any_other_pod_that_names_its_node_keeps_showing_so() -> None:
     assert found.node_terms == (NodeTerm((), (Requirement("metadata.name", "In", ("n1",)),)),)
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
-    [
-        pytest.param({"meta": {"labels": {"app": "api"}}}, id="labels"),
-        pytest.param({"meta": {"annotations": {names.SAFE_TO_EVICT: "false"}}}, id="an annotation that rules read"),
-        pytest.param({"meta": {"namespace": "other"}}, id="namespace"),
-        pytest.param({"meta": {"ownerReferences": []}}, id="owner"),
-        pytest.param({"containers": [container("200m")]}, id="requests"),
-        pytest.param({"hostNetwork": True}, id="host network"),
-        pytest.param({"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]}, id="volumes"),
-        pytest.param({"priority": 7}, id="priority"),
-        pytest.param({"tolerations": [{"operator": "Exists"}]}, id="tolerations"),
-    ],
+    ("labels", {"meta": {"labels": {"app": "api"}}}),
+    ("an annotation that rules read", {"meta": {"annotations": {names.SAFE_TO_EVICT: "false"}}}),
+    ("namespace", {"meta": {"namespace": "other"}}),
+    ("owner", {"meta": {"ownerReferences": []}}),
+    ("requests", {"containers": [container("200m")]}),
+    ("host network", {"hostNetwork": True}),
+    ("volumes", {"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]}),
+    ("priority", {"priority": 7}),
+    ("tolerations", {"tolerations": [{"operator": "Exists"}]}),
 )
 def test_whatever_rules_read_parts_two_classes(changes: dict[str, Any]) -> None:
     decoder = PodDecoder()
@@ -145,12 +144,10 @@ def _said(pod: Pod) -> tuple[Any, ...]:
     return astuple(pod.spec), pod.booked, pod.nominated
 
 
-@pytest.mark.parametrize(
+@cases(
     "varied",
-    [
-        *(pytest.param(_plain(**{name: value}), id=f"spec.{name}") for name, value in SPEC.items()),
-        *(pytest.param(_resized(**{name: value}), id=f"status.{name}") for name, value in STATUS.items()),
-    ],
+    *((f"spec.{name}", _plain(**{name: value})) for name, value in SPEC.items()),
+    *((f"status.{name}", _resized(**{name: value})) for name, value in STATUS.items()),
 )
 def test_a_pod_is_read_alike_whatever_its_folder_has_read_before(varied: dict[str, Any]) -> None:
     decoder = PodDecoder()
@@ -189,27 +186,18 @@ INFEASIBLE = {"type": "PodResizePending", "status": "True", "reason": "Infeasibl
 DEFERRED = {"type": "PodResizePending", "status": "True", "reason": "Deferred"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "statuses", "conditions"),
-    [
-        pytest.param(None, [], [], id="no status yet"),
-        pytest.param(None, [reported(allocated="1", actuated="1")], [], id="the status repeats the spec"),
-        pytest.param(None, [reported(allocated="1000m", actuated="1")], [], id="the same in other words"),
-        pytest.param(None, [reported(allocated="500m", actuated="500m")], [], id="growing: the request counts already"),
-        pytest.param(resources(2), [reported(allocated="2", actuated="2")], [], id="shrinking: not yet returned"),
-        pytest.param(resources(2), [reported(allocated="1", actuated="2")], [], id="allocated, not yet actuated"),
-        pytest.param(
-            resources(0.5),
-            [reported(allocated="500m", actuated="500m")],
-            [INFEASIBLE],
-            id="an opt-out that cannot come true",
-        ),
-        pytest.param(
-            None, [reported(allocated="500m")], [INFEASIBLE], id="1.36 takes the request if actuated is not shown"
-        ),
-        pytest.param(None, [reported(allocated="500m")], [DEFERRED], id="an opt-out that waits counts"),
-        pytest.param(None, [reported("other", allocated="9")], [], id="a status of no container of the spec"),
-    ],
+@cases(
+    "expected, statuses, conditions",
+    ("no status yet", None, [], []),
+    ("the status repeats the spec", None, [reported(allocated="1", actuated="1")], []),
+    ("the same in other words", None, [reported(allocated="1000m", actuated="1")], []),
+    ("growing: the request counts already", None, [reported(allocated="500m", actuated="500m")], []),
+    ("shrinking: not yet returned", resources(2), [reported(allocated="2", actuated="2")], []),
+    ("allocated, not yet actuated", resources(2), [reported(allocated="1", actuated="2")], []),
+    ("an opt-out that cannot come true", resources(0.5), [reported(allocated="500m", actuated="500m")], [INFEASIBLE]),
+    ("1.36 takes the request if actuated is not shown", None, [reported(allocated="500m")], [INFEASIBLE]),
+    ("an opt-out that waits counts", None, [reported(allocated="500m")], [DEFERRED]),
+    ("a status of no container of the spec", None, [reported("other", allocated="9")], []),
 )
 def test_a_running_pod_books_what_its_status_reports(
     expected: Resources | None, statuses: list[dict[str, Any]], conditions: list[dict[str, Any]]
@@ -247,12 +235,10 @@ def test_what_a_class_requests_is_the_spec_alone() -> None:
     assert (pod.spec.requests, pod.requests) == (resources(1), resources(2))
 
 
-@pytest.mark.parametrize(
-    ("moves", "wish"),
-    [
-        pytest.param(True, "1", id="none"),
-        pytest.param(False, "3500m", id="one that the node puts off"),
-    ],
+@cases(
+    "moves, wish",
+    ("none", True, "1"),
+    ("one that the node puts off", False, "3500m"),
 )
 def test_a_node_keeps_room_for_a_resize_that_waits(moves: bool, wish: str) -> None:
     """What a pod asks for on its node counts as taken there before the node gives it (Deferred)."""

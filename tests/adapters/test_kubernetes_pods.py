@@ -10,6 +10,7 @@ from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import find_unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
 from tests.builders import resources
+from tests.depth import cases
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -18,18 +19,12 @@ def spread(**changes: Any) -> dict[str, Any]:
     return {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1, **changes}
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param("nodeTaintsPolicy: Consider", {"nodeTaintsPolicy": "Consider"}, id="a policy"),
-        pytest.param("nodeAffinityPolicy: Consider", {"nodeAffinityPolicy": "Consider"}, id="the other policy"),
-        pytest.param("whenUnsatisfiable: Perhaps", {"whenUnsatisfiable": "Perhaps"}, id="what follows"),
-        pytest.param(
-            "labelSelector: Like",
-            {"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}},
-            id="operator",
-        ),
-    ],
+@cases(
+    "expected, changes",
+    ("a policy", "nodeTaintsPolicy: Consider", {"nodeTaintsPolicy": "Consider"}),
+    ("the other policy", "nodeAffinityPolicy: Consider", {"nodeAffinityPolicy": "Consider"}),
+    ("what follows", "whenUnsatisfiable: Perhaps", {"whenUnsatisfiable": "Perhaps"}),
+    ("operator", "labelSelector: Like", {"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}}),
 )
 def test_a_word_of_a_spread_that_is_not_known_is_not_modelled(expected: str, changes: dict[str, Any]) -> None:
     spec = read(api_pod(topologySpreadConstraints=[spread(**changes)])).spec
@@ -53,54 +48,33 @@ ALL_READ = SpreadConstraint("zone", WEB, 2, 3, ("v",), honours_affinity=False, h
 GATES = [{"name": "quota"}]
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param({"scheduler": "default-scheduler", "grace_seconds": 30, "priority": 0}, {}, id="defaults"),
-        pytest.param({"grace_seconds": 0}, {"terminationGracePeriodSeconds": 0}, id="no grace is not the default"),
-        pytest.param(
-            {"grace_seconds": 2**31 - 1},
-            {"terminationGracePeriodSeconds": 2**63 - 1},
-            id="a grace that no clock can reckon with",
-        ),
-        pytest.param({"scheduler": "volcano"}, {"schedulerName": "volcano"}, id="a foreign scheduler"),
-        pytest.param(
-            {"priority": -5, "priority_class": "low"}, {"priority": -5, "priorityClassName": "low"}, id="priority"
-        ),
-        pytest.param({"restart_policy": "Never"}, {"restartPolicy": "Never"}, id="restart policy"),
-        pytest.param({"node_selector": {"disk": "ssd"}}, {"nodeSelector": {"disk": "ssd"}}, id="node selector"),
-        pytest.param({"node_selector": {}, "os": ""}, {"nodeSelector": None, "os": None}, id="null is absent"),
-        pytest.param({"os": "linux"}, {"os": {"name": "linux"}}, id="operating system"),
-        pytest.param(
-            {"tolerations": (Toleration("k", "Exists", "", "NoExecute"), Toleration(value="v"))},
-            {"tolerations": [{"key": "k", "operator": "Exists", "effect": "NoExecute"}, {"value": "v"}]},
-            id="tolerations",
-        ),
-        pytest.param(
-            {"hard_spread": (SpreadConstraint("zone", None),)},
-            {"topologySpreadConstraints": [spread(), spread(topologyKey="host", whenUnsatisfiable="ScheduleAnyway")]},
-            id="only spread that the scheduler enforces",
-        ),
-        pytest.param({"hard_spread": (ALL_READ,)}, {"topologySpreadConstraints": [ALL_OF_ONE]}, id="all of a spread"),
-        pytest.param({"scheduling_gates": ("quota",)}, {"schedulingGates": GATES}, id="scheduling gates"),
-        pytest.param({"resource_claims": ("gpu",)}, {"resourceClaims": [{"name": "gpu"}]}, id="resource claims"),
-        pytest.param({"unmodelled": ("workloadRef",)}, {"workloadRef": {"name": "gang"}}, id="gang scheduling"),
-        pytest.param(
-            {"requests": resources(3, 1)},
-            {"resources": {"requests": {"cpu": "3"}}, "containers": [container("1", "1Gi")]},
-            id="requests of the pod itself",
-        ),
-        pytest.param(
-            {"requests": resources(0.35)}, {"overhead": {"cpu": "250m"}}, id="overhead on top of the containers"
-        ),
-        pytest.param({"requests": resources()}, {"containers": [container()]}, id="without requests"),
-        pytest.param(
-            {"requests": resources(1.5)},
-            {"containers": [container("1")], "initContainers": [container("500m", name="s", restartPolicy="Always")]},
-            id="a sidecar",
-        ),
-    ],
-)
+@cases(
+    "expected, spec",
+    ("defaults", {"scheduler": "default-scheduler", "grace_seconds": 30, "priority": 0}, {}),
+    ("no grace is not the default", {"grace_seconds": 0}, {"terminationGracePeriodSeconds": 0}),
+    ("a grace that no clock can reckon with", {"grace_seconds": 2**31 - 1},
+     {"terminationGracePeriodSeconds": 2**63 - 1}),
+    ("a foreign scheduler", {"scheduler": "volcano"}, {"schedulerName": "volcano"}),
+    ("priority", {"priority": -5, "priority_class": "low"}, {"priority": -5, "priorityClassName": "low"}),
+    ("restart policy", {"restart_policy": "Never"}, {"restartPolicy": "Never"}),
+    ("node selector", {"node_selector": {"disk": "ssd"}}, {"nodeSelector": {"disk": "ssd"}}),
+    ("null is absent", {"node_selector": {}, "os": ""}, {"nodeSelector": None, "os": None}),
+    ("operating system", {"os": "linux"}, {"os": {"name": "linux"}}),
+    ("tolerations", {"tolerations": (Toleration("k", "Exists", "", "NoExecute"), Toleration(value="v"))},
+     {"tolerations": [{"key": "k", "operator": "Exists", "effect": "NoExecute"}, {"value": "v"}]}),
+    ("only spread that the scheduler enforces", {"hard_spread": (SpreadConstraint("zone", None),)},
+     {"topologySpreadConstraints": [spread(), spread(topologyKey="host", whenUnsatisfiable="ScheduleAnyway")]}),
+    ("all of a spread", {"hard_spread": (ALL_READ,)}, {"topologySpreadConstraints": [ALL_OF_ONE]}),
+    ("scheduling gates", {"scheduling_gates": ("quota",)}, {"schedulingGates": GATES}),
+    ("resource claims", {"resource_claims": ("gpu",)}, {"resourceClaims": [{"name": "gpu"}]}),
+    ("gang scheduling", {"unmodelled": ("workloadRef",)}, {"workloadRef": {"name": "gang"}}),
+    ("requests of the pod itself", {"requests": resources(3, 1)},
+     {"resources": {"requests": {"cpu": "3"}}, "containers": [container("1", "1Gi")]}),
+    ("overhead on top of the containers", {"requests": resources(0.35)}, {"overhead": {"cpu": "250m"}}),
+    ("without requests", {"requests": resources()}, {"containers": [container()]}),
+    ("a sidecar", {"requests": resources(1.5)},
+     {"containers": [container("1")], "initContainers": [container("500m", name="s", restartPolicy="Always")]}),
+)  # fmt: skip
 def test_the_spec_is_carried_over(expected: dict[str, Any], spec: dict[str, Any]) -> None:
     found = read(api_pod(**spec)).spec
 
@@ -119,27 +93,19 @@ POOL_A = NodeTerm((Requirement("pool", "In", ("a",)),))
 PREFERRED: dict[str, Any] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "affinity"),
-    [
-        pytest.param({}, {}, id="no affinity"),
-        pytest.param({"node_terms": (POOL_A,)}, node_affinity({"matchExpressions": [IN_A]}), id="required of nodes"),
-        pytest.param({"node_terms": ()}, node_affinity(), id="no term: no node"),
-        pytest.param({}, PREFERRED, id="preferences do not bind"),
-        pytest.param({"affinity": (PodTerm("host", WEB, ("default",)),)}, near(), id="no namespace: the pod's own"),
-        pytest.param({"anti_affinity": (PodTerm("host", WEB, ("x", "y")),)}, away(namespaces=["x", "y"]), id="listed"),
-        pytest.param(
-            {"anti_affinity": (PodTerm("host", WEB, (), LabelSelector()),)},
-            away(namespaceSelector={}),
-            id="an empty namespace selector means all",
-        ),
-        pytest.param(
-            {"anti_affinity": (PodTerm("host", None, ("default",)),)},
-            away(labelSelector=None),
-            id="without a selector no pod is meant",
-        ),
-    ],
-)
+@cases(
+    "expected, affinity",
+    ("no affinity", {}, {}),
+    ("required of nodes", {"node_terms": (POOL_A,)}, node_affinity({"matchExpressions": [IN_A]})),
+    ("no term: no node", {"node_terms": ()}, node_affinity()),
+    ("preferences do not bind", {}, PREFERRED),
+    ("no namespace: the pod's own", {"affinity": (PodTerm("host", WEB, ("default",)),)}, near()),
+    ("listed", {"anti_affinity": (PodTerm("host", WEB, ("x", "y")),)}, away(namespaces=["x", "y"])),
+    ("an empty namespace selector means all", {"anti_affinity": (PodTerm("host", WEB, (), LabelSelector()),)},
+     away(namespaceSelector={})),
+    ("without a selector no pod is meant", {"anti_affinity": (PodTerm("host", None, ("default",)),)},
+     away(labelSelector=None)),
+)  # fmt: skip
 def test_required_affinity_is_carried_over(expected: dict[str, Any], affinity: dict[str, Any]) -> None:
     found = read(api_pod(affinity=affinity)).spec
 
@@ -153,25 +119,17 @@ WRITTEN = {"key": "v", "operator": "In", "values": ["0"]}
 
 
 @pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param((*WEB.requirements, OF_V1), term(matchLabelKeys=["v"]), id="the pod's own value"),
-        pytest.param((*WEB.requirements, NOT_OF_V1), term(mismatchLabelKeys=["v"]), id="all but its own"),
-        pytest.param(WEB.requirements, term(matchLabelKeys=["none"]), id="a label that the pod lacks is passed over"),
-        pytest.param(
-            (Requirement("v", "In", ("0",)),),
-            term(matchLabelKeys=["v"], labelSelector={"matchExpressions": [WRITTEN]}),
-            id="written by the API server already, with the label of that time",
-        ),
-        pytest.param(
-            (OF_V1, NOT_OF_V1),
-            term(matchLabelKeys=["v"], mismatchLabelKeys=["v"], labelSelector={}),
-            id="an empty selector is narrowed, too",
-        ),
-        pytest.param(None, term(matchLabelKeys=["v"], labelSelector=None), id="without a selector no pod is meant"),
-    ],
-)
+@cases(
+    "expected, given",
+    ("the pod's own value", (*WEB.requirements, OF_V1), term(matchLabelKeys=["v"])),
+    ("all but its own", (*WEB.requirements, NOT_OF_V1), term(mismatchLabelKeys=["v"])),
+    ("a label that the pod lacks is passed over", WEB.requirements, term(matchLabelKeys=["none"])),
+    ("written by the API server already, with the label of that time", (Requirement("v", "In", ("0",)),),
+     term(matchLabelKeys=["v"], labelSelector={"matchExpressions": [WRITTEN]})),
+    ("an empty selector is narrowed, too", (OF_V1, NOT_OF_V1),
+     term(matchLabelKeys=["v"], mismatchLabelKeys=["v"], labelSelector={})),
+    ("without a selector no pod is meant", None, term(matchLabelKeys=["v"], labelSelector=None)),
+)  # fmt: skip
 def test_label_keys_stand_in_the_selector(
     expected: tuple[Requirement, ...] | None, given: dict[str, Any], kind: str
 ) -> None:
@@ -183,20 +141,16 @@ def test_label_keys_stand_in_the_selector(
     assert not find_unmodelled(spec, None)
 
 
-@pytest.mark.parametrize(
-    ("expected", "volume"),
-    [
-        pytest.param(("emptyDir", ""), {"emptyDir": {}}, id="empty dir on disk"),
-        pytest.param(("emptyDir", "Memory"), {"emptyDir": {"medium": "Memory"}}, id="empty dir in memory"),
-        pytest.param(("emptyDir", ""), {}, id="no source means an empty dir"),
-        pytest.param(("hostPath", ""), {"hostPath": {"path": "/var"}}, id="host path"),
-        pytest.param(
-            ("persistentVolumeClaim", "data-0"), {"persistentVolumeClaim": {"claimName": "data-0"}}, id="claim"
-        ),
-        pytest.param(("ephemeral", ""), {"ephemeral": {"volumeClaimTemplate": {}}}, id="ephemeral"),
-        pytest.param(("csi", "secrets-store"), {"csi": {"driver": "secrets-store"}}, id="inline csi"),
-        pytest.param(("nfs", ""), {"nfs": {"server": "s", "path": "/"}}, id="a kind from long ago"),
-    ],
+@cases(
+    "expected, volume",
+    ("empty dir on disk", ("emptyDir", ""), {"emptyDir": {}}),
+    ("empty dir in memory", ("emptyDir", "Memory"), {"emptyDir": {"medium": "Memory"}}),
+    ("no source means an empty dir", ("emptyDir", ""), {}),
+    ("host path", ("hostPath", ""), {"hostPath": {"path": "/var"}}),
+    ("claim", ("persistentVolumeClaim", "data-0"), {"persistentVolumeClaim": {"claimName": "data-0"}}),
+    ("ephemeral", ("ephemeral", ""), {"ephemeral": {"volumeClaimTemplate": {}}}),
+    ("inline csi", ("csi", "secrets-store"), {"csi": {"driver": "secrets-store"}}),
+    ("a kind from long ago", ("nfs", ""), {"nfs": {"server": "s", "path": "/"}}),
 )
 def test_a_volume_keeps_its_kind_and_what_sets_it_apart(expected: tuple[str, str], volume: dict[str, Any]) -> None:
     assert read(api_pod(volumes=[{"name": "v", **volume}])).spec.volumes == (Volume("v", *expected),)
@@ -214,22 +168,17 @@ def init(**own: Any) -> dict[str, Any]:
     return {"initContainers": [container(name="s", ports=HOST, **own)]}
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param((), ports(PORT), id="a container port is no host port"),
-        pytest.param((HostPort("UDP", 8080),), ports({**PORT, "hostPort": 8080}), id="host"),
-        pytest.param((HostPort("TCP", 9, "10.0.0.1"),), ports({**HOST[0], "hostIP": "10.0.0.1"}), id="on one address"),
-        pytest.param((HostPort("UDP", 80),), {"hostNetwork": True, **ports(PORT)}, id="host network"),
-        pytest.param((HostPort("TCP", 9),), init(restartPolicy="Always"), id="a sidecar's too"),
-        pytest.param((), init(), id="an init container's is free when it is done"),
-        pytest.param(
-            (HostPort("TCP", 9), HostPort("UDP", 80)),
-            {"hostNetwork": True, **ports({**PORT, "hostPort": 0}, *HOST, *HOST)},
-            id="each once; zero is what the API server fills in on the host's network",
-        ),
-    ],
-)
+@cases(
+    "expected, spec",
+    ("a container port is no host port", (), ports(PORT)),
+    ("host", (HostPort("UDP", 8080),), ports({**PORT, "hostPort": 8080})),
+    ("on one address", (HostPort("TCP", 9, "10.0.0.1"),), ports({**HOST[0], "hostIP": "10.0.0.1"})),
+    ("host network", (HostPort("UDP", 80),), {"hostNetwork": True, **ports(PORT)}),
+    ("a sidecar's too", (HostPort("TCP", 9),), init(restartPolicy="Always")),
+    ("an init container's is free when it is done", (), init()),
+    ("each once; zero is what the API server fills in on the host's network", (HostPort("TCP", 9), HostPort("UDP", 80)),
+     {"hostNetwork": True, **ports({**PORT, "hostPort": 0}, *HOST, *HOST)}),
+)  # fmt: skip
 def test_ports_of_the_host_are_found(expected: tuple[HostPort, ...], spec: dict[str, Any]) -> None:
     assert read(api_pod(**spec)).spec.host_ports == expected
 
@@ -241,12 +190,10 @@ def test_only_a_controller_owns_a_pod() -> None:
     assert read(api_pod(meta={"ownerReferences": owners[:1]})).spec.owner is None
 
 
-@pytest.mark.parametrize(
-    ("expected", "status"),
-    [
-        pytest.param((True, datetime(2026, 3, 4, 11, tzinfo=UTC)), "True", id="Ready"),
-        pytest.param((False, None), "False", id="no longer Ready: since then it is not"),
-    ],
+@cases(
+    "expected, status",
+    ("Ready", (True, datetime(2026, 3, 4, 11, tzinfo=UTC)), "True"),
+    ("no longer Ready: since then it is not", (False, None), "False"),
 )
 def test_the_time_of_being_ready_is_the_conditions(expected: tuple[bool, datetime | None], status: str) -> None:
     condition = {"type": "Ready", "status": status, "lastTransitionTime": "2026-03-04T11:00:00Z"}

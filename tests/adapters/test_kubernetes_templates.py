@@ -13,6 +13,7 @@ from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Revisions, Workload
 from shared.errors import BadInput
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
+from tests.depth import cases
 
 LABELS = {"app": "web", "pod-template-hash": "5d4f"}
 _SELECTOR = {"labelSelector": {"matchLabels": {"app": "web"}}}
@@ -115,12 +116,10 @@ def test_a_field_of_the_template_that_is_not_modelled_is_named(field: str) -> No
     assert following.unmodelled == (word,)
 
 
-@pytest.mark.parametrize(
-    ("expected", "deployment"),
-    [
-        pytest.param((), {}, id="the same"),
-        pytest.param(("nodeSelector",), {"template": {"nodeSelector": {"disk": "ssd"}}}, id="another"),
-    ],
+@cases(
+    "expected, deployment",
+    ("the same", (), {}),
+    ("another", ("nodeSelector",), {"template": {"nodeSelector": {"disk": "ssd"}}}),
 )
 def test_the_template_of_a_deployment_counts_where_its_replica_set_has_another(
     expected: tuple[str, ...], deployment: dict[str, Any]
@@ -131,7 +130,7 @@ def test_the_template_of_a_deployment_counts_where_its_replica_set_has_another(
     assert (following.template_adds, len(workload.templates)) == (expected, 1 + len(expected))
 
 
-@pytest.mark.parametrize("owner", [pytest.param("Deployment", id="of a Deployment"), pytest.param("", id="bare")])
+@cases("owner", ("of a Deployment", "Deployment"), ("bare", ""))
 def test_a_replica_set_that_something_controls_keeps_its_template(owner: str) -> None:
     found = controller("ReplicaSet" if owner else "bare")
 
@@ -145,15 +144,13 @@ PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"part
 UNSEEN = {"status": {"observedGeneration": 0, "currentRevision": "a", "updateRevision": "b"}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(Revisions("a", "b"), {}, id="without a strategy"),
-        pytest.param(Revisions("a", "b"), ON_DELETE, id="OnDelete: a pod that is deleted is made of the newest"),
-        pytest.param(Revisions("a", "b", 2), PARTITION, id="a partition"),
-        pytest.param(Revisions("a", "b", 7), {**PARTITION, "ordinals": {"start": 5}}, id="from the first ordinal"),
-        pytest.param(Revisions("a", ""), UNSEEN, id="a change that its controller has not seen"),
-    ],
+@cases(
+    "expected, given",
+    ("without a strategy", Revisions("a", "b"), {}),
+    ("OnDelete: a pod that is deleted is made of the newest", Revisions("a", "b"), ON_DELETE),
+    ("a partition", Revisions("a", "b", 2), PARTITION),
+    ("from the first ordinal", Revisions("a", "b", 7), {**PARTITION, "ordinals": {"start": 5}}),
+    ("a change that its controller has not seen", Revisions("a", ""), UNSEEN),
 )
 def test_a_stateful_set_shows_its_revisions(expected: Revisions, given: dict[str, Any]) -> None:
     status = {"currentRevision": "a", "updateRevision": "b"}

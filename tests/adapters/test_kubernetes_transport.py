@@ -17,6 +17,7 @@ from tests.adapters.certificates import Authority
 from tests.adapters.objects import api_node
 from tests.adapters.scripted import Say, Script, access_to, no_wait, scripted
 from tests.adapters.test_kubernetes_access import Tokens
+from tests.depth import cases
 from tests.fakes import FakeClock
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
@@ -110,7 +111,7 @@ def test_a_new_ca_at_the_old_name_is_followed(plane: Plane) -> None:
     assert plane.gke.asked == 1
 
 
-@pytest.mark.parametrize("call", [pytest.param(PATCH, id="a patch"), pytest.param(EVICT, id="an eviction")])
+@cases("call", ("a patch", PATCH), ("an eviction", EVICT))
 def test_a_write_that_never_left_goes_the_new_way_once(plane: Plane, call: Call) -> None:
     plane.rotate().says(Say(body={}))
 
@@ -134,9 +135,7 @@ def test_where_the_cluster_is_is_asked_at_most_once_a_minute(plane: Plane) -> No
     assert plane.gke.asked == 2
 
 
-@pytest.mark.parametrize(
-    "failure", [pytest.param(OUTAGE, id="an outage"), pytest.param(Terminal("GKE API", "403"), id="denied")]
-)
+@cases("failure", ("an outage", OUTAGE), ("denied", Terminal("GKE API", "403")))
 def test_a_gke_api_that_does_not_show_leaves_the_outage_as_it_is(plane: Plane, failure: EbbError) -> None:
     plane.rotate()
     plane.gke.failure = failure
@@ -172,16 +171,14 @@ def test_an_answer_is_no_reason_to_look_elsewhere(plane: Plane) -> None:
     assert plane.gke.asked == 0
 
 
-@pytest.mark.parametrize(
-    ("asked", "resets", "call"),
-    [
-        pytest.param(1, 0, GET, id="no reset"),
-        pytest.param(2, 1, GET, id="one"),
-        pytest.param(4, 3, GET, id="three"),
-        pytest.param(4, 4, GET, id="a fourth is an outage"),
-        pytest.param(1, 1, PATCH, id="a patch may have been done"),
-        pytest.param(1, 1, EVICT, id="so may an eviction"),
-    ],
+@cases(
+    "asked, resets, call",
+    ("no reset", 1, 0, GET),
+    ("one", 2, 1, GET),
+    ("three", 4, 3, GET),
+    ("a fourth is an outage", 4, 4, GET),
+    ("a patch may have been done", 1, 1, PATCH),
+    ("so may an eviction", 1, 1, EVICT),
 )
 def test_a_read_is_repeated_three_times_after_a_reset_and_a_write_is_not(
     api: Script, asked: int, resets: int, call: Call

@@ -18,6 +18,7 @@ from shared.core.policy import Limit
 from tests.adapters.objects import api_pod
 from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.builders import pod, resources
+from tests.depth import cases
 
 APPS = "/apis/apps/v1"
 DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
@@ -45,32 +46,20 @@ def counted(found: Workload) -> Workload:
     return replace(found, templates=(), fixed_template=False, revisions=None, deployment=None)
 
 
-@pytest.mark.parametrize(
-    ("expected", "deployment"),
-    [
-        pytest.param({}, controller("web", conditions=[DONE]), id="in steady state"),
-        pytest.param({}, controller("web"), id="in steady state, without a progress deadline"),
-        pytest.param({"available": 1}, controller("web", availableReplicas=1, conditions=[DONE]), id="two are lost"),
-        pytest.param(
-            {"wanted": 9}, controller("web", spec={"replicas": 9}, conditions=[DONE]), id="scaled up, but not yet there"
-        ),
-        pytest.param({"rolling": True}, controller("web", generation=4), id="a change not seen yet"),
-        pytest.param(
-            {"rolling": True, "created": 4}, controller("web", replicas=4, updatedReplicas=1), id="old pods are left"
-        ),
-        pytest.param(
-            {"rolling": True, "available": 2},
-            controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ReplicaSetUpdated"}]),
-            id="the last new pod is not available yet",
-        ),
-        pytest.param(
-            {"rolling": True, "available": 2},
-            controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ProgressDeadlineExceeded"}]),
-            id="stuck",
-        ),
-        pytest.param({}, controller("web", conditions=[{**DONE, "reason": "DeploymentPaused"}]), id="paused at rest"),
-    ],
-)
+@cases(
+    "expected, deployment",
+    ("in steady state", {}, controller("web", conditions=[DONE])),
+    ("in steady state, without a progress deadline", {}, controller("web")),
+    ("two are lost", {"available": 1}, controller("web", availableReplicas=1, conditions=[DONE])),
+    ("scaled up, but not yet there", {"wanted": 9}, controller("web", spec={"replicas": 9}, conditions=[DONE])),
+    ("a change not seen yet", {"rolling": True}, controller("web", generation=4)),
+    ("old pods are left", {"rolling": True, "created": 4}, controller("web", replicas=4, updatedReplicas=1)),
+    ("the last new pod is not available yet", {"rolling": True, "available": 2},
+     controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ReplicaSetUpdated"}])),
+    ("stuck", {"rolling": True, "available": 2},
+     controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ProgressDeadlineExceeded"}])),
+    ("paused at rest", {}, controller("web", conditions=[{**DONE, "reason": "DeploymentPaused"}])),
+)  # fmt: skip
 def test_a_replica_set_speaks_for_its_deployment(expected: dict[str, Any], deployment: dict[str, Any]) -> None:
     own = controller("web-5d4f", owner="Deployment/web", spec={"replicas": 1})
     at_rest = Workload(WEB, 3, 3, created=3)
@@ -80,25 +69,17 @@ def test_a_replica_set_speaks_for_its_deployment(expected: dict[str, Any], deplo
 ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "available": 3, "generation": 3}
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param({}, {}, id="the API's defaults"),
-        pytest.param({"rolling_update": False}, {"strategy": {"type": "Recreate"}}, id="all at once"),
-        pytest.param(
-            {"max_surge": Limit(count=1), "max_unavailable": Limit(percent=0)},
-            {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": "0%"}}},
-            id="as it shows",
-        ),
-        pytest.param({"paused": True}, {"paused": True}, id="paused"),
-        pytest.param({"min_ready": timedelta(seconds=90)}, {"minReadySeconds": 90}, id="slow to be available"),
-        pytest.param(
-            {"stamp": "order-1"},
-            {"template": {"metadata": {"annotations": {"a": "b", names.SURGE_STAMP: "order-1"}}}},
-            id="restarted for a drain",
-        ),
-    ],
-)
+@cases(
+    "expected, spec",
+    ("the API's defaults", {}, {}),
+    ("all at once", {"rolling_update": False}, {"strategy": {"type": "Recreate"}}),
+    ("as it shows", {"max_surge": Limit(count=1), "max_unavailable": Limit(percent=0)},
+     {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": "0%"}}}),
+    ("paused", {"paused": True}, {"paused": True}),
+    ("slow to be available", {"min_ready": timedelta(seconds=90)}, {"minReadySeconds": 90}),
+    ("restarted for a drain", {"stamp": "order-1"},
+     {"template": {"metadata": {"annotations": {"a": "b", names.SURGE_STAMP: "order-1"}}}}),
+)  # fmt: skip
 def test_a_deployment_shows_how_it_is_rolled_out(expected: dict[str, Any], spec: dict[str, Any]) -> None:
     given = controller("web", spec=spec)
     notes = {"x": "y" * 99, names.SURGE: "true", names.SURGED_BEFORE: "order-0"}
@@ -119,29 +100,18 @@ def partition(pods: int) -> dict[str, Any]:
     return {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": pods}}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(False, {"currentRevision": "a", "updateRevision": "a"}, id="in steady state"),
-        pytest.param(True, {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1}, id="one of three"),
-        pytest.param(True, {"generation": 4}, id="a change not seen yet"),
-        pytest.param(
-            False,
-            {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1, "spec": partition(2)},
-            id="as far as its partition lets it",
-        ),
-        pytest.param(
-            True,
-            {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 0, "spec": partition(2)},
-            id="not yet as far as its partition lets it",
-        ),
-        pytest.param(
-            False,
-            {"currentRevision": "a", "updateRevision": "b", "spec": {"updateStrategy": {"type": "OnDelete"}}},
-            id="rolled out by hand only",
-        ),
-    ],
-)
+@cases(
+    "expected, given",
+    ("in steady state", False, {"currentRevision": "a", "updateRevision": "a"}),
+    ("one of three", True, {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1}),
+    ("a change not seen yet", True, {"generation": 4}),
+    ("as far as its partition lets it", False,
+     {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1, "spec": partition(2)}),
+    ("not yet as far as its partition lets it", True,
+     {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 0, "spec": partition(2)}),
+    ("rolled out by hand only", False,
+     {"currentRevision": "a", "updateRevision": "b", "spec": {"updateStrategy": {"type": "OnDelete"}}}),
+)  # fmt: skip
 def test_a_stateful_set_shows_whether_it_is_rolled_out(expected: bool, given: dict[str, Any]) -> None:
     assert stateful_set(read(controller("db", **given))).rolling is expected
 
@@ -191,33 +161,19 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
     return {"name": "app", "resources": {"requests": requests, **more.pop("resources", {})}, **more}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(NOTHING, {}, id="no containers"),
-        pytest.param(resources(0.5, 1), template(app({"cpu": "500m", "memory": "1Gi"})), id="requests"),
-        pytest.param(resources(2), template({"name": "app"}, app({"cpu": "2"})), id="of those that ask for something"),
-        pytest.param(
-            resources(2, 1),
-            template(app({"cpu": "2"}, resources={"limits": {"cpu": "4", "memory": "1Gi"}})),
-            id="a limit stands for the request that is missing, as the API server has it in pods",
-        ),
-        pytest.param(
-            resources(4),
-            template(
-                app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "proxy", "restartPolicy": "Always"}]
-            ),
-            id="sidecars run next to",
-        ),
-        pytest.param(
-            resources(3), template(app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "init"}]), id="init"
-        ),
-        pytest.param(resources(1.1), template(app({"cpu": "1"}), overhead={"cpu": "100m"}), id="overhead"),
-        pytest.param(
-            resources(5), template(app({"cpu": "1"}), resources={"requests": {"cpu": "5"}}), id="of the pod as a whole"
-        ),
-    ],
-)
+@cases(
+    "expected, given",
+    ("no containers", NOTHING, {}),
+    ("requests", resources(0.5, 1), template(app({"cpu": "500m", "memory": "1Gi"}))),
+    ("of those that ask for something", resources(2), template({"name": "app"}, app({"cpu": "2"}))),
+    ("a limit stands for the request that is missing, as the API server has it in pods", resources(2, 1),
+     template(app({"cpu": "2"}, resources={"limits": {"cpu": "4", "memory": "1Gi"}}))),
+    ("sidecars run next to", resources(4),
+     template(app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "proxy", "restartPolicy": "Always"}])),
+    ("init", resources(3), template(app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "init"}])),
+    ("overhead", resources(1.1), template(app({"cpu": "1"}), overhead={"cpu": "100m"})),
+    ("of the pod as a whole", resources(5), template(app({"cpu": "1"}), resources={"requests": {"cpu": "5"}})),
+)  # fmt: skip
 def test_a_template_shows_what_the_next_pod_asks_for(expected: Resources, given: dict[str, Any]) -> None:
     (found,) = replica_set(read(controller("web-5d4f", spec=given)), None).templates
 
@@ -234,14 +190,12 @@ def test_the_next_pod_of_a_deployment_is_made_from_its_newest_template() -> None
     assert [made.requests for made in found] == [resources(1, 2), resources(2, 1)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param(False, {}, id="not shown"),
-        pytest.param(False, {"podReplacementPolicy": None}, id="null"),
-        pytest.param(False, {"podReplacementPolicy": "TerminationStarted"}, id="as the old one begins to end"),
-        pytest.param(True, {"podReplacementPolicy": "TerminationComplete"}, id="once it has ended"),
-    ],
+@cases(
+    "expected, spec",
+    ("not shown", False, {}),
+    ("null", False, {"podReplacementPolicy": None}),
+    ("as the old one begins to end", False, {"podReplacementPolicy": "TerminationStarted"}),
+    ("once it has ended", True, {"podReplacementPolicy": "TerminationComplete"}),
 )
 def test_a_deployment_shows_when_it_makes_a_pod_again(expected: bool, spec: dict[str, Any]) -> None:
     own = read(controller("web-5d4f", owner="Deployment/web"))
@@ -249,29 +203,21 @@ def test_a_deployment_shows_when_it_makes_a_pod_again(expected: bool, spec: dict
     assert replica_set(own, read(controller("web", spec=spec))).replaced_at_end is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "found"),
-    [
-        pytest.param("", stateful_set(read(controller("db"))), id="nobody"),
-        pytest.param(
-            "default/Postgres/db", stateful_set(read(controller("db", owner="Postgres/db"))), id="an operator"
-        ),
-        pytest.param(
-            "default/Rollout/web", replica_set(read(controller("web-5d4f", owner="Rollout/web")), None), id="a rollout"
-        ),
-    ],
+@cases(
+    "expected, found",
+    ("nobody", "", stateful_set(read(controller("db")))),
+    ("an operator", "default/Postgres/db", stateful_set(read(controller("db", owner="Postgres/db")))),
+    ("a rollout", "default/Rollout/web", replica_set(read(controller("web-5d4f", owner="Rollout/web")), None)),
 )
 def test_a_workload_shows_what_controls_it(expected: str, found: Workload) -> None:
     assert found.owner == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "names"),
-    [
-        pytest.param("get", [f"default/StatefulSet/s{number}" for number in range(10)], id="ten, one by one"),
-        pytest.param("/namespaces/default", [f"default/StatefulSet/s{number}" for number in range(11)], id="eleven"),
-        pytest.param("", [f"space{number}/StatefulSet/s" for number in range(11)], id="eleven namespaces, all at once"),
-    ],
+@cases(
+    "expected, names",
+    ("ten, one by one", "get", [f"default/StatefulSet/s{number}" for number in range(10)]),
+    ("eleven", "/namespaces/default", [f"default/StatefulSet/s{number}" for number in range(11)]),
+    ("eleven namespaces, all at once", "", [f"space{number}/StatefulSet/s" for number in range(11)]),
 )
 def test_many_workloads_are_listed_rather_than_read_one_by_one(
     expected: str, names: list[str], api: Script, cluster: KubernetesCluster
@@ -295,22 +241,14 @@ RC, JOB, OLD = "ReplicationController", "default/Job/web", "default/ReplicationC
 ASKS = controller("web", spec=template(app({"cpu": "1"}), nodeName="n1"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "unread", "owners", "answers"),
-    [
-        pytest.param({}, (), ["ReplicaSet", "StatefulSet"], [], id="no such pods: nothing is asked"),
-        pytest.param({OLD: (2, False)}, (), [RC] * 2, [Say(body={"items": [ASKS]})], id="two pods"),
-        pytest.param({JOB: (1, True)}, (), ["Job"], [*BATCH, Say(body={"items": [ASKS]})], id="a Job's: it is fixed"),
-        pytest.param(
-            {},
-            (),
-            [RC],
-            [Say(body={"items": [{**ASKS, "metadata": {"name": "x"}}]})],
-            id="another",
-        ),
-        pytest.param({}, ("replicationcontrollers",), [RC], [FORBIDDEN], id="a list without rights"),
-        pytest.param({}, ("jobs",), ["Job"], [*BATCH, FORBIDDEN], id="without rights to Jobs"),
-    ],
+@cases(
+    "expected, unread, owners, answers",
+    ("no such pods: nothing is asked", {}, (), ["ReplicaSet", "StatefulSet"], []),
+    ("two pods", {OLD: (2, False)}, (), [RC] * 2, [Say(body={"items": [ASKS]})]),
+    ("a Job's: it is fixed", {JOB: (1, True)}, (), ["Job"], [*BATCH, Say(body={"items": [ASKS]})]),
+    ("another", {}, (), [RC], [Say(body={"items": [{**ASKS, "metadata": {"name": "x"}}]})]),
+    ("a list without rights", {}, ("replicationcontrollers",), [RC], [FORBIDDEN]),
+    ("without rights to Jobs", {}, ("jobs",), ["Job"], [*BATCH, FORBIDDEN]),
 )
 def test_of_other_controllers_what_their_pods_are_made_of_is_read_if_they_have_any(
     expected: dict[str, tuple[int, bool]], unread: tuple[str, ...], owners: list[str], answers: list[Say], api: Script

@@ -16,6 +16,7 @@ from shared.errors import EbbError, Forbidden, Gone, Stale, Terminal
 from shared.port_types import Eviction
 from tests.adapters.objects import api_pod, read
 from tests.adapters.scripted import Say, Script, access_to, no_wait, status
+from tests.depth import cases
 
 
 def budget_cause(message: str) -> dict[str, Any]:
@@ -35,24 +36,22 @@ NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
 
 
 @pytest.mark.acceptance(86)
-@pytest.mark.parametrize(
-    ("expected", "code", "message"),
-    [
-        pytest.param(Answer.GRANTED, 201, "", id="201"),
-        pytest.param(Answer.GRANTED, 200, "", id="200"),
-        pytest.param(Answer.GONE, 404, 'pods "web-1" not found', id="404"),
-        pytest.param(Answer.GONE, 409, OTHER_UID, id="another pod has the name"),
-        pytest.param(Answer.GONE, 409, RECREATED, id="the same, shown later"),
-        pytest.param(Answer.CONFLICT, 409, "try again", id="any other 409"),
-        pytest.param(Answer.SEVERAL_PDBS, 500, "This pod has more than one PodDisruptionBudget", id="several PDBs"),
-        pytest.param(Answer.LATER, 500, "etcd", id="any other 500"),
-        pytest.param(Answer.LATER, 500, RECREATED, id="a 500 with a conflict's words"),
-        pytest.param(Answer.LATER, 500, 'failed calling webhook "guard.example.com"', id="a webhook that is down"),
-        pytest.param(Answer.LATER, 504, "timeout", id="504"),
-        pytest.param(Answer.FORBIDDEN, 403, "no", id="any other 403"),
-        pytest.param(Answer.FORBIDDEN, 422, "bad", id="422"),
-        *(pytest.param(Answer.FORBIDDEN, code, DENIED, id=f"a webhook, {code}") for code in (400, 403, 409, 429)),
-    ],
+@cases(
+    "expected, code, message",
+    ("201", Answer.GRANTED, 201, ""),
+    ("200", Answer.GRANTED, 200, ""),
+    ("404", Answer.GONE, 404, 'pods "web-1" not found'),
+    ("another pod has the name", Answer.GONE, 409, OTHER_UID),
+    ("the same, shown later", Answer.GONE, 409, RECREATED),
+    ("any other 409", Answer.CONFLICT, 409, "try again"),
+    ("several PDBs", Answer.SEVERAL_PDBS, 500, "This pod has more than one PodDisruptionBudget"),
+    ("any other 500", Answer.LATER, 500, "etcd"),
+    ("a 500 with a conflict's words", Answer.LATER, 500, RECREATED),
+    ("a webhook that is down", Answer.LATER, 500, 'failed calling webhook "guard.example.com"'),
+    ("504", Answer.LATER, 504, "timeout"),
+    ("any other 403", Answer.FORBIDDEN, 403, "no"),
+    ("422", Answer.FORBIDDEN, 422, "bad"),
+    *((f"a webhook, {code}", Answer.FORBIDDEN, code, DENIED) for code in (400, 403, 409, 429)),
 )
 def test_every_answer_to_an_eviction_has_its_meaning(
     api: Script, cluster: KubernetesCluster, expected: Answer, code: int, message: str
@@ -64,21 +63,15 @@ def test_every_answer_to_an_eviction_has_its_meaning(
 
 
 @pytest.mark.acceptance(86)
-@pytest.mark.parametrize(
-    ("expected", "code", "body"),
-    [
-        pytest.param(Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(NEEDS), id="a PDB without room"),
-        pytest.param(Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(PROCESSED), id="a PDB not yet observed"),
-        pytest.param(Eviction(Answer.LATER, "429 slow", refused=True), 429, status(429, "slow"), id="a busy server"),
-        pytest.param(
-            Eviction(Answer.TERMINATING, "403 being terminated"),
-            403,
-            status(403, "being terminated", cause=("NamespaceTerminating", "x")),
-            id="the namespace is going",
-        ),
-        pytest.param(Eviction(Answer.LATER, "502 <html>"), 502, b"<html>", id="a proxy's words"),
-    ],
-)
+@cases(
+    "expected, code, body",
+    ("a PDB without room", Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(NEEDS)),
+    ("a PDB not yet observed", Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(PROCESSED)),
+    ("a busy server", Eviction(Answer.LATER, "429 slow", refused=True), 429, status(429, "slow")),
+    ("the namespace is going", Eviction(Answer.TERMINATING, "403 being terminated"), 403,
+     status(403, "being terminated", cause=("NamespaceTerminating", "x"))),
+    ("a proxy's words", Eviction(Answer.LATER, "502 <html>"), 502, b"<html>"),
+)  # fmt: skip
 def test_an_answer_shows_which_budget_refused_and_whether_the_pod_stays(
     api: Script, cluster: KubernetesCluster, expected: Eviction, code: int, body: Any
 ) -> None:
@@ -138,15 +131,13 @@ def api_deployment(version: str = "7", stamp: str | None = None, **notes: str) -
     }
 
 
-@pytest.mark.parametrize(
-    ("written", "noted", "stamp", "before", "earlier"),
-    [
-        pytest.param("order-1", None, "order-1", "", "", id="a restart"),
-        pytest.param("order-2", "order-1", "order-2", "order-1", "", id="a restart after another"),
-        pytest.param("order-3", "order-2", "order-3", "order-2", "order-1", id="a restart after two"),
-        pytest.param(None, None, "", "order-1", "", id="taken back"),
-        pytest.param("order-1", None, "order-1", "order-2", "order-1", id="taken back after another"),
-    ],
+@cases(
+    "written, noted, stamp, before, earlier",
+    ("a restart", "order-1", None, "order-1", "", ""),
+    ("a restart after another", "order-2", "order-1", "order-2", "order-1", ""),
+    ("a restart after two", "order-3", "order-2", "order-3", "order-2", "order-1"),
+    ("taken back", None, None, "", "order-1", ""),
+    ("taken back after another", "order-1", None, "order-1", "order-2", "order-1"),
 )
 def test_the_stamp_and_what_it_replaces_are_written_on_the_version_that_was_read(
     api: Script,
@@ -211,19 +202,17 @@ def both(value: str | None) -> dict[str, str | None]:
     return {names.DELETION_COST: value, names.STEERED: value}
 
 
-@pytest.mark.parametrize(
-    ("written", "cost", "found"),
-    [
-        pytest.param(both("-5"), -5, standing(), id="a first cost"),
-        pytest.param(both("-5"), -5, standing("-9", "-9"), id="one in place of ours"),
-        pytest.param(both(None), -5, standing(None, "-9"), id="where somebody took ours away: our mark"),
-        pytest.param(both(None), None, standing("-9", "-9"), id="taken back"),
-        pytest.param(both(None), None, standing(None, "-9"), id="a mark that stands alone"),
-        pytest.param({names.STEERED: None}, None, standing("3", "-9"), id="somebody else's now: our mark"),
-        pytest.param({names.STEERED: None}, -5, standing("3", "-9"), id="and nothing is written over it"),
-        pytest.param({names.STEERED: None}, -5, standing("-5", "-9"), id="the same value, but not of our mark"),
-        pytest.param({names.STEERED: None}, None, standing("", "-9"), id="somebody wrote an empty one"),
-    ],
+@cases(
+    "written, cost, found",
+    ("a first cost", both("-5"), -5, standing()),
+    ("one in place of ours", both("-5"), -5, standing("-9", "-9")),
+    ("where somebody took ours away: our mark", both(None), -5, standing(None, "-9")),
+    ("taken back", both(None), None, standing("-9", "-9")),
+    ("a mark that stands alone", both(None), None, standing(None, "-9")),
+    ("somebody else's now: our mark", {names.STEERED: None}, None, standing("3", "-9")),
+    ("and nothing is written over it", {names.STEERED: None}, -5, standing("3", "-9")),
+    ("the same value, but not of our mark", {names.STEERED: None}, -5, standing("-5", "-9")),
+    ("somebody wrote an empty one", {names.STEERED: None}, None, standing("", "-9")),
 )
 def test_two_annotations_are_written_on_the_version_that_was_read(
     api: Script, cluster: KubernetesCluster, written: dict[str, str | None], cost: int | None, found: Say
@@ -238,13 +227,11 @@ def test_two_annotations_are_written_on_the_version_that_was_read(
     assert asked.body == {"metadata": {"uid": "uid-web-1", "resourceVersion": "7", "annotations": written}}
 
 
-@pytest.mark.parametrize(
-    ("cost", "found"),
-    [
-        pytest.param(-5, standing("-5"), id="somebody else wrote the same"),
-        pytest.param(None, standing(), id="there is none"),
-        pytest.param(-5, standing(deletionTimestamp="2026-03-04T12:00:00Z"), id="the pod is on its way out"),
-    ],
+@cases(
+    "cost, found",
+    ("somebody else wrote the same", -5, standing("-5")),
+    ("there is none", None, standing()),
+    ("the pod is on its way out", -5, standing(deletionTimestamp="2026-03-04T12:00:00Z")),
 )
 def test_where_there_is_nothing_to_write_nothing_is_written(
     api: Script, cluster: KubernetesCluster, cost: int | None, found: Say
@@ -255,14 +242,12 @@ def test_where_there_is_nothing_to_write_nothing_is_written(
     assert api.calls == [("GET", POD_PATH)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "answers"),
-    [
-        pytest.param(Gone, [standing(uid="another")], id="another pod of that name"),
-        pytest.param(Forbidden, [standing(), Say(403, status(403, "may not patch"))], id="no right to write it"),
-        pytest.param(Stale, [standing(), Say(409, status(409, "changed"))], id="it changed meanwhile"),
-        pytest.param(Terminal, [Say(body={"metadata": 7})], id="no object of the API's"),
-    ],
+@cases(
+    "expected, answers",
+    ("another pod of that name", Gone, [standing(uid="another")]),
+    ("no right to write it", Forbidden, [standing(), Say(403, status(403, "may not patch"))]),
+    ("it changed meanwhile", Stale, [standing(), Say(409, status(409, "changed"))]),
+    ("no object of the API's", Terminal, [Say(body={"metadata": 7})]),
 )
 def test_each_answer_to_a_cost_has_its_name(
     api: Script, cluster: KubernetesCluster, expected: type[EbbError], answers: list[Say]

@@ -17,6 +17,7 @@ from shared.core.records.orders import result_of
 from shared.errors import BadOrder, EbbError, Retryable, Terminal
 from tests.adapters.scripted import patience
 from tests.builders import order
+from tests.depth import cases
 from tests.grpc_stand_in import GrpcStandIn
 from tests.real.emulators import PubSubEmulator
 
@@ -24,15 +25,13 @@ TOPIC = "projects/p/topics/orders"
 SECONDS = 30.0
 
 
-@pytest.mark.parametrize(
-    ("expected", "status", "sentence"),
-    [
-        pytest.param(Terminal, "PERMISSION_DENIED", "roles/pubsub.publisher", id="no permission"),
-        pytest.param(Terminal, "NOT_FOUND", "Check its name", id="no such topic"),
-        pytest.param(Terminal, "INVALID_ARGUMENT", "topics/orders", id="a message that the topic will never take"),
-        pytest.param(Retryable, "UNAVAILABLE", "topics/orders", id="an outage"),
-        pytest.param(Retryable, "RESOURCE_EXHAUSTED", "topics/orders", id="out of quota"),
-    ],
+@cases(
+    "expected, status, sentence",
+    ("no permission", Terminal, "PERMISSION_DENIED", "roles/pubsub.publisher"),
+    ("no such topic", Terminal, "NOT_FOUND", "Check its name"),
+    ("a message that the topic will never take", Terminal, "INVALID_ARGUMENT", "topics/orders"),
+    ("an outage", Retryable, "UNAVAILABLE", "topics/orders"),
+    ("out of quota", Retryable, "RESOURCE_EXHAUSTED", "topics/orders"),
 )
 def test_a_refusal_is_named(
     expected: type[EbbError], status: str, sentence: str, monkeypatch: pytest.MonkeyPatch
@@ -129,16 +128,14 @@ def test_a_real_envelope_gives_its_message() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param("data", {"data": None}, id="a message of attributes only"),
-        pytest.param("names", {"messageId": None, "publishTime": None}, id="snake case only"),
-        pytest.param("names", {"message_id": None, "publish_time": None}, id="camel case only"),
-        pytest.param("attributes", {"attributes": None}, id="no attributes"),
-        pytest.param("nanoseconds", {"publishTime": "2026-03-04T22:00:00.123456789Z"}, id="nanoseconds"),
-        pytest.param("offset", {"publishTime": "2026-03-04T23:00:00.123+01:00"}, id="another zone"),
-    ],
+@cases(
+    "expected, changes",
+    ("a message of attributes only", "data", {"data": None}),
+    ("snake case only", "names", {"messageId": None, "publishTime": None}),
+    ("camel case only", "names", {"message_id": None, "publish_time": None}),
+    ("no attributes", "attributes", {"attributes": None}),
+    ("nanoseconds", "nanoseconds", {"publishTime": "2026-03-04T22:00:00.123456789Z"}),
+    ("another zone", "offset", {"publishTime": "2026-03-04T23:00:00.123+01:00"}),
 )
 def test_every_form_that_pubsub_sends_is_read(expected: str, changes: dict[str, Any]) -> None:
     plain = unwrapped(message())
@@ -152,34 +149,28 @@ def test_every_form_that_pubsub_sends_is_read(expected: str, changes: dict[str, 
     assert (read.attributes == {}) == (expected == "attributes")
 
 
-@pytest.mark.parametrize(
-    ("path", "envelope"),
-    [
-        pytest.param("envelope", None, id="no JSON"),
-        pytest.param("envelope", [], id="a list"),
-        pytest.param("message", {}, id="an object without message"),
-        pytest.param("message", {"message": "text"}, id="a message that is text"),
-        pytest.param("message", {"data": "eA=="}, id="an unwrapped payload"),
-        pytest.param(r"message\.data", {"message": message(data="%%%")}, id="data that is no base64"),
-        pytest.param(r"message\.data", {"message": message(data="é")}, id="data that is not ASCII"),
-        pytest.param(r"message\.data", {"message": message(data="eA=")}, id="data cut short"),
-        pytest.param(r"message\.data", {"message": message(data={"node": "gke-x"})}, id="data that is an object"),
-        pytest.param(r"message\.messageId", {"message": message(messageId=None, message_id=None)}, id="no id"),
-        pytest.param(r"message\.messageId", {"message": message(messageId=7)}, id="an id that is a number"),
-        pytest.param(r"message\.publishTime", {"message": message(publishTime=None, publish_time=None)}, id="no time"),
-        pytest.param(r"message\.publishTime", {"message": message(publishTime="today")}, id="a time in words"),
-        pytest.param(r"message\.publishTime", {"message": message(publishTime="2026-03-04T22:00:00")}, id="no zone"),
-        pytest.param(
-            r"message\.publishTime", {"message": message(publishTime="0001-01-01T00:00:00+05:00")}, id="before all time"
-        ),
-        pytest.param(
-            r"message\.publishTime", {"message": message(publishTime="9999-12-31T23:59:59Z")}, id="after all time"
-        ),
-        pytest.param(r"message\.attributes", {"message": message(attributes=["a"])}, id="attributes in a list"),
-        pytest.param(r"message\.attributes", {"message": message(attributes={"a": 1})}, id="an attribute's number"),
-        pytest.param("deliveryAttempt", {"message": message(), "deliveryAttempt": "2"}, id="an attempt in quotes"),
-        pytest.param("deliveryAttempt", {"message": message(), "deliveryAttempt": True}, id="an attempt that is true"),
-    ],
+@cases(
+    "path, envelope",
+    ("no JSON", "envelope", None),
+    ("a list", "envelope", []),
+    ("an object without message", "message", {}),
+    ("a message that is text", "message", {"message": "text"}),
+    ("an unwrapped payload", "message", {"data": "eA=="}),
+    ("data that is no base64", r"message\.data", {"message": message(data="%%%")}),
+    ("data that is not ASCII", r"message\.data", {"message": message(data="é")}),
+    ("data cut short", r"message\.data", {"message": message(data="eA=")}),
+    ("data that is an object", r"message\.data", {"message": message(data={"node": "gke-x"})}),
+    ("no id", r"message\.messageId", {"message": message(messageId=None, message_id=None)}),
+    ("an id that is a number", r"message\.messageId", {"message": message(messageId=7)}),
+    ("no time", r"message\.publishTime", {"message": message(publishTime=None, publish_time=None)}),
+    ("a time in words", r"message\.publishTime", {"message": message(publishTime="today")}),
+    ("no zone", r"message\.publishTime", {"message": message(publishTime="2026-03-04T22:00:00")}),
+    ("before all time", r"message\.publishTime", {"message": message(publishTime="0001-01-01T00:00:00+05:00")}),
+    ("after all time", r"message\.publishTime", {"message": message(publishTime="9999-12-31T23:59:59Z")}),
+    ("attributes in a list", r"message\.attributes", {"message": message(attributes=["a"])}),
+    ("an attribute's number", r"message\.attributes", {"message": message(attributes={"a": 1})}),
+    ("an attempt in quotes", "deliveryAttempt", {"message": message(), "deliveryAttempt": "2"}),
+    ("an attempt that is true", "deliveryAttempt", {"message": message(), "deliveryAttempt": True}),
 )
 def test_a_malformed_envelope_is_named_by_its_path(path: str, envelope: object) -> None:
     with pytest.raises(BadOrder, match=f"^{path}: "):

@@ -16,6 +16,7 @@ from shared.errors import Retryable, Stale, Terminal, Unreadable
 from shared.port_types import CLUSTER_KEY, run_key
 from tests.builders import CLUSTER as NAME
 from tests.builders import NOW
+from tests.depth import cases
 
 
 def wins(path: str, number: int) -> bool:
@@ -74,7 +75,7 @@ def test_a_file_held_by_another_process_is_an_outage(tmp_path: Path) -> None:
             state.put(CLUSTER_KEY, ClusterState(), None)
 
 
-@pytest.mark.parametrize("path", [pytest.param("no/folder", id="not there"), pytest.param("state", id="no database")])
+@cases("path", ("not there", "no/folder"), ("no database", "state"))
 def test_a_file_that_cannot_be_opened_shows_what_to_check(path: str, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("something else " * 100)
 

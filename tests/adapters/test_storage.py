@@ -11,6 +11,7 @@ from shared.core.policy import Policy
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, EbbError, Retryable, Terminal
 from tests.adapters.scripted import patience
+from tests.depth import cases
 from tests.loopback_bucket import LoopbackBucket
 
 
@@ -25,15 +26,13 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackBucket]:
         yield served
 
 
-@pytest.mark.parametrize(
-    ("expected", "status", "sentence"),
-    [
-        pytest.param(Terminal, 403, "roles/storage.objectViewer", id="no permission"),
-        pytest.param(Terminal, 401, "credentials cannot be refreshed", id="no valid identity"),
-        pytest.param(Retryable, 503, "gs://policies/policy.yaml", id="an outage"),
-        pytest.param(Retryable, 500, "gs://policies/policy.yaml", id="a fault of the service"),
-        pytest.param(Retryable, 429, "gs://policies/policy.yaml", id="out of quota"),
-    ],
+@cases(
+    "expected, status, sentence",
+    ("no permission", Terminal, 403, "roles/storage.objectViewer"),
+    ("no valid identity", Terminal, 401, "credentials cannot be refreshed"),
+    ("an outage", Retryable, 503, "gs://policies/policy.yaml"),
+    ("a fault of the service", Retryable, 500, "gs://policies/policy.yaml"),
+    ("out of quota", Retryable, 429, "gs://policies/policy.yaml"),
 )
 def test_a_refusal_is_named(bucket: LoopbackBucket, expected: type[EbbError], status: int, sentence: str) -> None:
     bucket.status = status
@@ -71,7 +70,7 @@ def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(bucket:
         source.read()
 
 
-@pytest.mark.parametrize("path", [pytest.param("", id="a folder"), pytest.param("file/policy.yaml", id="below a file")])
+@cases("path", ("a folder", ""), ("below a file", "file/policy.yaml"))
 def test_a_path_that_is_no_file_is_a_persons_mistake(path: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("one")
 

@@ -21,6 +21,7 @@ from shared.core.records.commitments import count_commitments
 from shared.errors import BadInput
 from tests.builders import NOW, cluster, node
 from tests.cli import dumps
+from tests.depth import cases
 
 HERE = "europe-west4"
 URL = "https://www.googleapis.com/compute/v1/projects/prod/regions/"
@@ -72,35 +73,31 @@ def families(folder: Path, content: Any) -> tuple[Commitment, ...]:
     return count_commitments(file_of(folder, content).rows, HERE).families
 
 
-@pytest.mark.parametrize(
-    ("expected", "content"),
-    [
-        pytest.param((N2,), [listed()], id="what gcloud lists"),
-        pytest.param((N2,), listed(), id="what gcloud describes"),
-        pytest.param((), [], id="an empty list"),
-    ],
+@cases(
+    "expected, content",
+    ("what gcloud lists", (N2,), [listed()]),
+    ("what gcloud describes", (N2,), listed()),
+    ("an empty list", (), []),
 )
 def test_what_gcloud_writes_is_read(expected: tuple[Commitment, ...], content: Any, tmp_path: Path) -> None:
     assert families(tmp_path, content) == expected
 
 
-@pytest.mark.parametrize(
-    ("family", "type_"),
-    [
-        pytest.param("n1", "GENERAL_PURPOSE", id="the oldest type has no family in its name"),
-        pytest.param("n2", "GENERAL_PURPOSE_N2", id="N2"),
-        pytest.param("n2d", "GENERAL_PURPOSE_N2D", id="N2D"),
-        pytest.param("n4", "GENERAL_PURPOSE_N4", id="N4"),
-        pytest.param("e2", "GENERAL_PURPOSE_E2", id="E2"),
-        pytest.param("t2d", "GENERAL_PURPOSE_T2D", id="T2D"),
-        pytest.param("c2", "COMPUTE_OPTIMIZED", id="C2"),
-        pytest.param("c2d", "COMPUTE_OPTIMIZED_C2D", id="C2D"),
-        pytest.param("c3", "COMPUTE_OPTIMIZED_C3", id="C3"),
-        pytest.param("c3d", "COMPUTE_OPTIMIZED_C3D", id="C3D"),
-        pytest.param("h3", "COMPUTE_OPTIMIZED_H3", id="H3"),
-        pytest.param("a2", "ACCELERATOR_OPTIMIZED", id="A2"),
-        pytest.param("m3", "MEMORY_OPTIMIZED_M3", id="M3"),
-    ],
+@cases(
+    "family, type_",
+    ("the oldest type has no family in its name", "n1", "GENERAL_PURPOSE"),
+    ("N2", "n2", "GENERAL_PURPOSE_N2"),
+    ("N2D", "n2d", "GENERAL_PURPOSE_N2D"),
+    ("N4", "n4", "GENERAL_PURPOSE_N4"),
+    ("E2", "e2", "GENERAL_PURPOSE_E2"),
+    ("T2D", "t2d", "GENERAL_PURPOSE_T2D"),
+    ("C2", "c2", "COMPUTE_OPTIMIZED"),
+    ("C2D", "c2d", "COMPUTE_OPTIMIZED_C2D"),
+    ("C3", "c3", "COMPUTE_OPTIMIZED_C3"),
+    ("C3D", "c3d", "COMPUTE_OPTIMIZED_C3D"),
+    ("H3", "h3", "COMPUTE_OPTIMIZED_H3"),
+    ("A2", "a2", "ACCELERATOR_OPTIMIZED"),
+    ("M3", "m3", "MEMORY_OPTIMIZED_M3"),
 )
 def test_a_type_is_a_machine_family(family: str, type_: str, tmp_path: Path) -> None:
     assert [found.family for found in families(tmp_path, [listed(type=type_)])] == [family]
@@ -110,20 +107,18 @@ def size(vcpu: int, gib: float) -> dict[str, Capacity]:
     return {"size": Capacity(Fraction(vcpu), Fraction(gib))}
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param({"discount": ONE_YEAR}, {"plan": "TWELVE_MONTH"}, id="a year"),
-        pytest.param({"discount": ONE_YEAR}, {"plan": "SIXTY_MONTH"}, id="a plan that is not known"),
-        pytest.param({"until": None}, {"autoRenew": True}, id="one that renews itself has no end"),
-        pytest.param(size(8, 0.5), {"resources": amounts(8, 512)}, id="memory is in MiB"),
-        pytest.param(size(12, 85), {"resources": amounts(12, 87_040, ACCELERATOR=1, LOCAL_SSD=375)},
-                     id="GPUs and local SSDs are of no family's rate"),
-        pytest.param({}, {"mergeSourceCommitments": [SOURCE]}, id="a merged one"),
-        pytest.param({}, {"splitSourceCommitment": SOURCE}, id="a split one"),
-        pytest.param({}, {"reservations": [{"name": "r"}]}, id="one with reservations"),
-        pytest.param({}, {"region": HERE}, id="a region by its name"),
-    ],
+@cases(
+    "expected, changes",
+    ("a year", {"discount": ONE_YEAR}, {"plan": "TWELVE_MONTH"}),
+    ("a plan that is not known", {"discount": ONE_YEAR}, {"plan": "SIXTY_MONTH"}),
+    ("one that renews itself has no end", {"until": None}, {"autoRenew": True}),
+    ("memory is in MiB", size(8, 0.5), {"resources": amounts(8, 512)}),
+    ("GPUs and local SSDs are of no family's rate", size(12, 85),
+     {"resources": amounts(12, 87_040, ACCELERATOR=1, LOCAL_SSD=375)}),
+    ("a merged one", {}, {"mergeSourceCommitments": [SOURCE]}),
+    ("a split one", {}, {"splitSourceCommitment": SOURCE}),
+    ("one with reservations", {}, {"reservations": [{"name": "r"}]}),
+    ("a region by its name", {}, {"region": HERE}),
 )  # fmt: skip
 def test_a_commitment_has_size_end_and_discount(
     expected: dict[str, Any], changes: dict[str, Any], tmp_path: Path
@@ -131,16 +126,14 @@ def test_a_commitment_has_size_end_and_discount(
     assert families(tmp_path, [listed(**changes)]) == (replace(N2, **expected),)
 
 
-@pytest.mark.parametrize(
-    ("why", "changes"),
-    [
-        pytest.param("of us-central1", {"region": f"{URL}us-central1"}, id="another region"),
-        pytest.param("not yet active", {"status": "NOT_YET_ACTIVE"}, id="not begun"),
-        pytest.param("expired", {"status": "EXPIRED"}, id="ended"),
-        pytest.param("cancelled", {"status": "CANCELLED"}, id="merged into another"),
-        pytest.param("of licenses", {"category": "LICENSE", "resources": []}, id="a license"),
-        pytest.param("of neither vCPUs nor memory", {"resources": amounts(0, 0, ACCELERATOR=4)}, id="GPUs alone"),
-    ],
+@cases(
+    "why, changes",
+    ("another region", "of us-central1", {"region": f"{URL}us-central1"}),
+    ("not begun", "not yet active", {"status": "NOT_YET_ACTIVE"}),
+    ("ended", "expired", {"status": "EXPIRED"}),
+    ("merged into another", "cancelled", {"status": "CANCELLED"}),
+    ("a license", "of licenses", {"category": "LICENSE", "resources": []}),
+    ("GPUs alone", "of neither vCPUs nor memory", {"resources": amounts(0, 0, ACCELERATOR=4)}),
 )
 def test_what_does_not_count_is_named_with_the_reason(why: str, changes: dict[str, Any], tmp_path: Path) -> None:
     found = count_commitments(file_of(tmp_path, [listed(), listed("other", **changes)]).rows, HERE)
@@ -154,24 +147,20 @@ def test_a_type_without_a_known_family_is_a_warning_and_never_guessed(type_: str
     assert f" {type_} " in file.unknown(HERE)
 
 
-@pytest.mark.parametrize(
-    ("expected", "content"),
-    [
-        pytest.param("it is empty", "", id="an empty file"),
-        pytest.param("malformed", "NAME     REGION        END_TIMESTAMP\nn2-base  europe-west4  2027", id="a table"),
-        pytest.param("malformed", "- kind: compute#commitment", id="YAML"),
-        pytest.param("truncated", "[{", id="half a file"),
-        pytest.param("holds a compute#instance", [{"kind": "compute#instance", "status": "RUNNING"}], id="machines"),
-        pytest.param("missing required field", [{"name": "default-pool", "status": "RUNNING"}], id="node pools"),
-        pytest.param("holds a List", {"apiVersion": "v1", "kind": "List", "items": []}, id="a dump of nodes"),
-        pytest.param("Expected `object`", [5], id="a number"),
-        pytest.param(r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "x"}])], id="no number"),
-        pytest.param(
-            r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "-8"}])], id="less than none"
-        ),
-        pytest.param(r"endTimestamp", [listed(endTimestamp="2027-05-01T00:00:00")], id="a time without a zone"),
-        pytest.param(r"endTimestamp", [listed(endTimestamp="May")], id="no time"),
-    ],
+@cases(
+    "expected, content",
+    ("an empty file", "it is empty", ""),
+    ("a table", "malformed", "NAME     REGION        END_TIMESTAMP\nn2-base  europe-west4  2027"),
+    ("YAML", "malformed", "- kind: compute#commitment"),
+    ("half a file", "truncated", "[{"),
+    ("machines", "holds a compute#instance", [{"kind": "compute#instance", "status": "RUNNING"}]),
+    ("node pools", "missing required field", [{"name": "default-pool", "status": "RUNNING"}]),
+    ("a dump of nodes", "holds a List", {"apiVersion": "v1", "kind": "List", "items": []}),
+    ("a number", "Expected `object`", [5]),
+    ("no number", r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "x"}])]),
+    ("less than none", r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "-8"}])]),
+    ("a time without a zone", r"endTimestamp", [listed(endTimestamp="2027-05-01T00:00:00")]),
+    ("no time", r"endTimestamp", [listed(endTimestamp="May")]),
 )
 def test_another_file_is_refused_with_the_command_that_writes_it(expected: str, content: Any, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=f"(?s)^--commitments: .*{expected}.*gcloud compute commitments list"):
@@ -204,12 +193,10 @@ def test_commands_plan_by_the_file_whatever_policy_they_compare(tmp_path: Path) 
     assert [note for note in inputs.notes if "n2 160 vCPUs 640 GiB" in note and "1 commitment of us-central1" in note]
 
 
-@pytest.mark.parametrize(
-    ("named", "taken"),
-    [
-        pytest.param([], UNTIL - timedelta(seconds=1), id="in force"),
-        pytest.param(["n2 on 2027-05-01", "flexible on 2027-05-01"], UNTIL, id="at the end"),
-    ],
+@cases(
+    "named, taken",
+    ("in force", [], UNTIL - timedelta(seconds=1)),
+    ("at the end", ["n2 on 2027-05-01", "flexible on 2027-05-01"], UNTIL),
 )
 def test_what_has_ended_is_a_warning(named: list[str], taken: datetime) -> None:
     flexible = FlexibleCommitment(Fraction(1), Fraction(0), UNTIL)

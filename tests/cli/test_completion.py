@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from tests.cli.running import ROOT
+from tests.depth import cases
 
 PROGRAM = "import sys; sys.argv = ['ebb']; from functions.cli.main import main; main()"
 
@@ -32,16 +33,14 @@ def test_a_shell_gets_its_script(shell: str) -> None:
     assert "_EBB_COMPLETE=complete_" in completing(f"source_{shell}")
 
 
-@pytest.mark.parametrize(
-    ("expected", "typed"),
-    [
-        pytest.param("policy", "ebb po", id="a command"),
-        pytest.param("calendar", "ebb policy ca", id="a command of a group"),
-        pytest.param("--anonymize", "ebb dump --an", id="an option"),
-        pytest.param("markdown", "ebb plan --output m", id="the value of an option"),
-        pytest.param("saved", "ebb fleet --sort s", id="what a fleet is sorted by"),
-        pytest.param("markdown", "ebb policy diff --output m", id="how a change of policy is printed"),
-    ],
+@cases(
+    "expected, typed",
+    ("a command", "policy", "ebb po"),
+    ("a command of a group", "calendar", "ebb policy ca"),
+    ("an option", "--anonymize", "ebb dump --an"),
+    ("the value of an option", "markdown", "ebb plan --output m"),
+    ("what a fleet is sorted by", "saved", "ebb fleet --sort s"),
+    ("how a change of policy is printed", "markdown", "ebb policy diff --output m"),
 )
 def test_what_is_begun_is_completed(expected: str, typed: str) -> None:
     found = completing("complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(typed.split()) - 1))
@@ -58,16 +57,12 @@ def started_with() -> frozenset[str]:
     return frozenset(plain.stderr.split())
 
 
-@pytest.mark.parametrize(
-    ("typed", "environment"),
-    [
-        pytest.param("--version", {}, id="the version"),
-        pytest.param("--help", {}, id="help"),
-        pytest.param("plan --help", {}, id="help of a command"),
-        pytest.param(
-            "", {"_EBB_COMPLETE": "complete_bash", "COMP_WORDS": "ebb pl", "COMP_CWORD": "1"}, id="completion"
-        ),
-    ],
+@cases(
+    "typed, environment",
+    ("the version", "--version", {}),
+    ("help", "--help", {}),
+    ("help of a command", "plan --help", {}),
+    ("completion", "", {"_EBB_COMPLETE": "complete_bash", "COMP_WORDS": "ebb pl", "COMP_CWORD": "1"}),
 )
 def test_a_start_imports_the_command_line_alone(typed: str, environment: dict[str, str]) -> None:
     program = f"{IMPORTED}sys.argv = ['ebb', *{typed.split()}]; from functions.cli.main import main; main()"

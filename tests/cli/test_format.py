@@ -1,21 +1,19 @@
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.output import format as words
+from tests.depth import cases
 
 
-@pytest.mark.parametrize(
-    ("expected", "micro"),
-    [
-        pytest.param("$0", 0, id="nothing"),
-        pytest.param("$730", 10**6, id="a dollar an hour is 730 a month"),
-        pytest.param("$1,235", 1_691_188, id="thousands have a comma, and cents are not known"),
-        pytest.param("<$1", 1, id="something is not nothing"),
-    ],
+@cases(
+    "expected, micro",
+    ("nothing", "$0", 0),
+    ("a dollar an hour is 730 a month", "$730", 10**6),
+    ("thousands have a comma, and cents are not known", "$1,235", 1_691_188),
+    ("something is not nothing", "<$1", 1),
 )
 def test_a_month_has_730_hours(expected: str, micro: int) -> None:
     assert words.monthly(micro) == expected
@@ -36,15 +34,13 @@ def test_parts_add_up_to_their_sum_as_printed_and_none_is_off_by_a_unit(micro: l
     assert all(abs(part - words.dollars_a_month(amount)) < 1 for part, amount in zip(parts, micro, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("expected", "ratio"),
-    [
-        pytest.param("-", None, id="a node without allocatable"),
-        pytest.param("0%", Fraction(0), id="an empty node"),
-        pytest.param("74%", Fraction(7499, 10000), id="just under a limit does not look as if at it"),
-        pytest.param("75%", Fraction(3, 4), id="at the limit"),
-        pytest.param("130%", Fraction(13, 10), id="more than there is"),
-    ],
+@cases(
+    "expected, ratio",
+    ("a node without allocatable", "-", None),
+    ("an empty node", "0%", Fraction(0)),
+    ("just under a limit does not look as if at it", "74%", Fraction(7499, 10000)),
+    ("at the limit", "75%", Fraction(3, 4)),
+    ("more than there is", "130%", Fraction(13, 10)),
 )
 def test_a_ratio_is_rounded_down(expected: str, ratio: Fraction | None) -> None:
     assert words.percent(ratio) == expected
@@ -53,41 +49,35 @@ def test_a_ratio_is_rounded_down(expected: str, ratio: Fraction | None) -> None:
 NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("expected", "time"),
-    [
-        pytest.param("22:05", NOW + timedelta(minutes=5), id="the same day"),
-        pytest.param("03-05 01:00", NOW + timedelta(hours=3), id="the next day"),
-        pytest.param("22:30", datetime(2026, 3, 4, 23, 30, tzinfo=timezone(timedelta(hours=1))), id="another zone"),
-    ],
+@cases(
+    "expected, time",
+    ("the same day", "22:05", NOW + timedelta(minutes=5)),
+    ("the next day", "03-05 01:00", NOW + timedelta(hours=3)),
+    ("another zone", "22:30", datetime(2026, 3, 4, 23, 30, tzinfo=timezone(timedelta(hours=1)))),
 )
 def test_a_time_of_day_is_utc_and_shows_its_date_when_it_is_another(expected: str, time: datetime) -> None:
     assert words.clock(time, NOW) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "length"),
-    [
-        pytest.param("Never", None, id="never"),
-        pytest.param("0s", timedelta(0), id="at once"),
-        pytest.param("15s", timedelta(seconds=15), id="seconds"),
-        pytest.param("8m30s", timedelta(minutes=8, seconds=30), id="minutes and seconds"),
-        pytest.param("1h30m", timedelta(minutes=90), id="hours"),
-        pytest.param("30d", timedelta(days=30), id="days"),
-        pytest.param("36h", timedelta(hours=36), id="a day and a half"),
-    ],
+@cases(
+    "expected, length",
+    ("never", "Never", None),
+    ("at once", "0s", timedelta(0)),
+    ("seconds", "15s", timedelta(seconds=15)),
+    ("minutes and seconds", "8m30s", timedelta(minutes=8, seconds=30)),
+    ("hours", "1h30m", timedelta(minutes=90)),
+    ("days", "30d", timedelta(days=30)),
+    ("a day and a half", "36h", timedelta(hours=36)),
 )
 def test_a_duration_is_written_as_in_the_policy(expected: str, length: timedelta | None) -> None:
     assert words.span(length) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "names"),
-    [
-        pytest.param("", (), id="none"),
-        pytest.param("a, b, c", ("a", "b", "c"), id="three"),
-        pytest.param("a, b, c and 2 more", ("a", "b", "c", "d", "e"), id="five"),
-    ],
+@cases(
+    "expected, names",
+    ("none", "", ()),
+    ("three", "a, b, c", ("a", "b", "c")),
+    ("five", "a, b, c and 2 more", ("a", "b", "c", "d", "e")),
 )
 def test_a_long_list_shows_how_many_more(expected: str, names: tuple[str, ...]) -> None:
     assert words.some(names) == expected

@@ -13,6 +13,7 @@ from infra.local.scenario import parse
 from infra.local.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted
 from tests.cli.running import run_ebb
+from tests.depth import cases
 
 SCENARIO = """
 autoscaler: {enabled: false}
@@ -47,16 +48,12 @@ def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
         assert sum(line.startswith(f"{name} ") for line in shown.stdout.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "args", "environment"),
-    [
-        pytest.param("ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("plan",), {"KUBECONFIG": "/nonexistent"},
-                     id="of the environment"),
-        pytest.param("ebb: kubeconfig ~/.kube/config (kubectl's default) ", ("plan",), {},
-                     id="nothing shown"),
-        pytest.param("ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("fleet", "--context", "prod-*"),
-                     {"KUBECONFIG": "/nonexistent"}, id="of several clusters"),
-    ],
+@cases(
+    "expected, args, environment",
+    ("of the environment", "ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("plan",), {"KUBECONFIG": "/nonexistent"}),
+    ("nothing shown", "ebb: kubeconfig ~/.kube/config (kubectl's default) ", ("plan",), {}),
+    ("of several clusters", "ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("fleet", "--context", "prod-*"),
+     {"KUBECONFIG": "/nonexistent"}),
 )  # fmt: skip
 def test_a_kubeconfig_that_is_not_there_is_named(
     tmp_path: Path, expected: str, args: tuple[str, ...], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -68,12 +65,10 @@ def test_a_kubeconfig_that_is_not_there_is_named(
     assert told.stderr.startswith(expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "api"),
-    [
-        pytest.param("Without a GKE API pools are read from node labels", "none", id="none"),
-        pytest.param("Pools are those that the GKE API names", "", id="an address"),
-    ],
+@cases(
+    "expected, api",
+    ("none", "Without a GKE API pools are read from node labels", "none"),
+    ("an address", "Pools are those that the GKE API names", ""),
 )
 def test_it_is_shown_what_the_pools_rest_on(expected: str, api: str, addresses: dict[str, Any]) -> None:
     shown = _ebb(addresses, "plan", EBB_CLUSTER=addresses["cluster"], EBB_GKE_API=api or addresses["gke"])
@@ -87,13 +82,11 @@ def test_a_node_is_explained(addresses: dict[str, Any]) -> None:
     assert "too_few_underutilized" in shown.stdout
 
 
-@pytest.mark.parametrize(
-    ("expected", "context"),
-    [
-        pytest.param("projects/shop/locations/europe-west4/clusters/prod", "gke_shop_europe-west4_prod", id="gcloud's"),
-        pytest.param("minikube", "minikube", id="another"),
-        pytest.param("my_own_long_name", "my_own_long_name", id="another of four parts"),
-    ],
+@cases(
+    "expected, context",
+    ("gcloud's", "projects/shop/locations/europe-west4/clusters/prod", "gke_shop_europe-west4_prod"),
+    ("another", "minikube", "minikube"),
+    ("another of four parts", "my_own_long_name", "my_own_long_name"),
 )
 def test_a_context_names_the_cluster(expected: str, context: str) -> None:
     assert cluster_of(context) == expected

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from functions.cli.dumps.files import MAKE_ONE
 from functions.cli.input.missing_data import unread_lists, without_requests
 from shared.core.cluster.autoscaling import Buffers
@@ -17,6 +15,7 @@ from shared.core.cluster.storage import Storage
 from tests.builders import cluster, node, pod, storage
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 Items = list[dict[str, Any]]
 NODES = 12
@@ -42,19 +41,14 @@ def pods_of(pool: str, *cpu: float) -> list[Pod]:
     return [pod(f"{pool}{number}", on=pool, cpu=request) for number, request in enumerate(cpu)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [
-        pytest.param((), pods_of("a", 1, 1, 0, 0), id="two are too few to name"),
-        pytest.param((), pods_of("a", *[0] * 3, *[1] * 28), id="less than a tenth is too little to name"),
-        pytest.param(("in a 3 of 30 pods request no CPU",), pods_of("a", *[0] * 3, *[1] * 27), id="a tenth"),
-        pytest.param(
-            ("in a 3 of 3 pods request no CPU, in b 3 of 4 pods request no CPU",),
-            [*pods_of("a", 0, 0, 0), *pods_of("b", 0, 0, 0, 1)],
-            id="pool by pool",
-        ),
-    ],
-)
+@cases(
+    "expected, pods",
+    ("two are too few to name", (), pods_of("a", 1, 1, 0, 0)),
+    ("less than a tenth is too little to name", (), pods_of("a", *[0] * 3, *[1] * 28)),
+    ("a tenth", ("in a 3 of 30 pods request no CPU",), pods_of("a", *[0] * 3, *[1] * 27)),
+    ("pool by pool", ("in a 3 of 3 pods request no CPU, in b 3 of 4 pods request no CPU",),
+     [*pods_of("a", 0, 0, 0), *pods_of("b", 0, 0, 0, 1)]),
+)  # fmt: skip
 def test_pools_with_many_pods_without_requests_are_named(expected: tuple[str, ...], pods: list[Pod]) -> None:
     told = without_requests(cluster([node("a", pool="a"), node("b", pool="b")], pods))
     assert [note.split(": ")[1].rstrip(".") for note in told] == list(expected)
@@ -68,12 +62,10 @@ def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) 
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "namespace"),
-    [
-        pytest.param("Only pods of namespace shop are in the dump, none of kube-system", "shop", id="of one namespace"),
-        pytest.param("Only pods of namespace kube-system are in the dump:", "kube-system", id="of kube-system alone"),
-    ],
+@cases(
+    "expected, namespace",
+    ("of one namespace", "Only pods of namespace shop are in the dump, none of kube-system", "shop"),
+    ("of kube-system alone", "Only pods of namespace kube-system are in the dump:", "kube-system"),
 )
 def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, namespace: str, tmp_path: Path) -> None:
     dump = written(tmp_path, only_pods_of(namespace))
@@ -101,49 +93,44 @@ def test_a_whole_dump_is_not_partial_and_nothing_is_missed(tmp_path: Path) -> No
     assert "Namespaces are" not in shown.stderr
 
 
-@pytest.mark.parametrize(
-    ("expected", "kind"),
-    [
-        pytest.param("No PodDisruptionBudgets are in the dump", "PodDisruptionBudget", id="no PodDisruptionBudgets"),
-        pytest.param("No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen",
-                     "Namespace", id="no Namespaces"),
-        pytest.param("No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen",
-                     "ReplicaSet", id="no workloads"),
-    ],
+@cases(
+    "expected, kind",
+    ("no PodDisruptionBudgets", "No PodDisruptionBudgets are in the dump", "PodDisruptionBudget"),
+    ("no Namespaces", "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen",
+     "Namespace"),
+    ("no workloads", "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen", "ReplicaSet"),
 )  # fmt: skip
 def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: str, tmp_path: Path) -> None:
     without = written(tmp_path, lambda item: not of(item, kind))
     assert expected in ebb("plan", "--dump", without, "-o", "json").stderr
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param([], {}, id="all could be read"),
-        pytest.param(
-            ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
-            {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
-            id="autoscalers could not",
-        ),
-        pytest.param(
-            ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
-            {"storage": Storage(unread=("csinodes",))},
-            id="a list of storage could not",
-        ),
-        pytest.param(
-            ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
-            {"limits": NamespaceLimits(unread=("limitranges",))},
-            id="limits of namespaces could not",
-        ),
-        pytest.param(
-            [
-                "Moved pods may come back larger than is known, for these cannot be read: v: odd.",
-                "The room that these ask for is not kept, for they cannot be read: b: odd.",
-            ],
-            {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))},
-            id="single objects could not",
-        ),
-    ],
+@cases(
+    "expected, changes",
+    ("all could be read", [], {}),
+    (
+        "autoscalers could not",
+        ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
+        {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
+    ),
+    (
+        "a list of storage could not",
+        ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
+        {"storage": Storage(unread=("csinodes",))},
+    ),
+    (
+        "limits of namespaces could not",
+        ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
+        {"limits": NamespaceLimits(unread=("limitranges",))},
+    ),
+    (
+        "single objects could not",
+        [
+            "Moved pods may come back larger than is known, for these cannot be read: v: odd.",
+            "The room that these ask for is not kept, for they cannot be read: b: odd.",
+        ],
+        {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))},
+    ),
 )
 def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
     assert list(unread_lists(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected

@@ -19,26 +19,23 @@ from shared.wiring import state_of
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.running import ebb
+from tests.depth import cases
 
 PROD = "projects/p/locations/europe-west4/clusters/prod"
 ZONAL = PROD.replace("west4", "west4-b")
 POLICY = "dryRun: false\nnodePools:\n  web-pool: {enabled: true}\n"
 
 
-@pytest.mark.parametrize(
-    ("expected", "confirmed", "cluster", "home"),
-    [
-        pytest.param(True, False, PROD, Home("p", "europe-west4", "prod"), id="all of it is shown"),
-        pytest.param(True, False, ZONAL, Home("p", "europe-west4", "prod"), id="a zonal one"),
-        pytest.param(False, False, PROD, Home("p", "europe-west4", ""), id="the name is not shown"),
-        pytest.param(True, True, PROD, Home("p", "europe-west4", ""), id="and a person shows it"),
-        pytest.param(False, False, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="a longer name is another"),
-        pytest.param(True, True, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="or was cut, as a person shows"),
-        pytest.param(
-            False, True, PROD, Home("q", "europe-west4", "prod"), id="another project, no matter who shows it"
-        ),
-        pytest.param(False, True, "", Home(), id="no cluster is named"),
-    ],
+@cases(
+    "expected, confirmed, cluster, home",
+    ("all of it is shown", True, False, PROD, Home("p", "europe-west4", "prod")),
+    ("a zonal one", True, False, ZONAL, Home("p", "europe-west4", "prod")),
+    ("the name is not shown", False, False, PROD, Home("p", "europe-west4", "")),
+    ("and a person shows it", True, True, PROD, Home("p", "europe-west4", "")),
+    ("a longer name is another", False, False, f"{PROD}-eu", Home("p", "europe-west4", "prod")),
+    ("or was cut, as a person shows", True, True, f"{PROD}-eu", Home("p", "europe-west4", "prod")),
+    ("another project, no matter who shows it", False, True, PROD, Home("q", "europe-west4", "prod")),
+    ("no cluster is named", False, True, "", Home()),
 )
 def test_a_dump_is_the_installations_where_its_nodes_show_or_a_person_shows_it(
     expected: bool, confirmed: bool, cluster: str, home: Home, monkeypatch: pytest.MonkeyPatch
@@ -89,7 +86,7 @@ nodePools:
 """
 
 
-@pytest.mark.parametrize(("lives", "minutes"), [pytest.param(True, 90, id="it lives"), pytest.param(False, 0, id="no")])
+@cases("lives, minutes", ("it lives", True, 90), ("no", False, 0))
 def test_a_plan_follows_the_wave_of_the_installation_while_it_lives(
     lives: bool, minutes: int, installation: dict[str, str], tmp_path: Path
 ) -> None:
@@ -112,13 +109,11 @@ LISTS_COMMITMENTS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("families", "ago", "fault"),
-    [
-        pytest.param(["e2", "flexible"], 0, "", id="it is young"),
-        pytest.param(["e2", "flexible"], 23, "Compute API: 503", id="it could not be read again"),
-        pytest.param([], 25, "Compute API: 503", id="it is too old: list prices"),
-    ],
+@cases(
+    "families, ago, fault",
+    ("it is young", ["e2", "flexible"], 0, ""),
+    ("it could not be read again", ["e2", "flexible"], 23, "Compute API: 503"),
+    ("it is too old: list prices", [], 25, "Compute API: 503"),
 )
 def test_a_plan_uses_the_planners_list_of_commitments(
     families: list[str], ago: int, fault: str, installation: dict[str, str], tmp_path: Path

@@ -1,9 +1,8 @@
 """A fault's path leads to the line where a person has to write."""
 
-import pytest
-
 from functions.cli.input.files import line_of, lines_of
 from shared.core.policy.values import MOST_POLICY_BYTES
+from tests.depth import cases
 
 DOCUMENT = b"""dryRun: true
 nodePools:
@@ -19,22 +18,20 @@ nodePools:
 JSON = b'{\n  "cluster": {\n    "timeGap": "soon"\n  }\n}'
 
 
-@pytest.mark.parametrize(
-    ("expected", "sentence", "document"),
-    [
-        pytest.param(1, "dryRun: value 5 is wrong; write true.", DOCUMENT, id="a field at the top"),
-        pytest.param(4, "nodePools.a.enabled: value", DOCUMENT, id="a field of a pool"),
-        pytest.param(7, "nodePools.a.disruption.budgets[0].nodes: value", DOCUMENT, id="in a list, on one line"),
-        pytest.param(8, "nodePools.a.disruption.budgets[1].nodes: value", DOCUMENT, id="in a list"),
-        pytest.param(8, "nodePools.a.disruption.budgets[1].schedule: it is missing", DOCUMENT, id="a missing field"),
-        pytest.param(3, "nodePools.a.minimumNodes: there is no", DOCUMENT, id="what should hold it"),
-        pytest.param(10, "nodePools.b.c.headroom: value", DOCUMENT, id="a name with a dot"),
-        pytest.param(None, "cluster.timeGap: value", DOCUMENT, id="what is nowhere"),
-        pytest.param(3, "cluster.timeGap: value", JSON, id="JSON"),
-        pytest.param(None, "dryRun: value", b"a: [", id="a document that cannot be read"),
-        pytest.param(None, "dryRun: value", b"\xff", id="no text"),
-        pytest.param(1, "a[0]: value", b"a: &x [1]\nb: *x", id="an anchor"),
-    ],
+@cases(
+    "expected, sentence, document",
+    ("a field at the top", 1, "dryRun: value 5 is wrong; write true.", DOCUMENT),
+    ("a field of a pool", 4, "nodePools.a.enabled: value", DOCUMENT),
+    ("in a list, on one line", 7, "nodePools.a.disruption.budgets[0].nodes: value", DOCUMENT),
+    ("in a list", 8, "nodePools.a.disruption.budgets[1].nodes: value", DOCUMENT),
+    ("a missing field", 8, "nodePools.a.disruption.budgets[1].schedule: it is missing", DOCUMENT),
+    ("what should hold it", 3, "nodePools.a.minimumNodes: there is no", DOCUMENT),
+    ("a name with a dot", 10, "nodePools.b.c.headroom: value", DOCUMENT),
+    ("what is nowhere", None, "cluster.timeGap: value", DOCUMENT),
+    ("JSON", 3, "cluster.timeGap: value", JSON),
+    ("a document that cannot be read", None, "dryRun: value", b"a: ["),
+    ("no text", None, "dryRun: value", b"\xff"),
+    ("an anchor", 1, "a[0]: value", b"a: &x [1]\nb: *x"),
 )
 def test_the_line_of_a_fault(expected: int | None, sentence: str, document: bytes) -> None:
     assert line_of(sentence, lines_of(document)) == expected

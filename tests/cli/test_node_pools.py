@@ -13,6 +13,7 @@ from shared.core.cluster.resources import CPU
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 from tests.cli import dumps
+from tests.depth import cases
 
 POOLS: list[dict[str, Any]] = [
     {
@@ -66,14 +67,12 @@ def test_without_a_profile_in_the_file_that_of_the_pods_counts(dump: Path) -> No
     assert read(dump, POOLS).profile == "OPTIMIZE_UTILIZATION"
 
 
-@pytest.mark.parametrize(
-    ("expected", "content"),
-    [
-        pytest.param("lacks web-pool of dump.json; write it again: gcloud container", POOLS[:1], id="another cluster"),
-        pytest.param("Failed to load JSON", "NAME  MACHINE_TYPE", id="a table"),
-        pytest.param("nodePools field: Failed to parse name field", [{"name": 3}], id="a wrong type"),
-        pytest.param("it has no nodePools", {"name": "c"}, id="something else of gcloud"),
-    ],
+@cases(
+    "expected, content",
+    ("another cluster", "lacks web-pool of dump.json; write it again: gcloud container", POOLS[:1]),
+    ("a table", "Failed to load JSON", "NAME  MACHINE_TYPE"),
+    ("a wrong type", "nodePools field: Failed to parse name field", [{"name": 3}]),
+    ("something else of gcloud", "it has no nodePools", {"name": "c"}),
 )
 def test_another_file_is_refused_with_place_and_remedy(expected: str, content: Any, dump: Path) -> None:
     with pytest.raises(BadInput, match=expected) as refused:

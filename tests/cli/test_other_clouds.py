@@ -11,6 +11,7 @@ from functions.cli.input.pricing import UNPRICED
 from shared.core.cluster.names import POOL_LABEL
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 MACHINE = "node.kubernetes.io/instance-type"
 
@@ -33,14 +34,12 @@ def written(
     return str(file)
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(" (aws)", {"provider": "aws"}, id="EKS"),
-        pytest.param(" (mycloud)", {"provider": "mycloud"}, id="one that nobody knows"),
-        pytest.param("", {"provider": "gce"}, id="machines of Google's"),
-        pytest.param(None, {"pools": 1}, id="one node of a pool"),
-    ],
+@cases(
+    "expected, given",
+    ("EKS", " (aws)", {"provider": "aws"}),
+    ("one that nobody knows", " (mycloud)", {"provider": "mycloud"}),
+    ("machines of Google's", "", {"provider": "gce"}),
+    ("one node of a pool", None, {"pools": 1}),
 )
 def test_a_cluster_without_any_pool_is_named_as_elsewhere(
     expected: str | None, given: dict[str, Any], tmp_path: Path
@@ -58,16 +57,14 @@ def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
     assert shown.stderr.startswith("ebb: dump.json: is an Autopilot cluster (its nodes are named gk3-…)")
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(True, {}, id="GKE"),
-        pytest.param(True, {"machine": "z9-standard-8"}, id="a machine that Google may offer one day"),
-        pytest.param(False, {"provider": "aws"}, id="nodes of another cloud"),
-        pytest.param(False, {"machine": "m5.xlarge"}, id="a machine of EKS"),
-        pytest.param(False, {"machine": "Standard_D4s_v3"}, id="a machine of AKS"),
-        pytest.param(False, {"pools": 0}, id="no pools"),
-    ],
+@cases(
+    "expected, given",
+    ("GKE", True, {}),
+    ("a machine that Google may offer one day", True, {"machine": "z9-standard-8"}),
+    ("nodes of another cloud", False, {"provider": "aws"}),
+    ("a machine of EKS", False, {"machine": "m5.xlarge"}),
+    ("a machine of AKS", False, {"machine": "Standard_D4s_v3"}),
+    ("no pools", False, {"pools": 0}),
 )
 @pytest.mark.parametrize("output", ["table", "wide", "markdown"])
 def test_money_is_shown_for_machines_of_google_alone(

@@ -15,6 +15,7 @@ from shared.core.cluster.node import Node
 from shared.core.planning.prices import Attached
 from shared.errors import BadInput
 from tests.builders import cluster, node
+from tests.depth import cases
 
 OWN = "currency: CHF\nfamilies: {e2: {vcpu: 1, gib: 0, spot: 0.5, shapes: {standard: 4}}}\n"
 
@@ -29,21 +30,15 @@ def line(options: PriceOptions = LISTED, **changes: Any) -> str:
     return price_notes(cluster([node("n", **changes)]), load_prices(options))[0]
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param("the cluster autoscaler's price table of 2026-11", {}, id="whose and of when"),
-        pytest.param(
-            "in USD, europe-west4 (1.101 of us-central1), no discount", {"zone": "europe-west4-a"}, id="region"
-        ),
-        pytest.param("mars-north1 as if us-central1", {"zone": "mars-north1-b"}, id="a region that is not known"),
-        pytest.param("nodes without a region as if us-central1", {"zone": ""}, id="nodes without a zone"),
-        pytest.param("not disks, network and the cluster fee.", {}, id="what is not in them"),
-        pytest.param(", on demand, in USD", {}, id="no spot machine"),
-        pytest.param(
-            ", on demand and spot, in USD", {"labels": {"cloud.google.com/gke-spot": "true"}}, id="a spot machine"
-        ),
-    ],
+@cases(
+    "expected, given",
+    ("whose and of when", "the cluster autoscaler's price table of 2026-11", {}),
+    ("region", "in USD, europe-west4 (1.101 of us-central1), no discount", {"zone": "europe-west4-a"}),
+    ("a region that is not known", "mars-north1 as if us-central1", {"zone": "mars-north1-b"}),
+    ("nodes without a zone", "nodes without a region as if us-central1", {"zone": ""}),
+    ("what is not in them", "not disks, network and the cluster fee.", {}),
+    ("no spot machine", ", on demand, in USD", {}),
+    ("a spot machine", ", on demand and spot, in USD", {"labels": {"cloud.google.com/gke-spot": "true"}}),
 )
 def test_the_basis_is_one_line(expected: str, given: dict[str, Any]) -> None:
     assert expected in line(**given)
@@ -62,22 +57,14 @@ def test_a_bare_table_shows_what_it_has_no_rate_of_and_needs_no_region_but_its_o
 WINDOWS = {"kubernetes.io/os": "windows"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "nodes"),
-    [
-        pytest.param((), [node("n", labels={"kubernetes.io/os": "linux"})], id="Linux has none"),
-        pytest.param(
-            ("2 nodes (w1, w2) with 12 vCPUs",),
-            [node("n"), node("w1", cpu=3.92, labels=WINDOWS), node("w2", cpu=7.91, labels=WINDOWS)],
-            id="Windows, by the vCPU that GKE reserves a part of",
-        ),
-        pytest.param(
-            (),
-            [node("w", labels={**WINDOWS, "cloud.google.com/autopilot-managed-node": "true"})],
-            id="a node that is priced nowhere",
-        ),
-    ],
-)
+@cases(
+    "expected, nodes",
+    ("Linux has none", (), [node("n", labels={"kubernetes.io/os": "linux"})]),
+    ("Windows, by the vCPU that GKE reserves a part of", ("2 nodes (w1, w2) with 12 vCPUs",),
+     [node("n"), node("w1", cpu=3.92, labels=WINDOWS), node("w2", cpu=7.91, labels=WINDOWS)]),
+    ("a node that is priced nowhere", (),
+     [node("w", labels={**WINDOWS, "cloud.google.com/autopilot-managed-node": "true"})]),
+)  # fmt: skip
 def test_a_licence_that_no_figure_includes_is_named_with_its_nodes(
     expected: tuple[str, ...], nodes: list[Node]
 ) -> None:
@@ -111,14 +98,12 @@ def test_another_currency_is_shown_by_its_rate_and_judged_in_the_tables() -> Non
     assert ", in EUR (0.92 for 1 USD), " in line(PriceOptions(currency="EUR=0.92"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "table", "currency"),
-    [
-        pytest.param("CHF 730", OWN, "CHF", id="the currency that the table names"),
-        pytest.param("EUR 730", OWN.replace("currency: CHF", "as_of: 2026-11"), "EUR", id="a table that names none"),
-        pytest.param("$730", OWN.replace("currency: CHF", "as_of: 2026-11"), "", id="dollars unless one is named"),
-        pytest.param("$803", OWN, "USD=1.1", id="a table that is converted to dollars"),
-    ],
+@cases(
+    "expected, table, currency",
+    ("the currency that the table names", "CHF 730", OWN, "CHF"),
+    ("a table that names none", "EUR 730", OWN.replace("currency: CHF", "as_of: 2026-11"), "EUR"),
+    ("dollars unless one is named", "$730", OWN.replace("currency: CHF", "as_of: 2026-11"), ""),
+    ("a table that is converted to dollars", "$803", OWN, "USD=1.1"),
 )
 def test_a_table_of_ones_own_is_in_its_currency(expected: str, table: str, currency: str, tmp_path: Path) -> None:
     (own := tmp_path / "own.yaml").write_text(table)

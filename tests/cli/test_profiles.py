@@ -4,6 +4,7 @@ import pytest
 
 from functions.cli.input.profiles import profile_folder, read_profile, use_profile
 from shared.errors import BadInput
+from tests.depth import cases
 
 PROD = "projects/p/locations/l/clusters/prod"
 TEST = "projects/p/locations/l/clusters/test"
@@ -62,42 +63,36 @@ def test_what_the_environment_adds_to_the_same_cluster_stays(home: dict[str, str
     assert home["EBB_LOG_LEVEL"] == "DEBUG"
 
 
-@pytest.mark.parametrize(
-    ("expected", "cluster"),
-    [
-        pytest.param("there: prod, test", "gone", id="a name that is not there, with those that are"),
-        pytest.param("terraform output -raw cli >", "gone", id="a name that is not there, with how to write it"),
-        pytest.param("--cluster and one of prod, test", None, id="several, and none named"),
-    ],
+@cases(
+    "expected, cluster",
+    ("a name that is not there, with those that are", "there: prod, test", "gone"),
+    ("a name that is not there, with how to write it", "terraform output -raw cli >", "gone"),
+    ("several, and none named", "--cluster and one of prod, test", None),
 )
 def test_no_profile_is_guessed(expected: str, cluster: str | None, home: dict[str, str]) -> None:
     with pytest.raises(BadInput, match=expected):
         use_profile(cluster, home)
 
 
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param({"EBB_CLUSTER": PROD}, f"export EBB_CLUSTER='{PROD}'", id="as Terraform writes it"),
-        pytest.param({"EBB_CLUSTER": PROD}, f"\n# mine\nEBB_CLUSTER={PROD}  # prod\n", id="with comments"),
-        pytest.param({"EBB_STATE": "sqlite:$HOME/x"}, "EBB_STATE='sqlite:$HOME/x'", id="nothing is expanded"),
-        pytest.param({"GOOGLE_CLOUD_PROJECT": "p"}, "export GOOGLE_CLOUD_PROJECT=p", id="Google's own"),
-        pytest.param({}, "", id="nothing"),
-    ],
+@cases(
+    "expected, text",
+    ("as Terraform writes it", {"EBB_CLUSTER": PROD}, f"export EBB_CLUSTER='{PROD}'"),
+    ("with comments", {"EBB_CLUSTER": PROD}, f"\n# mine\nEBB_CLUSTER={PROD}  # prod\n"),
+    ("nothing is expanded", {"EBB_STATE": "sqlite:$HOME/x"}, "EBB_STATE='sqlite:$HOME/x'"),
+    ("Google's own", {"GOOGLE_CLOUD_PROJECT": "p"}, "export GOOGLE_CLOUD_PROJECT=p"),
+    ("nothing", {}, ""),
 )
 def test_a_file_is_read_as(expected: dict[str, str], text: str, tmp_path: Path) -> None:
     (tmp_path / "p.env").write_text(text)
     assert read_profile(tmp_path / "p.env") == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        pytest.param("export PATH=/tmp", id="another's variable"),
-        pytest.param("EBB_CLUSTER=x\nrm -rf /", id="a command"),
-        pytest.param("EBB_CLUSTER='x", id="an open quote"),
-        pytest.param("Error: no outputs found", id="what Terraform shows without outputs"),
-    ],
+    ("another's variable", "export PATH=/tmp"),
+    ("a command", "EBB_CLUSTER=x\nrm -rf /"),
+    ("an open quote", "EBB_CLUSTER='x"),
+    ("what Terraform shows without outputs", "Error: no outputs found"),
 )
 def test_a_file_of_something_else_is_refused_with_its_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "p.env").write_text(text)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from functions.cli.output.progress import BETWEEN, PATIENCE, LineOfProgress, count_bytes, reading_line
+from tests.depth import cases
 from tests.fakes import FakeClock
 
 MIB = 1024 * 1024
@@ -56,12 +57,10 @@ def test_a_terminal_sees_how_much_was_read_and_not_too_often(monkeypatch: pytest
     assert (first, len(others)) == ("Reading night.json: 1 MiB …", 5)
 
 
-@pytest.mark.parametrize(
-    ("stream", "seconds"),
-    [
-        pytest.param(Terminal(), 0, id="what is read at once"),
-        pytest.param(io.StringIO(), PATIENCE, id="a file, however long it takes"),
-    ],
+@cases(
+    "stream, seconds",
+    ("what is read at once", Terminal(), 0),
+    ("a file, however long it takes", io.StringIO(), PATIENCE),
 )
 def test_nothing_is_drawn_of(stream: io.StringIO, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", stream)

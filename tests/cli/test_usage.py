@@ -7,23 +7,21 @@ import pytest
 from functions.cli.input.readers import BY_A_DUMP
 from tests.cli import dumps
 from tests.cli.running import ebb
+from tests.depth import cases
 
 
-@pytest.mark.parametrize(
-    ("expected", "typed"),
-    [
-        pytest.param("--only: 'orders' is none of order, waiting, in-flight, keep; did you mean order?",
-                     "plan --only orders", id="a choice that is near one"),
-        pytest.param("--sort: 'xyz' is none of name, cost, cpu, memory, reason.", "plan --sort xyz",
-                     id="a choice that is near none"),
-        pytest.param("--top: must be a whole number.", "plan --top x", id="no number"),
-        pytest.param("--top: must be at least 1.", "plan --top 0", id="too small a number"),
-        pytest.param("NODE|POD|WORKLOAD is missing: write ebb explain NODE|POD|WORKLOAD.", "explain", id="no name"),
-        pytest.param("NEW is missing: write ebb policy diff OLD NEW.", "policy diff a.yaml", id="no second file"),
-        pytest.param("No such option: --polcy; did you mean --policy?", "plan --polcy x", id="a near option"),
-        pytest.param("No such option: --json; see ebb plan --help.", "plan --json", id="what the help of several has"),
-        pytest.param("No such option: --xyz; see ebb plan --help.", "plan --xyz", id="nothing that is like it"),
-    ],
+@cases(
+    "expected, typed",
+    ("a choice that is near one", "--only: 'orders' is none of order, waiting, in-flight, keep; did you mean order?",
+     "plan --only orders"),
+    ("a choice that is near none", "--sort: 'xyz' is none of name, cost, cpu, memory, reason.", "plan --sort xyz"),
+    ("no number", "--top: must be a whole number.", "plan --top x"),
+    ("too small a number", "--top: must be at least 1.", "plan --top 0"),
+    ("no name", "NODE|POD|WORKLOAD is missing: write ebb explain NODE|POD|WORKLOAD.", "explain"),
+    ("no second file", "NEW is missing: write ebb policy diff OLD NEW.", "policy diff a.yaml"),
+    ("a near option", "No such option: --polcy; did you mean --policy?", "plan --polcy x"),
+    ("what the help of several has", "No such option: --json; see ebb plan --help.", "plan --json"),
+    ("nothing that is like it", "No such option: --xyz; see ebb plan --help.", "plan --xyz"),
 )  # fmt: skip
 def test_it_shows(expected: str, typed: str) -> None:
     result = ebb(*typed.split())

@@ -14,6 +14,7 @@ from functions.cli.output.visible import visible, visible_lines
 from shared.adapters.prices import OWN_TABLE
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 STEERING: Final = "\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
 SHOWN: Final = r"\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
@@ -60,23 +61,21 @@ def _run(*words: str | Path) -> str:
     return shown.output
 
 
-@pytest.mark.parametrize(
+@cases(
     "words",
-    [
-        pytest.param(("plan",), id="plan"),
-        pytest.param(("plan", "--nodes"), id="its nodes"),
-        pytest.param(("plan", "--nodes", "-o", "markdown"), id="as markdown"),
-        pytest.param(("plan", "--pool", "none\x1b[31m"), id="a pool that is not there"),
-        pytest.param(("explain", _hostile(1)), id="a node"),
-        pytest.param(("explain", f"shop{STEERING}/{'bare-3'}{STEERING}"), id="a pod"),
-        pytest.param(("explain", f"shop{STEERING}/db-5d4f8b{STEERING}"), id="a workload"),
-        pytest.param(("explain", STEERING), id="which node is meant"),
-        pytest.param(("why-not",), id="why-not"),
-        pytest.param(("fleet",), id="fleet"),
-        pytest.param(("fleet", "-o", "markdown"), id="fleet as markdown"),
-        pytest.param(("report", "--out", "-"), id="report"),
-        pytest.param(("policy", "init"), id="a first policy"),
-    ],
+    ("plan", ("plan",)),
+    ("its nodes", ("plan", "--nodes")),
+    ("as markdown", ("plan", "--nodes", "-o", "markdown")),
+    ("a pool that is not there", ("plan", "--pool", "none\x1b[31m")),
+    ("a node", ("explain", _hostile(1))),
+    ("a pod", ("explain", f"shop{STEERING}/{'bare-3'}{STEERING}")),
+    ("a workload", ("explain", f"shop{STEERING}/db-5d4f8b{STEERING}")),
+    ("which node is meant", ("explain", STEERING)),
+    ("why-not", ("why-not",)),
+    ("fleet", ("fleet",)),
+    ("fleet as markdown", ("fleet", "-o", "markdown")),
+    ("report", ("report", "--out", "-")),
+    ("a first policy", ("policy", "init")),
 )
 def test_no_name_of_a_dump_steers_who_reads_it(dump: Path, prices: Path, words: tuple[str, ...]) -> None:
     priced = ("--prices", str(prices)) if words == ("why-not",) else ()

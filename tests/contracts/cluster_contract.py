@@ -15,6 +15,7 @@ from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW
 from tests.contracts.cluster_world import FOREIGN, SHOP, World, costs, counts, still_there
+from tests.depth import cases
 
 
 class ClusterContract:
@@ -199,12 +200,10 @@ class ClusterContract:
 
         assert world.cluster.return_node(after, "order-1") == after
 
-    @pytest.mark.parametrize(
-        ("expected", "cordons"),
-        [
-            pytest.param(False, (), id="ours is undone, though somebody removed its taint"),
-            pytest.param(True, (False, True), id="one that somebody set after ours was undone stays"),
-        ],
+    @cases(
+        "expected, cordons",
+        ("ours is undone, though somebody removed its taint", False, ()),
+        ("one that somebody set after ours was undone stays", True, (False, True)),
     )
     def test_of_a_node_without_our_taint_only_our_cordon_is_undone(
         self, world: World, expected: bool, cordons: tuple[bool, ...]
@@ -226,12 +225,10 @@ class ClusterContract:
 
         assert world.cluster.return_node(before, "order-2") == before
 
-    @pytest.mark.parametrize(
-        ("expected", "meanwhile"),
-        [
-            pytest.param(Stale, lambda world: world.touch("n1"), id="it changed since it was read"),
-            pytest.param(Gone, lambda world: world.replace("n1"), id="another node has its name"),
-        ],
+    @cases(
+        "expected, meanwhile",
+        ("it changed since it was read", Stale, lambda world: world.touch("n1")),
+        ("another node has its name", Gone, lambda world: world.replace("n1")),
     )
     def test_a_node_that_is_not_as_it_was_read_is_not_taken(
         self, world: World, expected: type[Exception], meanwhile: Callable[[World], None]
@@ -328,9 +325,7 @@ class ClusterContract:
         (found,) = world.cluster.pods_on("n1")
         assert (found.steered, found.spec.annotations) == (str(cost), {})
 
-    @pytest.mark.parametrize(
-        ("expected", "cost"), [pytest.param(False, -3, id="that which stands"), pytest.param(True, -2, id="another")]
-    )
+    @cases("expected, cost", ("that which stands", False, -3), ("another", True, -2))
     def test_only_another_cost_is_written_over_ours(self, world: World, expected: bool, cost: int) -> None:
         pod = self.pod(world)
         world.cluster.set_deletion_cost(pod, -3)

@@ -13,6 +13,7 @@ from shared.errors import Retryable, Terminal
 from shared.ports import CommitmentList
 from tests.adapters.scripted import Say, scripted
 from tests.builders import listed_commitment
+from tests.depth import cases
 from tests.fakes import FakeCommitments
 
 CLUSTER = "projects/p/locations/europe-west4/clusters/c"
@@ -57,13 +58,11 @@ WHOLE = listed_commitment(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     "rows",
-    [
-        pytest.param((), id="none"),
-        pytest.param((WHOLE,), id="one"),
-        pytest.param((WHOLE, msgspec.structs.replace(WHOLE, name="b", status="EXPIRED")), id="whatever their status"),
-    ],
+    ("none", ()),
+    ("one", (WHOLE,)),
+    ("whatever their status", (WHOLE, msgspec.structs.replace(WHOLE, name="b", status="EXPIRED"))),
 )
 def test_all_commitments_are_listed(rows: tuple[ListedCommitment, ...], office: Office) -> None:
     office.write(rows)

@@ -20,6 +20,7 @@ from shared.errors import Stale, Unreadable
 from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.ports import State
 from tests.builders import claim, listed_commitment, order
+from tests.depth import cases
 from tests.fakes import FakeState
 
 Open = Callable[[str], State]
@@ -208,8 +209,8 @@ def test_two_clusters_never_see_each_other(opened: Open) -> None:
     assert [list(own.all("pools", PoolMarks)) for own in states] == [["0"], ["1"], ["2"], ["3"], ["4"]]
 
 
-@pytest.mark.parametrize("equal", [pytest.param(False, id="each its own"), pytest.param(True, id="all the same")])
-@pytest.mark.parametrize("fresh", [pytest.param(True, id="creating"), pytest.param(False, id="updating")])
+@cases("equal", ("each its own", False), ("all the same", True))
+@cases("fresh", ("creating", True), ("updating", False))
 def test_of_eight_that_race_one_compare_and_set_exactly_one_wins(opened: Open, *, fresh: bool, equal: bool) -> None:
     cluster = f"projects/p/locations/l/clusters/{uuid4().hex[:8]}"
     version = None if fresh else opened(cluster).put(CLUSTER_KEY, paused(), None)
@@ -261,13 +262,11 @@ READING = CommitmentReading(rows=(ROW, ROW), read_at=WHEN, tried_at=LATER, fault
 WAVE = Wave(id="w", nodes=(WaveNode("u2", "n2"), WaveNode("u1", "n1")), policy_hash="h", began=WHEN, deadline=LATER)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        pytest.param(drain_key("0a"), RECORD, id="a drain's record"),
-        pytest.param(COMMITMENTS_KEY, READING, id="a list of commitments as Google wrote it"),
-        pytest.param(WAVE_KEY, WAVE, id="a wave with its nodes in order: Firestore refuses an array within an array"),
-    ],
+@cases(
+    "key, value",
+    ("a drain's record", drain_key("0a"), RECORD),
+    ("a list of commitments as Google wrote it", COMMITMENTS_KEY, READING),
+    ("a wave with its nodes in order: Firestore refuses an array within an array", WAVE_KEY, WAVE),
 )
 def test_a_document_survives_with_all_its_parts(state: State, key: DocumentKey[Any], value: object) -> None:
     state.put(key, value, None)

@@ -14,6 +14,7 @@ from functions.cli.analysis.exclusions import Exclusion
 from shared.core import reasons
 from shared.core.reasons import FORMER, DrainReason, Outcome, Reason, reason_of_word
 from tests.core.planning.passes import half_full, marked, plan
+from tests.depth import cases
 from tests.pages import ROOT
 
 ROWS = ROOT / "shared" / "core" / "reasons"
@@ -61,18 +62,14 @@ def test_each_former_word_stands_for_a_word_of_now() -> None:
     assert [former for former, now in FORMER.items() if reason_of_word(former, *KINDS.values()) != now] == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param({("ReturnReason", "PAUSED")}, "def f(): return ReturnNode(ReturnReason.PAUSED)", id="returned"),
-        pytest.param(
-            {("ReturnReason", "PAUSED")}, "RULES = ((ReturnReason.PAUSED, is_paused),)", id="a table of rules"
-        ),
-        pytest.param({("Outcome", "STALE")}, "ENDS = {ReturnReason.STALE: Outcome.STALE}", id="what a table gives"),
-        pytest.param(set(), "GROUP = frozenset({ReturnReason.PAUSED})", id="a group"),
-        pytest.param(set(), "GROUP = frozenset(each.value for each in (ReturnReason.PAUSED,))", id="a group of words"),
-        pytest.param(set(), "def f(why): return why is ReturnReason.PAUSED", id="a comparison"),
-    ],
+@cases(
+    "expected, text",
+    ("returned", {("ReturnReason", "PAUSED")}, "def f(): return ReturnNode(ReturnReason.PAUSED)"),
+    ("a table of rules", {("ReturnReason", "PAUSED")}, "RULES = ((ReturnReason.PAUSED, is_paused),)"),
+    ("what a table gives", {("Outcome", "STALE")}, "ENDS = {ReturnReason.STALE: Outcome.STALE}"),
+    ("a group", set(), "GROUP = frozenset({ReturnReason.PAUSED})"),
+    ("a group of words", set(), "GROUP = frozenset(each.value for each in (ReturnReason.PAUSED,))"),
+    ("a comparison", set(), "def f(why): return why is ReturnReason.PAUSED"),
 )
 def test_what_is_only_asked_for_is_not_given(expected: set[tuple[str, str]], text: str) -> None:
     assert set(given(ast.parse(text))) == expected

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from functions.cli.main import app
 from shared import VERSION
 from tests.cli import dumps
+from tests.depth import cases
 from tests.docs.shell import unknown_to_ebb
 from tests.pages import ROOT
 
@@ -126,10 +127,7 @@ def test_a_release_is_built_from_pinned_actions_and_by_targets_that_exist() -> N
     assert set(targets) <= set(known)
 
 
-@pytest.mark.parametrize(
-    ("expected", "tag"),
-    [pytest.param(0, f"v{VERSION}", id="its own tag"), pytest.param(1, "v9.9.9", id="the tag of another version")],
-)
+@cases("expected, tag", ("its own tag", 0, f"v{VERSION}"), ("the tag of another version", 1, "v9.9.9"))
 def test_a_release_is_refused_under_another_tag(expected: int, tag: str) -> None:
     check = next(step["run"] for step in RELEASE_STEPS if "tag is" in step.get("name", ""))
     folder = str(Path(sys.executable).parent)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.core.rules.drain_time import DrainEstimate, Turns
+from tests.depth import cases
 from tests.faults.history import History, run
 from tests.faults.oracle import judgement
 from tests.faults.worlds import Limits, Setting, setting, workload
@@ -33,14 +34,12 @@ def measured(lines: list[str]) -> timedelta:
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-@pytest.mark.parametrize(
-    ("ready", "shutdown"),
-    [
-        pytest.param(2, 2, id="quick to start and to end"),
-        pytest.param(9, 2, id="slow to start"),
-        pytest.param(2, 9, id="slow to end"),
-        pytest.param(9, 9, id="slow in both"),
-    ],
+@cases(
+    "ready, shutdown",
+    ("quick to start and to end", 2, 2),
+    ("slow to start", 9, 2),
+    ("slow to end", 2, 9),
+    ("slow in both", 9, 9),
 )
 def test_a_node_with_three_pods_of_a_budget_that_allows_one_takes_three_rounds(
     kind: str, ready: int, shutdown: int
@@ -57,14 +56,12 @@ def test_a_node_with_three_pods_of_a_budget_that_allows_one_takes_three_rounds(
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-@pytest.mark.parametrize(
+@cases(
     "times",
-    [
-        pytest.param({}, id="as usual"),
-        pytest.param({"readyAfter": 9}, id="that start slowly"),
-        pytest.param({"shutdown": 9}, id="that end slowly"),
-        pytest.param({"readyAfter": 1, "shutdown": 0}, id="that hardly pause"),
-    ],
+    ("as usual", {}),
+    ("that start slowly", {"readyAfter": 9}),
+    ("that end slowly", {"shutdown": 9}),
+    ("that hardly pause", {"readyAfter": 1, "shutdown": 0}),
 )
 def test_two_drains_under_one_budget_take_turns_and_both_end(kind: str, times: dict[str, Any]) -> None:
     """One waits until what it moved has a node again, the other's evictions are refused until it is Ready.

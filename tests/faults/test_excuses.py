@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import cases
 from tests.faults.call_faults import CallFault
 from tests.faults.catalog import calls_of
 from tests.faults.directed import LONG, plain
@@ -40,15 +41,13 @@ def test_a_paused_call_stops_its_drainer_also_when_it_is_refused_in_the_end() ->
         assert end.stops() == [begun, begun + LONG]
 
 
-@pytest.mark.parametrize(
-    ("expected", "sizes", "free"),
-    [
-        pytest.param(True, [], [], id="nothing needs no room"),
-        pytest.param(False, [1], [], id="no node"),
-        pytest.param(True, [3, 3, 2, 2, 2], [6, 6], id="where the largest first would fail"),
-        pytest.param(False, [3, 3, 3], [5, 5], id="enough in sum, not on one"),
-        pytest.param(False, [1], [-5, 0], id="an overbooked node"),
-    ],
+@cases(
+    "expected, sizes, free",
+    ("nothing needs no room", True, [], []),
+    ("no node", False, [1], []),
+    ("where the largest first would fail", True, [3, 3, 2, 2, 2], [6, 6]),
+    ("enough in sum, not on one", False, [3, 3, 3], [5, 5]),
+    ("an overbooked node", False, [1], [-5, 0]),
 )
 def test_an_exact_fit(expected: bool, sizes: Sequence[int], free: Sequence[int]) -> None:
     assert fit(sizes, free) is expected

@@ -11,7 +11,7 @@ import pytest
 from shared.core.placement.constraints import CONSTRAINTS
 from shared.core.placement.constraints.attach_limits import AttachLimits
 from shared.core.placement.constraints.exclusion import OnePodClaims
-from tests.depth import DEEP, SEED
+from tests.depth import DEEP, SEED, cases
 from tests.faults.catalog import MOMENTS, NODES, each_call, provider_actions
 from tests.faults.directed import plain
 from tests.faults.families import DEEPER, FAMILIES, Family, Part, bases, history_named, parts, share
@@ -33,17 +33,15 @@ def output(*command: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize(
+@cases(
     "history",
-    [
-        pytest.param(bases()["tight"], id="nothing happens"),
-        pytest.param(mixture(7, people=False), id="a mixture"),
-        pytest.param(mixture(7, people=True, worlds=FAMILIES[1].worlds), id="a mixture with people in a rich world"),
-        pytest.param([*each_call("pause", bases()["one at a time"])][12], id="a pause"),
-        pytest.param([*each_call("kill", bases()["managed by Google"])][7], id="next to a neighbour"),
-        pytest.param([*provider_actions(bases()["nobody deletes"])][3], id="an action of GKE"),
-        pytest.param([*partly(bases()["partly marked"])][3], id="what fails in part"),
-    ],
+    ("nothing happens", bases()["tight"]),
+    ("a mixture", mixture(7, people=False)),
+    ("a mixture with people in a rich world", mixture(7, people=True, worlds=FAMILIES[1].worlds)),
+    ("a pause", [*each_call("pause", bases()["one at a time"])][12]),
+    ("next to a neighbour", [*each_call("kill", bases()["managed by Google"])][7]),
+    ("an action of GKE", [*provider_actions(bases()["nobody deletes"])][3]),
+    ("what fails in part", [*partly(bases()["partly marked"])][3]),
 )
 def test_a_name_finds_the_very_history(history: History) -> None:
     assert history_named(history.name) == history
@@ -85,15 +83,13 @@ def test_a_part_holds_both_faults_of_a_call_and_all_nodes_and_moments_of_an_acti
     assert gcd(2, family.call_share) == gcd(len(NODES) * len(MOMENTS), family.action_share) == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "path", "chosen"),
-    [
-        pytest.param(True, HERE, "", id="this folder"),
-        pytest.param(True, HERE.parent, "", id="all tests"),
-        pytest.param(False, HERE, "tight", id="some tests"),
-        pytest.param(False, HERE / "test_families.py", "", id="a file"),
-        pytest.param(False, HERE.parent / "real", "", id="another folder"),
-    ],
+@cases(
+    "expected, path, chosen",
+    ("this folder", True, HERE, ""),
+    ("all tests", True, HERE.parent, ""),
+    ("some tests", False, HERE, "tight"),
+    ("a file", False, HERE / "test_families.py", ""),
+    ("another folder", False, HERE.parent / "real", ""),
 )
 def test_a_run_of_the_folder_is_whole(expected: bool, path: Path, chosen: str) -> None:
     assert is_whole([path], chosen) is expected

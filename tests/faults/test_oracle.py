@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from tests.depth import cases
 from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import TAINT, moments
@@ -37,15 +36,13 @@ def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
     return [*found, *cordons.at_the_end(end)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "entries"),
-    [
-        pytest.param(True, [FRESH, TAKEN], id="ours with our taint"),
-        pytest.param(True, [FRESH, TAKEN, UNTAINTED], id="ours whose taint somebody removed"),
-        pytest.param(False, [FRESH, TAKEN, UNTAINTED, node(30, PERSON, cordoned=False)], id="ours that somebody undid"),
-        pytest.param(False, [FRESH, node(10, PERSON, cordoned=True)], id="a person's"),
-        pytest.param(False, [FRESH, TAKEN, *THEIRS], id="a person's after ours"),
-    ],
+@cases(
+    "expected, entries",
+    ("ours with our taint", True, [FRESH, TAKEN]),
+    ("ours whose taint somebody removed", True, [FRESH, TAKEN, UNTAINTED]),
+    ("ours that somebody undid", False, [FRESH, TAKEN, UNTAINTED, node(30, PERSON, cordoned=False)]),
+    ("a person's", False, [FRESH, node(10, PERSON, cordoned=True)]),
+    ("a person's after ours", False, [FRESH, TAKEN, *THEIRS]),
 )
 def test_a_cordon_of_ours_that_stands_forever_is_seen(expected: bool, entries: list[dict[str, Any]]) -> None:
     assert any("stood cordoned" in fault for fault in judged(*entries)) is expected
@@ -58,14 +55,12 @@ def test_only_a_cordon_of_ours_may_be_undone_without_our_taint() -> None:
     assert judged(FRESH, TAKEN, *THEIRS, undone) == ["ebb/push-1 undid a cordon of n1 that was not ours"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds", "extra"),
-    [
-        pytest.param((False, 0), LONGEST, 60, id="as long as promised"),
-        pytest.param((False, 1), LONGEST + 60, 60, id="a lease and a redelivery longer, where Ebb was kept"),
-        pytest.param((True, 0), LONGEST + 61, 60, id="longer than that"),
-        pytest.param((True, 0), LONGEST + 1, 0, id="longer than promised where nothing went wrong"),
-    ],
+@cases(
+    "expected, seconds, extra",
+    ("as long as promised", (False, 0), LONGEST, 60),
+    ("a lease and a redelivery longer, where Ebb was kept", (False, 1), LONGEST + 60, 60),
+    ("longer than that", (True, 0), LONGEST + 61, 60),
+    ("longer than promised where nothing went wrong", (True, 0), LONGEST + 1, 0),
 )
 def test_what_stands_longer_than_promised_is_excused_and_counted(
     expected: tuple[bool, int], seconds: float, extra: float

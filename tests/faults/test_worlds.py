@@ -9,6 +9,7 @@ from functions.drainer import finish
 from infra.local.scaling.client import AGENT
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainRecord
+from tests.depth import cases
 from tests.faults import steering, waved_worlds
 from tests.faults.call_faults import CallFault, MessageFaults
 from tests.faults.directed import a_restart_is_undone_before_it_was_written_down, plain
@@ -117,12 +118,10 @@ def test_a_history_without_faults_keeps_the_promise_and_shows_what_its_world_is_
         shows(history, end)
 
 
-@pytest.mark.parametrize(
-    ("seed", "draw"),
-    [
-        *(pytest.param(seed, drawn, id=f"plain {seed}") for seed in range(20)),
-        *(pytest.param(seed, drawn_rich, id=f"rich {seed}") for seed in some(range(40), "drawn rich worlds", 4)),
-    ],
+@cases(
+    "seed, draw",
+    *((f"plain {seed}", seed, drawn) for seed in range(20)),
+    *((f"rich {seed}", seed, drawn_rich) for seed in some(range(40), "drawn rich worlds", 4)),
 )
 def test_drawn_worlds_without_faults_keep_the_promise(seed: int, draw: Callable[[int], Setting]) -> None:
     assert breaches(run(History(draw(seed), seed))) == []

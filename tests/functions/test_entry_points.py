@@ -21,6 +21,7 @@ from functions.planner import main as planner_main
 from infra.local.bound_process import free_ports
 from shared.settings import read_settings
 from tests.builders import CLUSTER, NOW
+from tests.depth import cases
 
 ROOT = Path(__file__).parents[2]
 _WORK = {"plan": "tick", "drain": "receive"}
@@ -65,15 +66,11 @@ def client(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     sys.modules.pop("main", None)
 
 
-@pytest.mark.parametrize(
-    ("expected", "environment"),
-    [
-        pytest.param("EBB_CLUSTER is not set.", {}, id="no cluster"),
-        pytest.param("EBB_TOPIC: 't' is not projects/", {"EBB_CLUSTER": CLUSTER, "EBB_TOPIC": "t"}, id="a bad topic"),
-        pytest.param(
-            "EBB_STEP_SECONDS: 'soon'", {"EBB_CLUSTER": CLUSTER, "EBB_STEP_SECONDS": "soon"}, id="no number of seconds"
-        ),
-    ],
+@cases(
+    "expected, environment",
+    ("no cluster", "EBB_CLUSTER is not set.", {}),
+    ("a bad topic", "EBB_TOPIC: 't' is not projects/", {"EBB_CLUSTER": CLUSTER, "EBB_TOPIC": "t"}),
+    ("no number of seconds", "EBB_STEP_SECONDS: 'soon'", {"EBB_CLUSTER": CLUSTER, "EBB_STEP_SECONDS": "soon"}),
 )
 def test_a_bad_variable_stops_the_start_with_a_sentence(expected: str, environment: dict[str, str]) -> None:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}

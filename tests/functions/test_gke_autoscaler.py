@@ -15,6 +15,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Origin
 from shared.errors import Retryable
 from tests.builders import announced_taint, node, order, pod, pod_class, taint
+from tests.depth import cases
 from tests.functions.drainer.one_drain import evicted, released
 from tests.functions.fake_ebb import FakeEbb
 
@@ -62,12 +63,10 @@ def test_a_node_that_the_autoscaler_kept_is_returned_with_the_autoscalers_own_re
     assert ebb.bus.reported[0]["detail"] == record.detail
 
 
-@pytest.mark.parametrize(
-    ("expected", "pool"),
-    [
-        pytest.param("Pool a is at its minimum: 3 nodes, minimum 3.", NodePool("a", min_total=3), id="raised"),
-        pytest.param("Autoscaling of pool a is off.", NodePool("a", autoscaled=False), id="switched off"),
-    ],
+@cases(
+    "expected, pool",
+    ("raised", "Pool a is at its minimum: 3 nodes, minimum 3.", NodePool("a", min_total=3)),
+    ("switched off", "Autoscaling of pool a is off.", NodePool("a", autoscaled=False)),
 )
 def test_what_became_of_its_pool_meanwhile_is_named_as_what_kept_the_node(expected: str, pool: NodePool) -> None:
     ebb = fake_ebb()
@@ -156,15 +155,11 @@ def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
     assert ebb.record().phase is DrainPhase.DRAINED
 
 
-@pytest.mark.parametrize(
-    ("expected", "meanwhile"),
-    [
-        pytest.param("going_away", lambda ebb: add_taint(ebb, DELETING), id="is tainted"),
-        pytest.param("node_replaced", lambda ebb: ebb.cluster.nodes.pop("n1"), id="is gone"),
-        pytest.param(
-            "node_replaced", lambda ebb: ebb.cluster.put(replace(node("n1"), uid="uid-other")), id="has another's name"
-        ),
-    ],
+@cases(
+    "expected, meanwhile",
+    ("is tainted", "going_away", lambda ebb: add_taint(ebb, DELETING)),
+    ("is gone", "node_replaced", lambda ebb: ebb.cluster.nodes.pop("n1")),
+    ("has another's name", "node_replaced", lambda ebb: ebb.cluster.put(replace(node("n1"), uid="uid-other"))),
 )
 def test_a_node_that_another_takes_while_the_order_is_judged_is_not_claimed(
     expected: str, meanwhile: Callable[[FakeEbb], object]
@@ -178,9 +173,7 @@ def test_a_node_that_another_takes_while_the_order_is_judged_is_not_claimed(
     assert (ebb.effects(), ebb.remembered().claims) == ([], {})
 
 
-@pytest.mark.parametrize(
-    "going", [pytest.param(DELETING, id="by the autoscaler"), pytest.param(SPOT, id="by Compute Engine")]
-)
+@cases("going", ("by the autoscaler", DELETING), ("by Compute Engine", SPOT))
 def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Taint) -> None:
     ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
@@ -195,13 +188,11 @@ def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Tain
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
 
 
-@pytest.mark.parametrize(
+@cases(
     "going",
-    [
-        pytest.param(DELETING, id="ToBeDeleted"),
-        pytest.param(SPOT, id="impending termination"),
-        pytest.param(taint("node.cloudprovider.kubernetes.io/shutdown"), id="shut down"),
-    ],
+    ("ToBeDeleted", DELETING),
+    ("impending termination", SPOT),
+    ("shut down", taint("node.cloudprovider.kubernetes.io/shutdown")),
 )
 def test_a_node_that_others_remove_is_neither_candidate_nor_destination(going: Taint) -> None:
     leaving = node("n1", taints=(going,))

@@ -20,6 +20,7 @@ from shared.core.records.orders import Origin
 from shared.errors import Retryable, Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order, pod, pod_class, policy, resources
+from tests.depth import cases
 from tests.fakes import once
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
@@ -39,23 +40,16 @@ def empty_nodes(
     return ebb
 
 
-@pytest.mark.parametrize(
-    ("expected", "made"),
-    [
-        pytest.param("pool_at_minimum", {"limits": NodePool("a", min_total=2)}, id="the pool's total minimum"),
-        pytest.param(
-            "pool_at_minimum", {"limits": NodePool("a", min_per_zone=1), "zones": "zzy"}, id="the zone's minimum"
-        ),
-        pytest.param("resource_minimum", {"minimum": resources(8)}, id="the autoscaler's minimum of cores"),
-        pytest.param("minimum_nodes", {"rules": policy(cluster_wide={"minimum_nodes": 2})}, id="minimumNodes"),
-        pytest.param(
-            "minimum_non_tainted_nodes",
-            {"rules": policy(cluster_wide={"minimum_non_tainted_nodes": 2})},
-            id="minimumNonTaintedNodes",
-        ),
-    ],
-)
-@pytest.mark.parametrize("racing", [pytest.param(False, id="after it"), pytest.param(True, id="in the same moment")])
+@cases(
+    "expected, made",
+    ("the pool's total minimum", "pool_at_minimum", {"limits": NodePool("a", min_total=2)}),
+    ("the zone's minimum", "pool_at_minimum", {"limits": NodePool("a", min_per_zone=1), "zones": "zzy"}),
+    ("the autoscaler's minimum of cores", "resource_minimum", {"minimum": resources(8)}),
+    ("minimumNodes", "minimum_nodes", {"rules": policy(cluster_wide={"minimum_nodes": 2})}),
+    ("minimumNonTaintedNodes", "minimum_non_tainted_nodes",
+     {"rules": policy(cluster_wide={"minimum_non_tainted_nodes": 2})}),
+)  # fmt: skip
+@cases("racing", ("after it", False), ("in the same moment", True))
 def test_of_two_orders_that_would_break_a_minimum_together_one_is_refused(
     expected: str, made: dict[str, Any], *, racing: bool
 ) -> None:
@@ -84,14 +78,12 @@ def test_a_pool_at_its_minimum_is_not_cordoned_and_shows_why() -> None:
     assert ebb.reasons("drain_result") == ["pool_at_minimum"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pools"),
-    [
-        pytest.param("pool_at_minimum", {"a": NodePool("a", min_total=3)}, id="a person raises its minimum"),
-        pytest.param("not_autoscaled", {"a": NodePool("a", autoscaled=False)}, id="its autoscaling is switched off"),
-        pytest.param("pool_upgrading", {"a": NodePool("a", upgrading=True)}, id="an upgrade begins"),
-        pytest.param("pools_unknown", {}, id="GKE reports it no longer"),
-    ],
+@cases(
+    "expected, pools",
+    ("a person raises its minimum", "pool_at_minimum", {"a": NodePool("a", min_total=3)}),
+    ("its autoscaling is switched off", "not_autoscaled", {"a": NodePool("a", autoscaled=False)}),
+    ("an upgrade begins", "pool_upgrading", {"a": NodePool("a", upgrading=True)}),
+    ("GKE reports it no longer", "pools_unknown", {}),
 )
 def test_what_becomes_of_a_pool_between_order_and_claim_refuses_the_order(
     expected: str, pools: dict[str, NodePool]
@@ -115,9 +107,7 @@ def test_a_pool_that_a_person_shrinks_meanwhile_counts_as_it_is_at_the_claim() -
     assert ebb.reasons("drain_result") == ["pool_at_minimum"]
 
 
-@pytest.mark.parametrize(
-    "left", [pytest.param({"n2"}, id="resized by a person"), pytest.param(set(), id="deleted with its nodes")]
-)
+@cases("left", ("resized by a person", {"n2"}), ("deleted with its nodes", set()))
 def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(left: set[str]) -> None:
     ebb = empty_nodes()
     ebb.drain(FIRST)
@@ -204,13 +194,11 @@ def ebb_with(said: AutoscalingPolicy) -> FakeEbb:
 
 
 @pytest.mark.parametrize("origin", [Origin.PLANNER, Origin.MANUAL])
-@pytest.mark.parametrize(
-    ("minutes", "said"),
-    [
-        pytest.param(11, REAPER, id="a reaper's is late earlier"),
-        pytest.param(75, PATIENT, id="one that waits long is not late"),
-        pytest.param(25, AutoscalingPolicy(), id="one that shows nothing is the profile's"),
-    ],
+@cases(
+    "minutes, said",
+    ("a reaper's is late earlier", 11, REAPER),
+    ("one that waits long is not late", 75, PATIENT),
+    ("one that shows nothing is the profile's", 25, AutoscalingPolicy()),
 )
 def test_the_claim_waits_for_as_long_as_the_nodes_class_shows(
     minutes: int, said: AutoscalingPolicy, origin: Origin

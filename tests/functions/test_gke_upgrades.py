@@ -3,13 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from functions.drainer.main import PushReply
 from shared.core.cluster.node import Node, NodePool
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.port_types import Eviction
 from tests.builders import node, order, pod, pod_class
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -20,29 +19,14 @@ def decisions(ebb: FakeEbb) -> dict[str, str]:
     return {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}
 
 
-@pytest.mark.parametrize(
-    ("expected", "other", "pools"),
-    [
-        pytest.param(
-            {"n1": "pool_upgrading", "n2": "pool_upgrading"},
-            node("n2"),
-            {"a": UPGRADING},
-            id="no node of it is ordered",
-        ),
-        pytest.param(
-            {"n1": "no_place_for_pods"},
-            node("n2", pool="b"),
-            {"b": NodePool("b", upgrading=True)},
-            id="no pod is planned onto it: it would have to move again",
-        ),
-        pytest.param(
-            {"n1": "no_place_for_pods", "n2": "cordoned_by_other"},
-            node("n2", unschedulable=True),
-            {},
-            id="a node that it has cordoned is neither candidate nor destination",
-        ),
-    ],
-)
+@cases(
+    "expected, other, pools",
+    ("no node of it is ordered", {"n1": "pool_upgrading", "n2": "pool_upgrading"}, node("n2"), {"a": UPGRADING}),
+    ("no pod is planned onto it: it would have to move again", {"n1": "no_place_for_pods"}, node("n2", pool="b"),
+     {"b": NodePool("b", upgrading=True)}),
+    ("a node that it has cordoned is neither candidate nor destination",
+     {"n1": "no_place_for_pods", "n2": "cordoned_by_other"}, node("n2", unschedulable=True), {}),
+)  # fmt: skip
 def test_nothing_is_planned_in_a_pool_that_is_upgraded(
     expected: dict[str, str], other: Node, pools: dict[str, NodePool]
 ) -> None:
@@ -64,13 +48,11 @@ def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None
     assert ebb.record().phase is DrainPhase.DRAINED
 
 
-@pytest.mark.parametrize(
-    ("expected", "pool"),
-    [
-        pytest.param(False, NodePool("a"), id="no upgrade"),
-        pytest.param(True, UPGRADING, id="one that may have taken the node"),
-        pytest.param(False, replace(UPGRADING, version="1.34.1"), id="one that is over for the node"),
-    ],
+@cases(
+    "expected, pool",
+    ("no upgrade", False, NodePool("a")),
+    ("one that may have taken the node", True, UPGRADING),
+    ("one that is over for the node", False, replace(UPGRADING, version="1.34.1")),
 )
 def test_at_its_deadline_a_drain_leaves_a_node_cordoned_that_an_upgrade_may_have_taken(
     expected: bool, pool: NodePool

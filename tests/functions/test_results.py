@@ -10,6 +10,7 @@ from functions.drainer.main import PushReply
 from shared.core.records.orders import DrainResult, Origin
 from shared.errors import Terminal
 from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.fake_ebb import FakeEbb
 
@@ -50,21 +51,16 @@ def without_a_record(**found: Any) -> FakeEbb:
     return ebb
 
 
-@pytest.mark.parametrize(
-    ("expected", "story"),
-    [
-        pytest.param(("refused", "pool_disabled", False), declined, id="declined"),
-        pytest.param(("would_drain", "", True), dry, id="dry run"),
-        pytest.param(("released", "released", False), returned, id="returned"),
-        pytest.param(("removed", "", False), removed, id="removed"),
-        pytest.param(("released", "released", False), without_a_record, id="a release without a record"),
-        pytest.param(
-            ("given_back", "orphan", False),
-            partial(without_a_record, origin=Origin.PLANNER, why="orphan"),
-            id="an orphan without a record",
-        ),
-    ],
-)
+@cases(
+    "expected, story",
+    ("declined", ("refused", "pool_disabled", False), declined),
+    ("dry run", ("would_drain", "", True), dry),
+    ("returned", ("released", "released", False), returned),
+    ("removed", ("removed", "", False), removed),
+    ("a release without a record", ("released", "released", False), without_a_record),
+    ("an orphan without a record", ("given_back", "orphan", False),
+     partial(without_a_record, origin=Origin.PLANNER, why="orphan")),
+)  # fmt: skip
 def test_every_end_is_shown_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], FakeEbb]) -> None:
     ebb = story()
 

@@ -12,18 +12,17 @@ from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, dies_after, evicted, fake_ebb, phase
 from tests.functions.fake_ebb import FakeEbb
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
-    [
-        pytest.param(EvictionAnswer.GONE, id="404: the pod is gone already"),
-        pytest.param(EvictionAnswer.CONFLICT, id="409"),
-        pytest.param(EvictionAnswer.LATER, id="503"),
-        pytest.param(EvictionAnswer.BUDGET, id="429 for a PodDisruptionBudget"),
-    ],
+    ("404: the pod is gone already", EvictionAnswer.GONE),
+    ("409", EvictionAnswer.CONFLICT),
+    ("503", EvictionAnswer.LATER),
+    ("429 for a PodDisruptionBudget", EvictionAnswer.BUDGET),
 )
 @pytest.mark.acceptance(86)
 def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> None:
@@ -117,10 +116,7 @@ def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
     assert (phase(ebb), max(counts), len(evicted(ebb))) == (DrainPhase.DRAINED, 1, 3)
 
 
-@pytest.mark.parametrize(
-    ("expected", "many", "cpu"),
-    [pytest.param(0, 1, 2.2, id="one pod of 2.2 cores"), pytest.param(1, 11, 0.2, id="eleven pods of 0.2 cores")],
-)
+@cases("expected, many, cpu", ("one pod of 2.2 cores", 0, 1, 2.2), ("eleven pods of 0.2 cores", 1, 11, 0.2))
 @pytest.mark.acceptance(45)
 def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, many: int, cpu: float) -> None:
     """B6: five nodes of 4 cores at 55 % passed estafette's limit, though a pod of 2.2 cores fits on none of them.
@@ -140,12 +136,10 @@ def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, many: int, cpu: f
     assert len(ebb.bus.drains) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "kept", "option"),
-    [
-        pytest.param(["kube-system/dns"], "", KubeSystemPods.EVICT, id="evict: it moves with all others"),
-        pytest.param([], "blocked_by_pod", KubeSystemPods.LEAVE, id="leave: its node is not drained at all"),
-    ],
+@cases(
+    "expected, kept, option",
+    ("evict: it moves with all others", ["kube-system/dns"], "", KubeSystemPods.EVICT),
+    ("leave: its node is not drained at all", [], "blocked_by_pod", KubeSystemPods.LEAVE),
 )
 @pytest.mark.acceptance(88)
 def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(

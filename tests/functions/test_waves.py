@@ -19,6 +19,7 @@ from shared.core.records.state import Wave, WaveNode
 from shared.errors import EbbError, Retryable, Stale
 from shared.port_types import WAVE_KEY, PoolsReading, pool_key
 from tests.builders import NOW, node, order, our_taint, pod, policy
+from tests.depth import cases
 from tests.fakes import FakeClock, FakePools, failing
 from tests.functions.fake_ebb import FakeEbb
 
@@ -121,17 +122,15 @@ def test_the_log_names_the_nodes_that_leave_a_wave_and_no_others() -> None:
     assert [name for name in NAMES if name in line["message"]] == ["n2"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "settings"),
-    [
-        pytest.param([0.0, 150.0], {}, {}, id="half-way to the next tick"),
-        pytest.param([0.0], {"schedule_time": ""}, {}, id="not while a person waits for the answer"),
-        pytest.param([0.0], {"policy": rules(dry_run=True)}, {}, id="not in dry run"),
-        pytest.param([0.0], {"policy": rules(wave=None)}, {}, id="not where the policy sets no wave"),
-        pytest.param([0.0], {"policy": rules(budgets=())}, {}, id="not if all nodes of the wave are ordered"),
-        pytest.param([0.0], {}, {"pass_seconds": 209.0}, id="not if the call ends before"),
-        pytest.param([0.0, 30.0], {}, {"interval_seconds": 60.0}, id="sooner with a shorter interval"),
-    ],
+@cases(
+    "expected, given, settings",
+    ("half-way to the next tick", [0.0, 150.0], {}, {}),
+    ("not while a person waits for the answer", [0.0], {"schedule_time": ""}, {}),
+    ("not in dry run", [0.0], {"policy": rules(dry_run=True)}, {}),
+    ("not where the policy sets no wave", [0.0], {"policy": rules(wave=None)}, {}),
+    ("not if all nodes of the wave are ordered", [0.0], {"policy": rules(budgets=())}, {}),
+    ("not if the call ends before", [0.0], {}, {"pass_seconds": 209.0}),
+    ("sooner with a shorter interval", [0.0, 30.0], {}, {"interval_seconds": 60.0}),
 )
 def test_a_second_pass_follows_while_a_wave_has_nodes_left(
     expected: list[float], given: dict[str, Any], settings: dict[str, Any]
@@ -207,13 +206,11 @@ def _change_the_policy(ebb: FakeEbb) -> None:
     ebb.policy.policy = NOTHING_GOES
 
 
-@pytest.mark.parametrize(
+@cases(
     "happens",
-    [
-        pytest.param(_lose_the_document, id="the document is lost"),
-        pytest.param(_spoil_the_document, id="the document does not decode"),
-        pytest.param(_change_the_policy, id="the policy enables no pool any more"),
-    ],
+    ("the document is lost", _lose_the_document),
+    ("the document does not decode", _spoil_the_document),
+    ("the policy enables no pool any more", _change_the_policy),
 )
 def test_no_soft_taint_outlives_its_wave(happens: Callable[[FakeEbb], None]) -> None:
     ebb = ebb_with_wave()
@@ -253,19 +250,17 @@ def of_wave(kind: OrderKind, *names_of: str) -> Order:
     return replace(order("", kind=kind), nodes={f"uid-{name}": name for name in names_of})
 
 
-@pytest.mark.parametrize(
-    ("expected", "kind", "document", "before"),
-    [
-        pytest.param(["n1"], HOLD, living("n1"), [], id="hold: the wave names the node"),
-        pytest.param([], HOLD, living("n2"), [], id="hold: the wave does not name it"),
-        pytest.param([], HOLD, None, [], id="hold: late, no wave lives"),
-        pytest.param([], HOLD, living("n1", minutes=-1), [], id="hold: late, past the deadline"),
-        pytest.param(["n1"], HOLD, living("n1"), ["n1"], id="hold: twice"),
-        pytest.param([], LET_GO, None, ["n1"], id="let_go: no wave lives"),
-        pytest.param([], LET_GO, living("n2"), ["n1"], id="let_go: the wave names others"),
-        pytest.param(["n1"], LET_GO, living("n1"), ["n1"], id="let_go: late, a wave names it again"),
-        pytest.param([], LET_GO, None, [], id="let_go: twice"),
-    ],
+@cases(
+    "expected, kind, document, before",
+    ("hold: the wave names the node", ["n1"], HOLD, living("n1"), []),
+    ("hold: the wave does not name it", [], HOLD, living("n2"), []),
+    ("hold: late, no wave lives", [], HOLD, None, []),
+    ("hold: late, past the deadline", [], HOLD, living("n1", minutes=-1), []),
+    ("hold: twice", ["n1"], HOLD, living("n1"), ["n1"]),
+    ("let_go: no wave lives", [], LET_GO, None, ["n1"]),
+    ("let_go: the wave names others", [], LET_GO, living("n2"), ["n1"]),
+    ("let_go: late, a wave names it again", ["n1"], LET_GO, living("n1"), ["n1"]),
+    ("let_go: twice", [], LET_GO, None, []),
 )
 def test_the_drainer_follows_the_document_and_not_the_message(
     expected: list[str], kind: OrderKind, document: Wave | None, before: list[str]
@@ -281,13 +276,11 @@ def test_the_drainer_follows_the_document_and_not_the_message(
     assert held(ebb) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "given",
-    [
-        pytest.param(node("n1", uid="another"), id="another node has the name"),
-        pytest.param(node("n1", taints=(our_taint("x"),)), id="its drain has begun"),
-        pytest.param(node("n9"), id="it is gone"),
-    ],
+    ("another node has the name", node("n1", uid="another")),
+    ("its drain has begun", node("n1", taints=(our_taint("x"),))),
+    ("it is gone", node("n9")),
 )
 def test_a_node_that_is_not_meant_any_more_gets_no_soft_taint(given: Any) -> None:
     ebb = FakeEbb(given)
@@ -308,12 +301,10 @@ def test_an_order_in_dry_run_changes_no_soft_taint(kind: OrderKind) -> None:
     assert list(ebb.cluster.node("n1").taints) == before
 
 
-@pytest.mark.parametrize(
-    ("expected", "kind", "document"),
-    [
-        pytest.param((SOFT_TAINT,), HOLD, living("n1"), id="held: it is made soft"),
-        pytest.param((), LET_GO, None, id="let go: it is removed"),
-    ],
+@cases(
+    "expected, kind, document",
+    ("held: it is made soft", (SOFT_TAINT,), HOLD, living("n1")),
+    ("let go: it is removed", (), LET_GO, None),
 )
 @pytest.mark.parametrize(
     "made", [Taint(names.HELD_TAINT, NO_SCHEDULE), Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE, "x")], ids=str
@@ -330,13 +321,11 @@ def test_a_taint_of_waves_that_a_person_changed_is_set_right(
     assert ebb.cluster.node("n1").taints == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "failures"),
-    [
-        pytest.param(PushReply.DONE, [Stale("changed")], id="another writer was first once"),
-        pytest.param(PushReply.AGAIN, [Stale("changed")] * 5, id="again and again"),
-        pytest.param(PushReply.AGAIN, [Retryable("kubernetes", "down")], id="the API server does not answer"),
-    ],
+@cases(
+    "expected, failures",
+    ("another writer was first once", PushReply.DONE, [Stale("changed")]),
+    ("again and again", PushReply.AGAIN, [Stale("changed")] * 5),
+    ("the API server does not answer", PushReply.AGAIN, [Retryable("kubernetes", "down")]),
 )
 def test_a_write_that_fails_comes_again(expected: PushReply, failures: list[EbbError]) -> None:
     ebb = FakeEbb(node("n1"))

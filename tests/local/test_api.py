@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from infra.local.world.kinds import Json
+from tests.depth import cases
 from tests.local.virtual_cluster import MERGE, VirtualCluster, budget, node, pod, status_of, workload
 
 NODE = "/api/v1/nodes/a"
@@ -24,25 +23,21 @@ def names(body: Any) -> list[str]:
     return [item["metadata"]["name"] for item in body["items"]]
 
 
-@pytest.mark.parametrize(
-    ("expected", "query"),
-    [
-        pytest.param(["p1", "p3"], {"fieldSelector": "spec.nodeName=a"}, id="by node"),
-        pytest.param(["p0", "p1", "p2", "p3", "p4"], {"resourceVersion": "0", "limit": 2}, id="a list is one page"),
-    ],
+@cases(
+    "expected, query",
+    ("by node", ["p1", "p3"], {"fieldSelector": "spec.nodeName=a"}),
+    ("a list is one page", ["p0", "p1", "p2", "p3", "p4"], {"resourceVersion": "0", "limit": 2}),
 )
 def test_a_list_is_selected(expected: list[str], query: dict[str, str]) -> None:
     assert names(crowd().json("GET", PODS, query=query)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "method", "path"),
-    [
-        pytest.param((404, "NotFound"), "GET", "/apis/apps/v1/gizmos", id="unknown kind"),
-        pytest.param((400, "BadRequest"), "GET", "/api/v1/pods?fieldSelector=spec.x=y", id="an unknown field"),
-        pytest.param((405, "MethodNotAllowed"), "PUT", NODE, id="no replace"),
-        pytest.param((404, "NotFound"), "GET", "/api/v1/namespaces/default/nodes", id="nodes have no namespace"),
-    ],
+@cases(
+    "expected, method, path",
+    ("unknown kind", (404, "NotFound"), "GET", "/apis/apps/v1/gizmos"),
+    ("an unknown field", (400, "BadRequest"), "GET", "/api/v1/pods?fieldSelector=spec.x=y"),
+    ("no replace", (405, "MethodNotAllowed"), "PUT", NODE),
+    ("nodes have no namespace", (404, "NotFound"), "GET", "/api/v1/namespaces/default/nodes"),
 )
 def test_a_wrong_request_is_refused_by_name(expected: tuple[int, str], method: str, path: str) -> None:
     bare, _, query = path.partition("?")
@@ -94,12 +89,10 @@ def test_the_record_counts_health_from_pods_at_the_moment_of_the_grant() -> None
     assert counts == [{"name": "guard", "desired": 2, "healthy_before": 3, "healthy_after": 2, "broken": False}]
 
 
-@pytest.mark.parametrize(
-    ("before_the_end", "policy"),
-    [
-        pytest.param(2, {}, id="as a rule at once"),
-        pytest.param(1, {"podReplacementPolicy": "TerminationComplete"}, id="or only when it has ended"),
-    ],
+@cases(
+    "before_the_end, policy",
+    ("as a rule at once", 2, {}),
+    ("or only when it has ended", 1, {"podReplacementPolicy": "TerminationComplete"}),
 )
 def test_a_deployment_makes_another_pod(before_the_end: int, policy: Json) -> None:
     virtual = VirtualCluster([node("a")])

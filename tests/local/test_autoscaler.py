@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from infra.local.scenario import MachinePool, parse
 from infra.local.simulated_gke import RestingCluster, leave_alone
 from infra.local.world.kinds import Json
+from tests.depth import cases
 from tests.local.virtual_cluster import AutoscaledCluster, main_pool, pod, pooled
 
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
@@ -32,20 +31,14 @@ def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots()
     assert scaled.names() == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pool", "more"),
-    [
-        pytest.param(["b"], main_pool(), {"unschedulable": True, "taints": [OURS]}, id="cordoned and tainted by Ebb"),
-        pytest.param(["a", "b"], main_pool(min_node_count=2), {}, id="the zone is at its minimum"),
-        pytest.param(["a", "b"], main_pool(enabled=False), {}, id="the pool is not autoscaled"),
-        pytest.param(
-            ["a", "b"],
-            main_pool(),
-            {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}},
-            id="scale-down is disabled",
-        ),
-    ],
-)
+@cases(
+    "expected, pool, more",
+    ("cordoned and tainted by Ebb", ["b"], main_pool(), {"unschedulable": True, "taints": [OURS]}),
+    ("the zone is at its minimum", ["a", "b"], main_pool(min_node_count=2), {}),
+    ("the pool is not autoscaled", ["a", "b"], main_pool(enabled=False), {}),
+    ("scale-down is disabled", ["a", "b"], main_pool(),
+     {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}),
+)  # fmt: skip
 def test_which_empty_nodes_go(expected: list[str], pool: MachinePool, more: Any) -> None:
     scaled = AutoscaledCluster([pooled("a", **more), pooled("b")], pool)
     scaled.add("pods", pod("stays", on="b", phase="Running"))
@@ -53,14 +46,12 @@ def test_which_empty_nodes_go(expected: list[str], pool: MachinePool, more: Any)
     assert scaled.names() == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "more"),
-    [
-        pytest.param(["a"], {}, id="a movable pod stays"),
-        pytest.param([], {"phase": "Succeeded"}, id="a finished pod does not hold a node"),
-        pytest.param([], {"annotations": {"kubernetes.io/config.mirror": "x"}}, id="a mirror pod does not"),
-        pytest.param([], {"cpu": "3", "annotations": {"kubernetes.io/config.mirror": "x"}}, id="nor a large one"),
-    ],
+@cases(
+    "expected, more",
+    ("a movable pod stays", ["a"], {}),
+    ("a finished pod does not hold a node", [], {"phase": "Succeeded"}),
+    ("a mirror pod does not", [], {"annotations": {"kubernetes.io/config.mirror": "x"}}),
+    ("nor a large one", [], {"cpu": "3", "annotations": {"kubernetes.io/config.mirror": "x"}}),
 )
 def test_which_pods_hold_a_node(expected: list[str], more: Any) -> None:
     scaled = AutoscaledCluster([pooled("a")])
@@ -121,16 +112,12 @@ def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> Restin
     return leave_alone(parse(SCENARIO.format(profile=profile, cpu=cpu, least=least)))
 
 
-@pytest.mark.parametrize(
-    ("left", "given"),
-    [
-        pytest.param(3, {}, id="balanced: nodes at 38 % become full or go"),
-        pytest.param(6, {"cpu": "1400m"}, id="balanced: nodes at 61 % stay, whatever is free"),
-        pytest.param(
-            4, {"profile": "OPTIMIZE_UTILIZATION", "cpu": "1400m"}, id="optimize-utilization drains those, too"
-        ),
-        pytest.param(5, {"least": 5}, id="not below the pool's minimum"),
-    ],
+@cases(
+    "left, given",
+    ("balanced: nodes at 38 % become full or go", 3, {}),
+    ("balanced: nodes at 61 % stay, whatever is free", 6, {"cpu": "1400m"}),
+    ("optimize-utilization drains those, too", 4, {"profile": "OPTIMIZE_UTILIZATION", "cpu": "1400m"}),
+    ("not below the pool's minimum", 5, {"least": 5}),
 )
 def test_what_the_autoscaler_reaches_alone(left: int, given: dict[str, Any]) -> None:
     of = rest(**given)
@@ -180,14 +167,12 @@ def test_the_kind_is_served_once_there_is_a_buffer() -> None:
     assert len(scaled.json("GET", BUFFERS)["items"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("left", "chunks", "spec"),
-    [
-        pytest.param(["b"], 0, {}, id="without chunks the empty node goes"),
-        pytest.param(["b"], 1, {}, id="a chunk that has room next to the pod lets it go"),
-        pytest.param(["a", "b"], 2, {}, id="a chunk that has room on it alone keeps it"),
-        pytest.param(["b"], 2, {"provisioningStrategy": "buffer.gke.io/standby-capacity"}, id="standby holds nothing"),
-    ],
+@cases(
+    "left, chunks, spec",
+    ("without chunks the empty node goes", ["b"], 0, {}),
+    ("a chunk that has room next to the pod lets it go", ["b"], 1, {}),
+    ("a chunk that has room on it alone keeps it", ["a", "b"], 2, {}),
+    ("standby holds nothing", ["b"], 2, {"provisioningStrategy": "buffer.gke.io/standby-capacity"}),
 )
 def test_the_autoscaler_deletes_no_node_that_a_buffer_needs(left: list[str], chunks: int, spec: Any) -> None:
     scaled = with_buffer(two_nodes(), chunks, "2500m", **spec)

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from infra.local.scaling.view import CANDIDATE, OPTIMIZE_UTILIZATION, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
 from infra.local.world.pods import is_ready, node_of
+from tests.depth import cases
 from tests.local.virtual_cluster import QUICK, AutoscaledCluster, budget, main_pool, pod, pooled, workload
 
 
@@ -46,14 +45,12 @@ def test_a_node_below_the_gate_is_marked_then_drained_then_deleted() -> None:
     assert [(node_of(item), is_ready(item)) for item in scaled.pods(app="web")] == [("b", True)] * 3
 
 
-@pytest.mark.parametrize(
-    ("expected", "profile", "cpu"),
-    [
-        pytest.param([], QUICK, "3", id="balanced: 75 % is above the gate"),
-        pytest.param(["a"], QUICK, "2", id="balanced: 50 % is not"),
-        pytest.param(["a"], replace(QUICK, threshold=OPTIMIZE_UTILIZATION.threshold), "3", id="optimized: 75 % is not"),
-        pytest.param([], replace(QUICK, threshold=OPTIMIZE_UTILIZATION.threshold), "3500m", id="optimized: 88 % is"),
-    ],
+@cases(
+    "expected, profile, cpu",
+    ("balanced: 75 % is above the gate", [], QUICK, "3"),
+    ("balanced: 50 % is not", ["a"], QUICK, "2"),
+    ("optimized: 75 % is not", ["a"], replace(QUICK, threshold=OPTIMIZE_UTILIZATION.threshold), "3"),
+    ("optimized: 88 % is", [], replace(QUICK, threshold=OPTIMIZE_UTILIZATION.threshold), "3500m"),
 )
 def test_the_gate_of_each_profile(expected: list[str], profile: Any, cpu: str) -> None:
     scaled = AutoscaledCluster([pooled("a"), pooled("b", cpu="8")], settings=profile)
@@ -72,18 +69,14 @@ def of_class(name: str, **said: Any) -> AutoscaledCluster:
     return scaled
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu", "name", "said"),
-    [
-        pytest.param(
-            [], "1m", "web", {"consolidationThreshold": 0}, id="a reaper leaves a node of which a bit is asked"
-        ),
-        pytest.param(["a"], "0", "web", {"consolidationThreshold": 0}, id="one whose pods ask for nothing goes"),
-        pytest.param(["a"], "2", "other", {"consolidationThreshold": 0}, id="a class that is not there shows nothing"),
-        pytest.param(["a"], "2", "web", {}, id="one that shows nothing: the profile's 50 %"),
-        pytest.param([], "2", "web", {"consolidationThreshold": 25}, id="a percentage below the profile's"),
-        pytest.param(["a"], "3", "web", {"consolidationThreshold": 75}, id="and one above it"),
-    ],
+@cases(
+    "expected, cpu, name, said",
+    ("a reaper leaves a node of which a bit is asked", [], "1m", "web", {"consolidationThreshold": 0}),
+    ("one whose pods ask for nothing goes", ["a"], "0", "web", {"consolidationThreshold": 0}),
+    ("a class that is not there shows nothing", ["a"], "2", "other", {"consolidationThreshold": 0}),
+    ("one that shows nothing: the profile's 50 %", ["a"], "2", "web", {}),
+    ("a percentage below the profile's", [], "2", "web", {"consolidationThreshold": 25}),
+    ("and one above it", ["a"], "3", "web", {"consolidationThreshold": 75}),
 )
 def test_the_threshold_of_a_compute_class_holds_for_its_nodes(
     expected: list[str], cpu: str, name: str, said: dict[str, int]
@@ -117,14 +110,12 @@ def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_d
 TAINT = {"key": "team", "value": "x", "effect": "NoSchedule"}
 
 
-@pytest.mark.parametrize(
-    ("more", "beside"),
-    [
-        pytest.param({"nodeSelector": {"kubernetes.io/hostname": "a"}}, {}, id="a selector that only this node has"),
-        pytest.param({"cpu": "2500m"}, {}, id="more than is free elsewhere"),
-        pytest.param({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, {}, id="not safe"),
-        pytest.param({}, {"taints": [TAINT]}, id="a tainted node takes nothing"),
-    ],
+@cases(
+    "more, beside",
+    ("a selector that only this node has", {"nodeSelector": {"kubernetes.io/hostname": "a"}}, {}),
+    ("more than is free elsewhere", {"cpu": "2500m"}, {}),
+    ("not safe", {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, {}),
+    ("a tainted node takes nothing", {}, {"taints": [TAINT]}),
 )
 def test_a_pod_that_cannot_move_keeps_its_node(more: Any, beside: Any) -> None:
     scaled = AutoscaledCluster([pooled("a", cpu="8"), pooled("b", **beside)])

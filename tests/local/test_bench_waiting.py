@@ -1,9 +1,8 @@
 """What a pass waits for where the autoscaler and the scheduler pack in different ways."""
 
-import pytest
-
 from infra.local.scenario import Scenario, parse
 from tests.bench.beside.runs import Rest, autoscaler_alone, reaped, with_ebb
+from tests.depth import cases
 
 TOGETHER = """
 profile: {profile}
@@ -42,12 +41,10 @@ def evictions_and_waiting(rest: Rest) -> tuple[int, int]:
     return rest.evictions, rest.waiting
 
 
-@pytest.mark.parametrize(
-    ("expected", "profile"),
-    [
-        pytest.param(1, "OPTIMIZE_UTILIZATION", id="the scheduler packs: the first takes what it lacks"),
-        pytest.param(0, "BALANCED", id="the scheduler spreads: both find room"),
-    ],
+@cases(
+    "expected, profile",
+    ("the scheduler packs: the first takes what it lacks", 1, "OPTIMIZE_UTILIZATION"),
+    ("the scheduler spreads: both find room", 0, "BALANCED"),
 )
 def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_and_trusts_its_packing(
     expected: int, profile: str
@@ -55,12 +52,10 @@ def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_
     assert evictions_and_waiting(autoscaler_alone(together(profile))) == (2, expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "others"),
-    [
-        pytest.param(0, "[c/0]", id="nobody knows on which host it will be"),
-        pytest.param(2, "[c/0, a/0]", id="another one stays where it is"),
-    ],
+@cases(
+    "expected, others",
+    ("nobody knows on which host it will be", 0, "[c/0]"),
+    ("another one stays where it is", 2, "[c/0, a/0]"),
 )
 def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_next_to(expected: int, others: str) -> None:
     """The autoscaler takes empty nodes alone here, so that whatever is evicted Ebb evicts."""

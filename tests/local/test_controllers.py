@@ -1,8 +1,7 @@
 """Workloads keep their counts, budgets their status, nodes their conditions."""
 
-import pytest
-
 from infra.local.world.pods import is_ready, node_of
+from tests.depth import cases
 from tests.local.virtual_cluster import MERGE, VirtualCluster, node, pod, workload
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/web"
@@ -68,15 +67,13 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
     assert "taints" not in virtual.store.get("nodes", "", "a")["spec"]
 
 
-@pytest.mark.parametrize(
-    ("first", "costs"),
-    [
-        pytest.param(2, {2: "-5"}, id="a cost below nothing"),
-        pytest.param(2, {0: "1", 1: "2147483647", 3: "7"}, id="the one without a cost"),
-        pytest.param(1, {1: "-2147483648", 2: "-5"}, id="the lowest"),
-        pytest.param(1, {0: "-2147483649", 1: "-1"}, id="33 bits are no cost"),
-        pytest.param(1, {0: "-", 1: "-1", 2: "x"}, id="nor is what is no number"),
-    ],
+@cases(
+    "first, costs",
+    ("a cost below nothing", 2, {2: "-5"}),
+    ("the one without a cost", 2, {0: "1", 1: "2147483647", 3: "7"}),
+    ("the lowest", 1, {1: "-2147483648", 2: "-5"}),
+    ("33 bits are no cost", 1, {0: "-2147483649", 1: "-1"}),
+    ("nor is what is no number", 1, {0: "-", 1: "-1", 2: "x"}),
 )
 def test_a_replica_set_loses_first_what_costs_least(first: int, costs: dict[int, str]) -> None:
     virtual = VirtualCluster([node(name) for name in "abcd"])

@@ -14,6 +14,7 @@ from infra.local.scenario import DEMO, load, parse
 from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import World, build, world_of
 from infra.local.world.pods import is_ready, node_of
+from tests.depth import cases
 from tests.real.waiting import until
 
 CLUSTER = "projects/p/locations/l/clusters/c"
@@ -54,13 +55,11 @@ def test_allocatable_follows_gkes_reservations() -> None:
     assert allocatable("e2-standard-4") == {"cpu": "3920m", "memory": "13621Mi", "pods": "110"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "path"),
-    [
-        pytest.param((200, ""), f"/v1/{CLUSTER}", id="the cluster"),
-        pytest.param((404, "NOT_FOUND"), "/v1/projects/p/locations/l/clusters/none", id="another cluster"),
-        pytest.param((404, "NOT_FOUND"), "/v1/nothing", id="another path"),
-    ],
+@cases(
+    "expected, path",
+    ("the cluster", (200, ""), f"/v1/{CLUSTER}"),
+    ("another cluster", (404, "NOT_FOUND"), "/v1/projects/p/locations/l/clusters/none"),
+    ("another path", (404, "NOT_FOUND"), "/v1/nothing"),
 )
 def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: str) -> None:
     api = ServedCluster(CLUSTER, {})

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_unschedulable, node_of, units
+from tests.depth import cases
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -44,22 +43,20 @@ NO_PORT = "node(s) didn't have free ports for the requested pod ports"
 CORDON = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "target", "asking"),
-    [
-        pytest.param(None, {}, {}, id="fits"),
-        pytest.param("Insufficient cpu", {}, {"cpu": "5"}, id="cpu"),
-        pytest.param("Insufficient memory", {}, {"memory": "20Gi"}, id="memory"),
-        pytest.param("Too many pods", {"pods": 0}, {}, id="pod count"),
-        pytest.param("node(s) were unschedulable", {"unschedulable": True}, {}, id="cordoned"),
-        pytest.param(None, {"unschedulable": True}, {"tolerations": [CORDON]}, id="tolerates the cordon"),
-        pytest.param("node(s) had untolerated taint {k: v}", {"taints": TAINT}, {}, id="tainted"),
-        pytest.param(None, {"taints": TAINT}, {"tolerations": [{"key": "k", "value": "v"}]}, id="tolerated"),
-        pytest.param(None, {"taints": TAINT}, {"tolerations": [{"operator": "Exists"}]}, id="tolerates all"),
-        pytest.param(UNSELECTED, {}, {"nodeSelector": {"disk": "ssd"}}, id="selector"),
-        pytest.param(None, {"labels": {"disk": "ssd"}}, {"affinity": pinned("In", "ssd")}, id="affinity"),
-        pytest.param(UNSELECTED, {"labels": {"disk": "ssd"}}, {"affinity": pinned("NotIn", "ssd")}, id="and against"),
-    ],
+@cases(
+    "expected, target, asking",
+    ("fits", None, {}, {}),
+    ("cpu", "Insufficient cpu", {}, {"cpu": "5"}),
+    ("memory", "Insufficient memory", {}, {"memory": "20Gi"}),
+    ("pod count", "Too many pods", {"pods": 0}, {}),
+    ("cordoned", "node(s) were unschedulable", {"unschedulable": True}, {}),
+    ("tolerates the cordon", None, {"unschedulable": True}, {"tolerations": [CORDON]}),
+    ("tainted", "node(s) had untolerated taint {k: v}", {"taints": TAINT}, {}),
+    ("tolerated", None, {"taints": TAINT}, {"tolerations": [{"key": "k", "value": "v"}]}),
+    ("tolerates all", None, {"taints": TAINT}, {"tolerations": [{"operator": "Exists"}]}),
+    ("selector", UNSELECTED, {}, {"nodeSelector": {"disk": "ssd"}}),
+    ("affinity", None, {"labels": {"disk": "ssd"}}, {"affinity": pinned("In", "ssd")}),
+    ("and against", UNSELECTED, {"labels": {"disk": "ssd"}}, {"affinity": pinned("NotIn", "ssd")}),
 )
 def test_a_node_is_refused_for_its_own_reasons(expected: str | None, target: Any, asking: Any) -> None:
     place = node("a", **target)
@@ -67,23 +64,21 @@ def test_a_node_is_refused_for_its_own_reasons(expected: str | None, target: Any
     assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "existing", "asking"),
-    [
-        pytest.param(REPELLED, {"app": "web"}, {"affinity": affinity("podAntiAffinity")}, id="anti-affinity"),
-        pytest.param(BY_OTHERS, {"affinity": affinity("podAntiAffinity")}, {}, id="anti-affinity of the one there"),
-        pytest.param(None, {"app": "db"}, {"affinity": affinity("podAntiAffinity")}, id="anti-affinity to others"),
-        pytest.param(None, {"app": "web"}, {"affinity": affinity("podAffinity")}, id="affinity"),
-        pytest.param(UNATTRACTED, {"app": "db"}, {"app": "api", "affinity": affinity("podAffinity")}, id="to nobody"),
-        pytest.param(None, {"app": "db"}, {"affinity": affinity("podAffinity")}, id="the first of a group"),
-        pytest.param(SKEWED, {}, {"topologySpreadConstraints": spread()}, id="spread over zones"),
-        pytest.param(None, {}, {"topologySpreadConstraints": spread(2)}, id="a wider skew"),
-        pytest.param(None, {}, {"topologySpreadConstraints": spread(labelSelector={})}, id="an empty selector"),
-        pytest.param(NO_PORT, {"containers": PORT}, {"containers": PORT}, id="host port"),
-        pytest.param(None, {"containers": PORT}, {"containers": ports(protocol="UDP")}, id="another protocol"),
-        pytest.param(NO_PORT, {"containers": PORT}, {"containers": ONE_ADDRESS}, id="one address, all taken"),
-        pytest.param(None, {"containers": ONE_ADDRESS}, {"containers": OTHER_ADDRESS}, id="another address"),
-    ],
+@cases(
+    "expected, existing, asking",
+    ("anti-affinity", REPELLED, {"app": "web"}, {"affinity": affinity("podAntiAffinity")}),
+    ("anti-affinity of the one there", BY_OTHERS, {"affinity": affinity("podAntiAffinity")}, {}),
+    ("anti-affinity to others", None, {"app": "db"}, {"affinity": affinity("podAntiAffinity")}),
+    ("affinity", None, {"app": "web"}, {"affinity": affinity("podAffinity")}),
+    ("to nobody", UNATTRACTED, {"app": "db"}, {"app": "api", "affinity": affinity("podAffinity")}),
+    ("the first of a group", None, {"app": "db"}, {"affinity": affinity("podAffinity")}),
+    ("spread over zones", SKEWED, {}, {"topologySpreadConstraints": spread()}),
+    ("a wider skew", None, {}, {"topologySpreadConstraints": spread(2)}),
+    ("an empty selector", None, {}, {"topologySpreadConstraints": spread(labelSelector={})}),
+    ("host port", NO_PORT, {"containers": PORT}, {"containers": PORT}),
+    ("another protocol", None, {"containers": PORT}, {"containers": ports(protocol="UDP")}),
+    ("one address, all taken", NO_PORT, {"containers": PORT}, {"containers": ONE_ADDRESS}),
+    ("another address", None, {"containers": ONE_ADDRESS}, {"containers": OTHER_ADDRESS}),
 )
 def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: Any, asking: Any) -> None:
     nodes = [node("a"), node("b", labels={ZONE: "z2"})]
@@ -91,14 +86,12 @@ def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: A
     assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "keys", "on"),
-    [
-        pytest.param(UNATTRACTED, ["rack"], "b", id="the companion is on another rack"),
-        pytest.param(None, ["rack"], "c", id="one on a node without the key is none: the first of a group"),
-        pytest.param(UNATTRACTED, ["rack", "row"], "c", id="one on a node with one of the keys is there"),
-        pytest.param(UNATTRACTED, ["row"], "c", id="the node itself lacks the key"),
-    ],
+@cases(
+    "expected, keys, on",
+    ("the companion is on another rack", UNATTRACTED, ["rack"], "b"),
+    ("one on a node without the key is none: the first of a group", None, ["rack"], "c"),
+    ("one on a node with one of the keys is there", UNATTRACTED, ["rack", "row"], "c"),
+    ("the node itself lacks the key", UNATTRACTED, ["row"], "c"),
 )
 def test_a_companion_counts_by_the_topology_keys_of_its_node(expected: str | None, keys: list[str], on: str) -> None:
     """Source: kubernetes pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, satisfyPodAffinity."""
@@ -110,12 +103,10 @@ def test_a_companion_counts_by_the_topology_keys_of_its_node(expected: str | Non
     assert refusal(asking, picture.by_name["a"], picture) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "policy"),
-    [
-        pytest.param(SKEWED, {}, id="a tainted node is an empty domain by default"),
-        pytest.param(None, {"nodeTaintsPolicy": "Honor"}, id="honoured taints leave the domain out"),
-    ],
+@cases(
+    "expected, policy",
+    ("a tainted node is an empty domain by default", SKEWED, {}),
+    ("honoured taints leave the domain out", None, {"nodeTaintsPolicy": "Honor"}),
 )
 def test_an_empty_tainted_domain_counts_in_a_spread(expected: str | None, policy: Any) -> None:
     picture = node_infos_of([node("a"), node("b", taints=TAINT)], [pod("there", on="a", phase="Running")])
@@ -137,12 +128,10 @@ def test_a_pod_that_fits_nowhere_shows_why_and_is_tried_again() -> None:
     assert node_of(virtual.pods()[0]) == "b"
 
 
-@pytest.mark.parametrize(
-    ("expected", "packs"),
-    [
-        pytest.param("b", False, id="spreads"),
-        pytest.param("a", True, id="packs"),
-    ],
+@cases(
+    "expected, packs",
+    ("spreads", "b", False),
+    ("packs", "a", True),
 )
 def test_the_scoring_decides_between_nodes_that_fit(expected: str, packs: bool) -> None:
     virtual = VirtualCluster([node("a"), node("b")], packs=packs)

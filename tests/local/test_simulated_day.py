@@ -26,7 +26,7 @@ from tests.bench.beside.runs import EbbBeside, reaped
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.scenario import scenario_of
 from tests.bench.clusters.workloads import Mix
-from tests.depth import first_of
+from tests.depth import cases, first_of
 from tests.faults.ports import moment
 
 _node = msgspec.json.Decoder(wire.Node)
@@ -204,7 +204,7 @@ A_NODE: Final = 0.08
 """Of the bill of ten nodes."""
 
 
-@pytest.mark.parametrize("rules", [pytest.param(NOBODY, id="alone"), pytest.param(EBB, id="with Ebb")])
+@cases("rules", ("alone", NOBODY), ("with Ebb", EBB))
 @pytest.mark.parametrize("case", first_of(1, CASES))
 def test_a_simulated_day_is_that_of_the_cluster(case: Case, rules: str) -> None:
     true, told = case.played(rules)
@@ -212,7 +212,7 @@ def test_a_simulated_day_is_that_of_the_cluster(case: Case, rules: str) -> None:
     assert any(is_within(SHARE, totals, true) for totals in told), [totals.cost / true.cost for totals in told]
 
 
-@pytest.mark.parametrize("rules", [pytest.param(NOBODY, id="alone"), pytest.param(EBB, id="with Ebb")])
+@cases("rules", ("alone", NOBODY), ("with Ebb", EBB))
 @pytest.mark.parametrize("case", first_of(0, LUCK))
 def test_luck_costs_a_node_at_most(case: Case, rules: str) -> None:
     true, told = case.played(rules)

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-import pytest
-
 from infra.local.scenario import Scenario
 from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.simulated_gke import build
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import disks_of, is_ready, node_of
+from tests.depth import cases
 from tests.faults.worlds import disk
 from tests.local.virtual_cluster import MERGE, VirtualCluster, node, pod
 
@@ -33,12 +32,10 @@ def add(virtual: VirtualCluster, things: Iterable[Json]) -> None:
 CONFLICT = "node(s) had volume node affinity conflict"
 
 
-@pytest.mark.parametrize(
-    ("expected", "there"),
-    [
-        pytest.param({"a": None, "b": CONFLICT}, disk("data", "z1"), id="bound to a disk of a zone"),
-        pytest.param({"a": "pod has unbound immediate PersistentVolumeClaims"}, disk("data")[1:], id="not bound"),
-    ],
+@cases(
+    "expected, there",
+    ("bound to a disk of a zone", {"a": None, "b": CONFLICT}, disk("data", "z1")),
+    ("not bound", {"a": "pod has unbound immediate PersistentVolumeClaims"}, disk("data")[1:]),
 )
 def test_a_pod_with_a_claim_runs_where_its_disk_can_be(expected: dict[str, str | None], there: list[Json]) -> None:
     virtual = two_zones()

@@ -9,6 +9,7 @@ import pytest
 from infra.monitoring.__main__ import ALERTS, runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
+from tests.depth import cases
 from tests.monitoring.alarm import (
     MOST_ABSENCE,
     VALUES,
@@ -48,18 +49,16 @@ def passes(interval: int, *missing: int, until: int = DAY) -> Points:
 
 @pytest.mark.acceptance(106)
 @pytest.mark.parametrize("interval", [5, 6, 10, 12])
-@pytest.mark.parametrize(
-    ("expected", "missing"),
-    [
-        pytest.param(False, (), id="none missing: no flapping at the loop period"),
-        pytest.param(False, (20,), id="one missing"),
-        pytest.param(False, (20, 22, 24, 40), id="one missing again and again"),
-        pytest.param(False, (20, 21), id="two missing"),
-        pytest.param(True, (20, 21, 22), id="three missing"),
-        pytest.param(True, tuple(range(20, 2000)), id="no more"),
-    ],
+@cases(
+    "expected, missing",
+    ("none missing: no flapping at the loop period", False, ()),
+    ("one missing", False, (20,)),
+    ("one missing again and again", False, (20, 22, 24, 40)),
+    ("two missing", False, (20, 21)),
+    ("three missing", True, (20, 21, 22)),
+    ("no more", True, tuple(range(20, 2000))),
 )
-@pytest.mark.parametrize("zeros", [pytest.param(False, id="sparse points"), pytest.param(True, id="zeros between")])
+@cases("zeros", ("sparse points", False), ("zeros between", True))
 def test_one_missing_pass_is_no_news_and_three_are_an_alert(
     expected: bool, missing: Sequence[int], interval: int, zeros: bool
 ) -> None:
@@ -99,14 +98,12 @@ def test_a_new_revision_is_no_absence_of_the_old_one() -> None:
     assert speaks(no_pass(5), [old, new], 300) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "interval", "missed"),
-    [
-        pytest.param(1080, 5, 3, id="the default: as terraform test expects"),
-        pytest.param(780, 1, 3, id="every minute: as terraform test expects"),
-        pytest.param(MOST_ABSENCE, 1440, 3, id="once a day: the most that Cloud Monitoring takes"),
-        pytest.param(150 * 60, 12, 12, id="the most patient"),
-    ],
+@cases(
+    "expected, interval, missed",
+    ("the default: as terraform test expects", 1080, 5, 3),
+    ("every minute: as terraform test expects", 780, 1, 3),
+    ("once a day: the most that Cloud Monitoring takes", MOST_ABSENCE, 1440, 3),
+    ("the most patient", 150 * 60, 12, 12),
 )
 def test_the_absence_is_of_whole_minutes_within_what_is_taken(expected: int, interval: int, missed: int) -> None:
     assert absence_seconds(interval, missed) == expected
@@ -164,13 +161,11 @@ def failures(logged: list[Entry], times: Sequence[float]) -> list[Points]:
     return [[(at, 1.0) for at in times]]
 
 
-@pytest.mark.parametrize(
-    ("expected", "times"),
-    [
-        pytest.param(False, (10, 100), id="two in a night"),
-        pytest.param(False, (10, 400, 800), id="three in a day"),
-        pytest.param(True, (10, 100, 200), id="three within six hours"),
-    ],
+@cases(
+    "expected, times",
+    ("two in a night", False, (10, 100)),
+    ("three in a day", False, (10, 400, 800)),
+    ("three within six hours", True, (10, 100, 200)),
 )
 def test_a_single_failed_drain_wakes_nobody(expected: bool, times: Sequence[float]) -> None:
     logged = entries(returned())

@@ -15,6 +15,7 @@ from shared.errors import Retryable, Stale
 from shared.log import LABELS
 from shared.port_types import pool_key
 from tests.builders import GIB, NOW, claim, node, order, pod, policy
+from tests.depth import cases
 from tests.fakes import FakeLog
 from tests.faults.history import History
 from tests.faults.installation import Installation
@@ -195,12 +196,10 @@ ONCE = {"attempted": 1, "succeeded": 1}
 
 
 @pytest.mark.acceptance(103)
-@pytest.mark.parametrize(
-    ("history", "drained", "uncordoned", "end"),
-    [
-        pytest.param(returned, {"attempted": 1}, ONCE, ("reason", "deadline"), id="one that fails: only an attempt"),
-        pytest.param(removal, ONCE, {}, ("outcome", "removed"), id="one that goes well: a success, too"),
-    ],
+@cases(
+    "history, drained, uncordoned, end",
+    ("one that fails: only an attempt", returned, {"attempted": 1}, ONCE, ("reason", "deadline")),
+    ("one that goes well: a success, too", removal, ONCE, {}, ("outcome", "removed")),
 )
 def test_a_drain_counts_as_attempt_and_success(
     history: Callable[[], FakeEbb], drained: dict[str, int], uncordoned: dict[str, int], end: tuple[str, str]

@@ -9,6 +9,7 @@ from infra.monitoring.__main__ import INFRA, files
 from infra.monitoring.metrics import METRICS
 from tests.bench.bill import ITEMS, Item
 from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table
+from tests.depth import cases
 from tests.monitoring.alarm import FLEET_VALUES, VALUES, filled, fleet_metrics, metrics
 
 COST = PAGE.read_text(encoding="utf-8")
@@ -43,13 +44,11 @@ def test_the_page_shows_what_several_clusters_cost() -> None:
     assert month(1, usual) == sum(ITEMS[name].dollars(usual[name]) for name in ITEMS)
 
 
-@pytest.mark.parametrize(
-    ("expected", "item"),
-    [
-        pytest.param(0.0, Item("x", 1.0, 90.0, "", "", ""), id="three share what is free, and it is enough"),
-        pytest.param(60.0, Item("x", 1.0, 30.0, "", "", "", of_one_cluster=True), id="one has it, two pay"),
-        pytest.param(60.0, Item("x", 1.0, 30.0, "", "", ""), id="three share what is free for one"),
-    ],
+@cases(
+    "expected, item",
+    ("three share what is free, and it is enough", 0.0, Item("x", 1.0, 90.0, "", "", "")),
+    ("one has it, two pay", 60.0, Item("x", 1.0, 30.0, "", "", "", of_one_cluster=True)),
+    ("three share what is free for one", 60.0, Item("x", 1.0, 30.0, "", "", "")),
 )
 def test_what_is_free_is_given_once(expected: float, item: Item) -> None:
     assert item.dollars_of(3, 1.0) == expected

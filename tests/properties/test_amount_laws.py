@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from shared.core.planning.metrics import node_metrics
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
+from tests.depth import cases
 from tests.placement_checker import faults
 
 LARGEST = 2**63 - 1
@@ -104,13 +104,11 @@ def test_a_share_is_exact_where_there_is_something_free(free: int, offered: int)
     assert share(min(free, offered), offered) == min(free, offered) * SCALE // offered
 
 
-@pytest.mark.parametrize(
-    ("expected", "ask"),
-    [
-        pytest.param(True, lambda: MOST, id="as much as a node may offer"),
-        pytest.param(False, lambda: MOST + 1, id="a byte more"),
-        pytest.param(False, lambda: 5 * LARGEST, id="several 8Ei"),
-    ],
+@cases(
+    "expected, ask",
+    ("as much as a node may offer", True, lambda: MOST),
+    ("a byte more", False, lambda: MOST + 1),
+    ("several 8Ei", False, lambda: 5 * LARGEST),
 )
 def test_what_asks_for_more_than_any_node_offers_fits_nowhere(expected: bool, ask: Callable[[], int]) -> None:
     (asked,) = matrix([Resources.of({MEMORY: ask()})], (MEMORY,), MOST + 1)

@@ -10,7 +10,7 @@ import pytest
 from shared.adapters.process import system_time
 from shared.core.reasons import Unremovable
 from tests.builders import NOW
-from tests.depth import DEEP
+from tests.depth import DEEP, cases
 from tests.races.claimer import RaceResult, claims_in
 from tests.races.restarts import Call, drain, open_at_once, reasons, run
 from tests.races.restarts import in_a_fresh_process as cold
@@ -44,10 +44,7 @@ def test_of_two_workers_with_a_limit_of_one_exactly_one_drains(place: str) -> No
     assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    "strangers",
-    [pytest.param(False, id="orders of one pass"), pytest.param(True, id="orders of strangers")],
-)
+@cases("strangers", ("orders of one pass", False), ("orders of strangers", True))
 def test_many_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: bool) -> None:
     told = run(place, claimers=CLAIMERS, limit=5, strangers=strangers)
 
@@ -72,12 +69,10 @@ def state_place(tmp_path: Path) -> str:
 
 
 @pytest.mark.acceptance(51)
-@pytest.mark.parametrize(
-    ("expected", "after"),
-    [
-        pytest.param("time_gap", 10 * MINUTE - SECOND, id="9:59 after"),
-        pytest.param("order", 10 * MINUTE, id="10:00 after"),
-    ],
+@cases(
+    "expected, after",
+    ("9:59 after", "time_gap", 10 * MINUTE - SECOND),
+    ("10:00 after", "order", 10 * MINUTE),
 )
 def test_the_time_gap_outlives_the_process_that_began_it(expected: str, after: timedelta, state_place: str) -> None:
     first, later = (Call(state_place, when, time_gap=10 * MINUTE, limit=2) for when in (NOW, NOW + after))
@@ -112,14 +107,12 @@ def test_with_a_limit_of_one_the_second_drain_starts_only_after_the_first_has_en
 
 
 @pytest.mark.acceptance(80)
-@pytest.mark.parametrize(
-    ("expected", "passes"),
-    [
-        pytest.param("marked_recently", [(0, 0.5), (299, 0.5)], id="a second too young"),
-        pytest.param("order", [(0, 0.5), (300, 0.5)], id="old enough"),
-        pytest.param("marked_recently", [(0, 0.5), (180, 3.9), (360, 0.5), (659, 0.5)], id="reset on recovery"),
-        pytest.param("order", [(0, 0.5), (180, 3.9), (360, 0.5), (660, 0.5)], id="old enough since the reset"),
-    ],
+@cases(
+    "expected, passes",
+    ("a second too young", "marked_recently", [(0, 0.5), (299, 0.5)]),
+    ("old enough", "order", [(0, 0.5), (300, 0.5)]),
+    ("reset on recovery", "marked_recently", [(0, 0.5), (180, 3.9), (360, 0.5), (659, 0.5)]),
+    ("old enough since the reset", "order", [(0, 0.5), (180, 3.9), (360, 0.5), (660, 0.5)]),
 )
 def test_consolidate_after_counts_from_when_the_node_became_eligible(
     expected: str, passes: list[tuple[int, float]], state_place: str

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.names import EVICTIONS_LABEL, HELD_TAINT, OUR_ANNOTATION, OUR_TAINT
+from tests.depth import cases
 from tests.real.conftest import Corner
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.least_rights import filled_fields, user
@@ -206,17 +207,15 @@ CASES: Mapping[str, tuple[str, str, Callable[[Raw], Raw]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("said", "options"),
-    [
-        pytest.param("", {}, id="by the pod's own grace"),
-        pytest.param("", {"gracePeriodSeconds": 1}, id="within a second"),
-        pytest.param("ends no pod at once", {"gracePeriodSeconds": 0}, id="at once"),
-        pytest.param("orphan nothing", {"propagationPolicy": "Orphan"}, id="without what depends on it"),
-        pytest.param("orphan nothing", {"propagationPolicy": "Foreground"}, id="after all that depends on it"),
-        pytest.param("orphan nothing", {"orphanDependents": True}, id="without what depends on it, in the older words"),
-        pytest.param("", {"dryRun": ["All"], "preconditions": {}}, id="with all else that Ebb sends"),
-    ],
+@cases(
+    "said, options",
+    ("by the pod's own grace", "", {}),
+    ("within a second", "", {"gracePeriodSeconds": 1}),
+    ("at once", "ends no pod at once", {"gracePeriodSeconds": 0}),
+    ("without what depends on it", "orphan nothing", {"propagationPolicy": "Orphan"}),
+    ("after all that depends on it", "orphan nothing", {"propagationPolicy": "Foreground"}),
+    ("without what depends on it, in the older words", "orphan nothing", {"orphanDependents": True}),
+    ("with all else that Ebb sends", "", {"dryRun": ["All"], "preconditions": {}}),
 )
 def test_the_drainer_ends_no_pod_at_once_and_leaves_nothing_of_it(
     plane: ControlPlane, ending: Callable[[Raw], str], said: str, options: Raw
@@ -276,27 +275,23 @@ def named(**changes: Any) -> Raw:
     return {**body, "metadata": {**body["metadata"], **changes}}
 
 
-@pytest.mark.parametrize(
-    ("said", "body"),
-    [
-        pytest.param("", event(), id="on a node, in its own name"),
-        pytest.param("on nodes only", event("kube-system", "Pod"), id="in another namespace"),
-        pytest.param("on nodes only", event(kind="Pod"), id="on a pod"),
-        pytest.param("in its own name", event(source={"component": "kubelet"}), id="as the kubelet"),
-        pytest.param(
-            "in its own name", event(reportingComponent="cluster-autoscaler"), id="as the autoscaler's newer writers"
-        ),
-        pytest.param("", event(message="x" * 1024), id="as long as a message may be"),
-        pytest.param("short events", event(message="x" * 1025), id="a longer message"),
-        pytest.param("short events", event(reason="x" * 20_000), id="a long reason"),
-        pytest.param("short events", about(fieldPath="x" * 20_000), id="a long path"),
-        pytest.param("short events", event(source={"component": "ebb", "host": "x" * 20_000}), id="a long host"),
-        pytest.param("nothing else", event(related={"kind": "Pod", "name": "x" * 20_000}), id="another object"),
-        pytest.param("nothing else", event(action="x"), id="another field"),
-        pytest.param("than a name", named(labels={"a": "b"}), id="labels"),
-        pytest.param("than a name", named(finalizers=["example.com/never"]), id="a finalizer"),
-        pytest.param("than a name", named(**filled_fields("v1")["metadata"]), id="managedFields that fill it"),
-    ],
+@cases(
+    "said, body",
+    ("on a node, in its own name", "", event()),
+    ("in another namespace", "on nodes only", event("kube-system", "Pod")),
+    ("on a pod", "on nodes only", event(kind="Pod")),
+    ("as the kubelet", "in its own name", event(source={"component": "kubelet"})),
+    ("as the autoscaler's newer writers", "in its own name", event(reportingComponent="cluster-autoscaler")),
+    ("as long as a message may be", "", event(message="x" * 1024)),
+    ("a longer message", "short events", event(message="x" * 1025)),
+    ("a long reason", "short events", event(reason="x" * 20_000)),
+    ("a long path", "short events", about(fieldPath="x" * 20_000)),
+    ("a long host", "short events", event(source={"component": "ebb", "host": "x" * 20_000})),
+    ("another object", "nothing else", event(related={"kind": "Pod", "name": "x" * 20_000})),
+    ("another field", "nothing else", event(action="x")),
+    ("labels", "than a name", named(labels={"a": "b"})),
+    ("a finalizer", "than a name", named(finalizers=["example.com/never"])),
+    ("managedFields that fill it", "than a name", named(**filled_fields("v1")["metadata"])),
 )
 def test_the_drainer_writes_its_own_events_on_nodes_and_no_other(plane: ControlPlane, said: str, body: Raw) -> None:
     found = _tried(plane, f"/api/v1/namespaces/{body['metadata']['namespace']}/events?dryRun=All", body)

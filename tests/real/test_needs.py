@@ -5,18 +5,17 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Terminal
+from tests.depth import cases
 from tests.real.control_plane import AssetsError, assets
 from tests.real.emulators import PubSubEmulator
 from tests.real.needs import skip_or_fail
 
 
-@pytest.mark.parametrize(
-    ("outcome", "env"),
-    [
-        pytest.param(pytest.skip.Exception, {}, id="a laptop skips"),
-        pytest.param(pytest.skip.Exception, {"CI": "false"}, id="CI=false is a laptop"),
-        pytest.param(pytest.fail.Exception, {"CI": "true"}, id="CI fails"),
-    ],
+@cases(
+    "outcome, env",
+    ("a laptop skips", pytest.skip.Exception, {}),
+    ("CI=false is a laptop", pytest.skip.Exception, {"CI": "false"}),
+    ("CI fails", pytest.fail.Exception, {"CI": "true"}),
 )
 def test_a_missing_part_skips_on_a_laptop_and_fails_in_ci(outcome: type[BaseException], env: dict[str, str]) -> None:
     with pytest.raises(outcome, match="Java is not on PATH"):

@@ -17,6 +17,7 @@ from shared.core.rules.situation import Situation
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
+from tests.depth import cases
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, namespace, node
@@ -115,17 +116,15 @@ SUSPENDED: Json = {
 MANAGED: Json = {"metadata": {"labels": {names.MANAGED_NODE: "true"}}, "spec": tainted(names.MANAGED_NODE)}
 
 
-@pytest.mark.parametrize(
-    ("reason", "counted", "written"),
-    [
-        pytest.param(Unremovable.STANDBY_NODE, 1, WAITING, id="waits for a buffer"),
-        pytest.param(Unremovable.STANDBY_NODE, 1, SUSPENDED, id="is suspended"),
-        pytest.param(Unremovable.MANAGED_NODE, 1, MANAGED, id="is managed by Google"),
-        *(
-            pytest.param(Unremovable.BEING_MAINTAINED, 2, {"status": conditions(kind)}, id=f"has the condition {kind}")
-            for kind in names.LIFECYCLE_CONDITIONS
-        ),
-    ],
+@cases(
+    "reason, counted, written",
+    ("waits for a buffer", Unremovable.STANDBY_NODE, 1, WAITING),
+    ("is suspended", Unremovable.STANDBY_NODE, 1, SUSPENDED),
+    ("is managed by Google", Unremovable.MANAGED_NODE, 1, MANAGED),
+    *(
+        (f"has the condition {kind}", Unremovable.BEING_MAINTAINED, 2, {"status": conditions(kind)})
+        for kind in names.LIFECYCLE_CONDITIONS
+    ),
 )
 def test_a_node_of_which_another_speaks_is_neither_emptied_nor_filled(
     reason: Unremovable, counted: int, written: Json, pair: Pair

@@ -13,6 +13,7 @@ import pytest
 
 from infra.local.bound_process import ROOT
 from tests.builders import NOW
+from tests.depth import cases
 from tests.real.control_plane import AssetsError, assets
 from tests.real.control_plane.layout import Layout
 from tests.real.control_plane.resync import is_overdue
@@ -100,17 +101,15 @@ def starting(ago: float, pace: str = "", **meta: Any) -> dict[str, Any]:
     return {"metadata": {"annotations": notes, **meta}, "status": {"startTime": began}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "pod"),
-    [
-        pytest.param(False, {"metadata": {}, "status": {}}, id="it has no node yet"),
-        pytest.param(False, starting(15), id="in the time that every pod may take"),
-        pytest.param(True, starting(16), id="after it"),
-        pytest.param(True, starting(12, "1s"), id="after its own time"),
-        pytest.param(True, starting(12, "100ms"), id="in milliseconds"),
-        pytest.param(False, starting(12, "1h"), id="it takes an hour"),
-        pytest.param(False, starting(60, deletionTimestamp="2026-03-04T22:00:00Z"), id="it ends"),
-    ],
+@cases(
+    "expected, pod",
+    ("it has no node yet", False, {"metadata": {}, "status": {}}),
+    ("in the time that every pod may take", False, starting(15)),
+    ("after it", True, starting(16)),
+    ("after its own time", True, starting(12, "1s")),
+    ("in milliseconds", True, starting(12, "100ms")),
+    ("it takes an hour", False, starting(12, "1h")),
+    ("it ends", False, starting(60, deletionTimestamp="2026-03-04T22:00:00Z")),
 )
 def test_a_pod_is_looked_at_again_once_it_should_run(expected: bool, pod: dict[str, Any]) -> None:
     assert is_overdue(pod, NOW) is expected

@@ -15,6 +15,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import DELETION_COST, EVICTIONS_LABEL, STEERED
 from shared.core.cluster.pod import Pod
 from shared.errors import Forbidden
+from tests.depth import cases
 from tests.pages import UNINSTALL, blocks
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import STRATEGIC_PATCH, ControlPlane
@@ -127,22 +128,20 @@ def test_no_mark_makes_a_cost_of_a_person_ours(web: Corner, steerer: KubernetesC
 IMAGE = {"spec": {"containers": [{"name": "main", "image": "other"}]}}
 
 
-@pytest.mark.parametrize(
-    ("said", "patch"),
-    [
-        pytest.param("", costs("-5", "-5"), id="a cost with its mark"),
-        pytest.param("", costs(None, None), id="nothing to take back"),
-        pytest.param("together with its mark only", costs("-5", None), id="a cost alone"),
-        pytest.param("together with its mark only", costs("-5", "-6"), id="another mark"),
-        pytest.param("from -1000 to -1 only", costs("5", "5"), id="a cost above nothing"),
-        pytest.param("from -1000 to -1 only", costs("-1001", "-1001"), id="a cost too low"),
-        pytest.param("no annotation of a pod but its own", noted(**{"example.com/a": "b"}), id="another annotation"),
-        pytest.param("two annotations only", {"metadata": {"labels": {"a": "b"}}}, id="a label"),
-        pytest.param("fill managedFields", filled_fields("v1"), id="who wrote which field"),
-        pytest.param("two annotations only", {"metadata": {"finalizers": ["example.com/held"]}}, id="a finalizer"),
-        pytest.param("nothing of a pod's spec", IMAGE, id="another image"),
-        pytest.param("nothing of a pod's spec", {"spec": {"activeDeadlineSeconds": 5}}, id="a deadline"),
-    ],
+@cases(
+    "said, patch",
+    ("a cost with its mark", "", costs("-5", "-5")),
+    ("nothing to take back", "", costs(None, None)),
+    ("a cost alone", "together with its mark only", costs("-5", None)),
+    ("another mark", "together with its mark only", costs("-5", "-6")),
+    ("a cost above nothing", "from -1000 to -1 only", costs("5", "5")),
+    ("a cost too low", "from -1000 to -1 only", costs("-1001", "-1001")),
+    ("another annotation", "no annotation of a pod but its own", noted(**{"example.com/a": "b"})),
+    ("a label", "two annotations only", {"metadata": {"labels": {"a": "b"}}}),
+    ("who wrote which field", "fill managedFields", filled_fields("v1")),
+    ("a finalizer", "two annotations only", {"metadata": {"finalizers": ["example.com/held"]}}),
+    ("another image", "nothing of a pod's spec", IMAGE),
+    ("a deadline", "nothing of a pod's spec", {"spec": {"activeDeadlineSeconds": 5}}),
 )
 def test_of_a_pod_the_planner_writes_two_annotations_and_nothing_else(
     asked: tuple[Corner, Pod], said: str, patch: Raw

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.depth import cases
 from tests.parts import PARTS
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.needs import NEEDS, lacking
@@ -121,13 +122,11 @@ def test_an_old_terraform_counts_as_none(machine: Path) -> None:
 
 @pytest.mark.deep
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    ("tools", "marked", "env", "ends"),
-    [
-        pytest.param("", "control_plane or emulator", {}, "skipped", id="python alone"),
-        pytest.param("java gcloud kubectl ps", "control_plane", {}, "skipped", id="everything but Go"),
-        pytest.param("", "control_plane or emulator", {"CI": "true"}, "failed", id="python alone in CI"),
-    ],
+@cases(
+    "tools, marked, env, ends",
+    ("python alone", "", "control_plane or emulator", {}, "skipped"),
+    ("everything but Go", "java gcloud kubectl ps", "control_plane", {}, "skipped"),
+    ("python alone in CI", "", "control_plane or emulator", {"CI": "true"}, "failed"),
 )
 def test_no_test_on_real_parts_starts_one_where_another_is_missing(
     tools: str, marked: str, env: dict[str, str], ends: str, machine: Path

@@ -10,6 +10,7 @@ from infra.local.world.pods import is_ready
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import EVICTIONS_LABEL, SURGE_STAMP, SURGED_BEFORE
 from shared.errors import Forbidden, Gone, Stale, Terminal
+from tests.depth import cases
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment
@@ -107,44 +108,37 @@ TEMPLATE = "change its own annotation only"
 NOTE = "but its own, ebb.internal/surged-for"
 
 
-@pytest.mark.parametrize(
-    ("said", "patch"),
-    [
-        pytest.param("", stamped("order-1"), id="it restarts"),
-        pytest.param("", stamped(None), id="it takes back, or changes nothing"),
-        pytest.param(SPEC, {"spec": {"replicas": 2}}, id="replicas"),
-        pytest.param(SPEC, {"spec": {"paused": True}}, id="a pause"),
-        pytest.param(SPEC, {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}, id="the strategy"),
-        pytest.param(SPEC, {"spec": {"progressDeadlineSeconds": 30}}, id="the deadline"),
-        pytest.param(SPEC, {"spec": {"minReadySeconds": 9}}, id="a field that was not there"),
-        pytest.param(TEMPLATE, in_template(containers=[CONTAINER]), id="another image"),
-        pytest.param(TEMPLATE, in_template(hostNetwork=True), id="the host's network"),
-        pytest.param(TEMPLATE, in_template(serviceAccountName="other"), id="another account"),
-        pytest.param(TEMPLATE, in_template(priorityClassName="system-node-critical"), id="a priority"),
-        pytest.param(
-            "metadata, Ebb's drainer may change its own annotation only",
-            {"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}},
-            id="a label of the pods",
-        ),
-        pytest.param("fill managedFields", filled_fields("apps/v1"), id="who wrote which field"),
-        pytest.param(NOTE, annotated(**{"kubectl.kubernetes.io/restartedAt": "now"}), id="kubectl's own stamp"),
-        pytest.param(NOTE, annotated(**{"example.com/owner": "b"}), id="an owner's annotation changed"),
-        pytest.param(NOTE, annotated(**{"example.com/owner": None}), id="an owner's annotation removed"),
-        pytest.param(NOTE, annotated(**{"example.com/owner": None, SURGE_STAMP: "o"}), id="ours, and one removed"),
-        pytest.param(WHOLE, {"metadata": {"labels": {"a": "b"}}}, id="a label"),
-        pytest.param(
-            WHOLE, {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}, id="a stamp among other changes"
-        ),
-        pytest.param(WHOLE, {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"),
-        pytest.param(OWN, noting(a="b"), id="an annotation"),
-        pytest.param(OWN, noting(**{"example.com/owner": "b"}), id="an owner's annotation of the Deployment"),
-        pytest.param(OWN, noting(**{"example.com/owner": None}), id="that one removed"),
-        pytest.param(OWN, noting(**{SURGE_STAMP: "o"}), id="its own in the wrong place"),
-        pytest.param(EARLIER, noting(**{SURGED_BEFORE: "o"}), id="an earlier one that never stood"),
-        pytest.param(EARLIER, {**noting(**{SURGED_BEFORE: "o"}), **stamped("p")}, id="that with a restart"),
-        pytest.param(WHOLE, {"metadata": {"finalizers": ["example.com/held"]}}, id="a finalizer"),
-    ],
-)
+@cases(
+    "said, patch",
+    ("it restarts", "", stamped("order-1")),
+    ("it takes back, or changes nothing", "", stamped(None)),
+    ("replicas", SPEC, {"spec": {"replicas": 2}}),
+    ("a pause", SPEC, {"spec": {"paused": True}}),
+    ("the strategy", SPEC, {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}),
+    ("the deadline", SPEC, {"spec": {"progressDeadlineSeconds": 30}}),
+    ("a field that was not there", SPEC, {"spec": {"minReadySeconds": 9}}),
+    ("another image", TEMPLATE, in_template(containers=[CONTAINER])),
+    ("the host's network", TEMPLATE, in_template(hostNetwork=True)),
+    ("another account", TEMPLATE, in_template(serviceAccountName="other")),
+    ("a priority", TEMPLATE, in_template(priorityClassName="system-node-critical")),
+    ("a label of the pods", "metadata, Ebb's drainer may change its own annotation only",
+     {"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}}),
+    ("who wrote which field", "fill managedFields", filled_fields("apps/v1")),
+    ("kubectl's own stamp", NOTE, annotated(**{"kubectl.kubernetes.io/restartedAt": "now"})),
+    ("an owner's annotation changed", NOTE, annotated(**{"example.com/owner": "b"})),
+    ("an owner's annotation removed", NOTE, annotated(**{"example.com/owner": None})),
+    ("ours, and one removed", NOTE, annotated(**{"example.com/owner": None, SURGE_STAMP: "o"})),
+    ("a label", WHOLE, {"metadata": {"labels": {"a": "b"}}}),
+    ("a stamp among other changes", WHOLE, {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}),
+    ("a label removed", WHOLE, {"metadata": {"labels": {"example.com/team": None}}}),
+    ("an annotation", OWN, noting(a="b")),
+    ("an owner's annotation of the Deployment", OWN, noting(**{"example.com/owner": "b"})),
+    ("that one removed", OWN, noting(**{"example.com/owner": None})),
+    ("its own in the wrong place", OWN, noting(**{SURGE_STAMP: "o"})),
+    ("an earlier one that never stood", EARLIER, noting(**{SURGED_BEFORE: "o"})),
+    ("that with a restart", EARLIER, {**noting(**{SURGED_BEFORE: "o"}), **stamped("p")}),
+    ("a finalizer", WHOLE, {"metadata": {"finalizers": ["example.com/held"]}}),
+)  # fmt: skip
 def test_of_a_deployment_the_drainer_writes_one_annotation_and_nothing_else(
     asked: Corner, said: str, patch: Raw
 ) -> None:
@@ -184,17 +178,15 @@ def test_a_namespace_that_keeps_its_pods_keeps_them_from_restarts_but_not_from_b
     assert tried(web, stamped(None)) == ""
 
 
-@pytest.mark.parametrize(
-    ("may", "patch"),
-    [
-        pytest.param(True, {**noting_earlier(None), **stamped("order-1")}, id="back to what stood before"),
-        pytest.param(True, noting_earlier(None), id="its own note removed"),
-        pytest.param(False, stamped("order-1"), id="back, and the note kept for once more"),
-        pytest.param(False, {**noting_earlier(None), **stamped("order-0")}, id="back to something else"),
-        pytest.param(False, {**noting_earlier(None), **stamped(None)}, id="back to nothing, which never stood there"),
-        pytest.param(False, {**noting_earlier("order-2"), **stamped("order-1")}, id="back, and a way back again"),
-        pytest.param(False, {**noting_earlier("order-2"), **stamped("order-3")}, id="a restart as elsewhere"),
-    ],
+@cases(
+    "may, patch",
+    ("back to what stood before", True, {**noting_earlier(None), **stamped("order-1")}),
+    ("its own note removed", True, noting_earlier(None)),
+    ("back, and the note kept for once more", False, stamped("order-1")),
+    ("back to something else", False, {**noting_earlier(None), **stamped("order-0")}),
+    ("back to nothing, which never stood there", False, {**noting_earlier(None), **stamped(None)}),
+    ("back, and a way back again", False, {**noting_earlier("order-2"), **stamped("order-1")}),
+    ("a restart as elsewhere", False, {**noting_earlier("order-2"), **stamped("order-3")}),
 )
 def test_where_pods_are_kept_a_second_restart_goes_back_to_the_first_and_nowhere_else(
     kept: Corner, may: bool, patch: Raw
@@ -226,17 +218,13 @@ def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Cor
     return corner
 
 
-@pytest.mark.parametrize(
-    ("said", "name", "patch"),
-    [
-        pytest.param("ends all its pods first", "recreated", stamped("order-1"), id="Recreate"),
-        pytest.param("", "recreated-since", stamped(None), id="Recreate by now: taken back"),
-        pytest.param("of the cluster's own", "own", stamped("order-1"), id="kube-system"),
-        pytest.param("at most 63 characters", "fenced", stamped("x" * 20_000), id="a stamp that fills the object"),
-        pytest.param(
-            "", "long", {**stamped("x" * 100), **noting_earlier(None)}, id="a long value that was there before"
-        ),
-    ],
+@cases(
+    "said, name, patch",
+    ("Recreate", "ends all its pods first", "recreated", stamped("order-1")),
+    ("Recreate by now: taken back", "", "recreated-since", stamped(None)),
+    ("kube-system", "of the cluster's own", "own", stamped("order-1")),
+    ("a stamp that fills the object", "at most 63 characters", "fenced", stamped("x" * 20_000)),
+    ("a long value that was there before", "", "long", {**stamped("x" * 100), **noting_earlier(None)}),
 )
 def test_what_no_drain_restarts_its_identity_may_not_restart(apart: Corner, said: str, name: str, patch: Raw) -> None:
     namespace = {"own": "kube-system", "fenced": "default"}.get(name, apart.namespace)

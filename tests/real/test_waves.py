@@ -10,6 +10,7 @@ import pytest
 
 from infra.local.world.pods import is_ready, taints_of
 from shared.core.cluster.names import HELD_TAINT
+from tests.depth import cases
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import granted, uid_asked_for
@@ -59,7 +60,7 @@ class Night:
         )
 
 
-@pytest.mark.parametrize("limits", [pytest.param(PASSES, id="passes"), pytest.param(WAVES, id="waves")])
+@cases("limits", ("passes", PASSES), ("waves", WAVES))
 def test_no_pod_waits_and_no_node_is_bought_in_a_night(
     limits: Mapping[str, object],
     new_control_plane: NewControlPlane,

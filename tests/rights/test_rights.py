@@ -11,6 +11,7 @@ import pytest
 
 from infra.local.world.kinds import Json
 from shared.adapters.google_failures import SCOPES
+from tests.depth import cases
 from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.ports import AGENT
@@ -62,12 +63,10 @@ def test_the_drainer_writes_cordons_evictions_and_events_and_nothing_else() -> N
     assert writes == {"patch  nodes", "create  pods/eviction", "create  events"}
 
 
-@pytest.mark.parametrize(
-    ("identity", "expected", "option"),
-    [
-        pytest.param(DRAINER, {"patch apps deployments"}, "surge", id="surge: it restarts Deployments"),
-        pytest.param(PLANNER, {"get  pods", "patch  pods"}, "steer", id="steer: it writes deletion costs"),
-    ],
+@cases(
+    "identity, expected, option",
+    ("surge: it restarts Deployments", DRAINER, {"patch apps deployments"}, "surge"),
+    ("steer: it writes deletion costs", PLANNER, {"get  pods", "patch  pods"}, "steer"),
 )
 def test_an_option_gives_one_function_the_rights_of_its_name_and_nobody_else_any(
     identity: str, expected: set[str], option: str
@@ -133,22 +132,20 @@ def test_the_token_carries_the_scope_by_which_gke_knows_an_account_by_its_addres
     assert "https://www.googleapis.com/auth/userinfo.email" in SCOPES
 
 
-@pytest.mark.parametrize(
-    ("right", "method", "path"),
-    [
-        pytest.param("list  nodes", "GET", "/api/v1/nodes?limit=500", id="a list"),
-        pytest.param("get  nodes", "GET", "/api/v1/nodes/n1", id="one object"),
-        pytest.param("patch  nodes", "PATCH", "/api/v1/nodes/n1", id="a patch"),
-        pytest.param("list  namespaces", "GET", "/api/v1/namespaces", id="all namespaces"),
-        pytest.param("get  namespaces", "GET", "/api/v1/namespaces/shop", id="one namespace"),
-        pytest.param("list  pods", "GET", "/api/v1/namespaces/shop/pods", id="a namespaced list"),
-        pytest.param("create  pods/eviction", "POST", "/api/v1/namespaces/s/pods/p/eviction", id="a subresource"),
-        pytest.param("create  events", "POST", "/api/v1/namespaces/default/events", id="a creation"),
-        pytest.param("get apps deployments", "GET", "/apis/apps/v1/namespaces/s/deployments/d", id="a group"),
-        pytest.param("list policy poddisruptionbudgets", "GET", "/apis/policy/v1/poddisruptionbudgets", id="all"),
-        pytest.param("delete  pods", "DELETE", "/api/v1/namespaces/s/pods/p", id="a deletion"),
-        pytest.param("deletecollection  pods", "DELETE", "/api/v1/namespaces/s/pods", id="a deletion of all"),
-    ],
+@cases(
+    "right, method, path",
+    ("a list", "list  nodes", "GET", "/api/v1/nodes?limit=500"),
+    ("one object", "get  nodes", "GET", "/api/v1/nodes/n1"),
+    ("a patch", "patch  nodes", "PATCH", "/api/v1/nodes/n1"),
+    ("all namespaces", "list  namespaces", "GET", "/api/v1/namespaces"),
+    ("one namespace", "get  namespaces", "GET", "/api/v1/namespaces/shop"),
+    ("a namespaced list", "list  pods", "GET", "/api/v1/namespaces/shop/pods"),
+    ("a subresource", "create  pods/eviction", "POST", "/api/v1/namespaces/s/pods/p/eviction"),
+    ("a creation", "create  events", "POST", "/api/v1/namespaces/default/events"),
+    ("a group", "get apps deployments", "GET", "/apis/apps/v1/namespaces/s/deployments/d"),
+    ("all", "list policy poddisruptionbudgets", "GET", "/apis/policy/v1/poddisruptionbudgets"),
+    ("a deletion", "delete  pods", "DELETE", "/api/v1/namespaces/s/pods/p"),
+    ("a deletion of all", "deletecollection  pods", "DELETE", "/api/v1/namespaces/s/pods"),
 )
 def test_a_request_is_read_as_the_authorizer_reads_it(right: str, method: str, path: str) -> None:
     assert str(right_of(method, path)) == right
@@ -229,14 +226,12 @@ DELETES = "anyone used `delete  pods`, which infra/rbac.yaml does not grant"
 NEVER = "infra/rbac.yaml grants drainer `create  pods/eviction`, which no test ever saw it use"
 
 
-@pytest.mark.parametrize(
-    ("sentence", "code", "text", "words"),
-    [
-        pytest.param("", 0, HARMLESS, ["test_one.py"], id="a part that uses nothing is fine"),
-        pytest.param(DELETES, 1, TOO_FAR, ["test_one.py"], id="a part that goes too far fails"),
-        pytest.param(NEVER, 1, HARMLESS, [], id="a whole run that leaves a right unused fails"),
-        pytest.param("", 0, HARMLESS, ["-k", "nothing"], id="a choice by name is no whole run"),
-    ],
+@cases(
+    "sentence, code, text, words",
+    ("a part that uses nothing is fine", "", 0, HARMLESS, ["test_one.py"]),
+    ("a part that goes too far fails", DELETES, 1, TOO_FAR, ["test_one.py"]),
+    ("a whole run that leaves a right unused fails", NEVER, 1, HARMLESS, []),
+    ("a choice by name is no whole run", "", 0, HARMLESS, ["-k", "nothing"]),
 )
 def test_a_run_is_held_against_the_file(sentence: str, code: int, text: str, words: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text(text)

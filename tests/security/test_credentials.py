@@ -25,6 +25,7 @@ from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
 from tests.adapters.scripted import Say, Script, document, scripted, status
 from tests.builders import CLUSTER
+from tests.depth import cases
 from tests.pages import ROOT
 from tests.security.test_messages import BEARER, PASSWORD, PRIVATE_KEY, leaked
 
@@ -45,23 +46,21 @@ def without(*path: str | int) -> str:
     return json.dumps(whole)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        pytest.param(f"users:\n- name: u\n  user: {{token: {BEARER}\n", id="cut off"),
-        pytest.param(f"token: {BEARER}\n\tpassword: {PASSWORD}\n", id="a tab in YAML"),
-        pytest.param(f"{{token: !!python/object {BEARER}}}", id="a tag"),
-        pytest.param(BEARER, id="nothing but a token"),
-        pytest.param(json.dumps([BEARER]), id="a list"),
-        pytest.param(json.dumps({**kubeconfig(), "users": BEARER}), id="users that are text"),
-        pytest.param(json.dumps({**kubeconfig(), "users": [{"name": BEARER}]}), id="no such user"),
-        pytest.param(json.dumps({**kubeconfig(), "users": [{"name": "c", "token": BEARER}]}), id="no body of a user"),
-        pytest.param(json.dumps(kubeconfig(user={"client-key-data": PRIVATE_KEY})), id="a key that is no base64"),
-        pytest.param(json.dumps(kubeconfig(user={"auth-provider": {"name": PASSWORD}})), id="an auth provider"),
-        pytest.param(without("current-context"), id="no current context"),
-        pytest.param(without("clusters", 0, "cluster"), id="a cluster without a body"),
-        pytest.param(without("contexts", 0, "context", "user"), id="a context without a user"),
-    ],
+    ("cut off", f"users:\n- name: u\n  user: {{token: {BEARER}\n"),
+    ("a tab in YAML", f"token: {BEARER}\n\tpassword: {PASSWORD}\n"),
+    ("a tag", f"{{token: !!python/object {BEARER}}}"),
+    ("nothing but a token", BEARER),
+    ("a list", json.dumps([BEARER])),
+    ("users that are text", json.dumps({**kubeconfig(), "users": BEARER})),
+    ("no such user", json.dumps({**kubeconfig(), "users": [{"name": BEARER}]})),
+    ("no body of a user", json.dumps({**kubeconfig(), "users": [{"name": "c", "token": BEARER}]})),
+    ("a key that is no base64", json.dumps(kubeconfig(user={"client-key-data": PRIVATE_KEY}))),
+    ("an auth provider", json.dumps(kubeconfig(user={"auth-provider": {"name": PASSWORD}}))),
+    ("no current context", without("current-context")),
+    ("a cluster without a body", without("clusters", 0, "cluster")),
+    ("a context without a user", without("contexts", 0, "context", "user")),
 )
 def test_no_part_of_a_kubeconfig_is_shown_when_it_cannot_be_used(text: str, tmp_path: Path) -> None:
     (tmp_path / "config").write_text(text)

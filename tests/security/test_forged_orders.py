@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from shared.core.policy import Budget, Limit, Policy
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 
 IN_ITS_OWN_FAVOUR: dict[str, Any] = {
@@ -35,28 +34,24 @@ def outcome(ebb: FakeEbb, **changes: Any) -> str:
     return str(line.get("reason") or line["outcome"])
 
 
-@pytest.mark.parametrize(
-    ("expected", "ebb"),
-    [
-        pytest.param("would_drain", fake_ebb(rules=policy(cluster_wide={"dry_run": True})), id="the policy's dry run"),
-        pytest.param("paused", fake_ebb(rules=policy(cluster_wide={"paused": True})), id="a pause"),
-        pytest.param("pool_disabled", fake_ebb(rules=policy(enabled=False)), id="a pool that is not enabled"),
-        pytest.param("minimum_nodes", fake_ebb(rules=policy(cluster_wide={"minimum_nodes": 3})), id="a minimum"),
-        pytest.param("blocked_by_pod", fake_ebb(pdb("web", allowed=0, app="web")), id="a PodDisruptionBudget"),
-        pytest.param("cordoned_by_other", fake_ebb(node("n1", unschedulable=True)), id="a person's cordon"),
-        pytest.param("blocked_by_pod", fake_ebb(pod("bare", on="n1", owner=None)), id="a pod that would not come back"),
-    ],
+@cases(
+    "expected, ebb",
+    ("the policy's dry run", "would_drain", fake_ebb(rules=policy(cluster_wide={"dry_run": True}))),
+    ("a pause", "paused", fake_ebb(rules=policy(cluster_wide={"paused": True}))),
+    ("a pool that is not enabled", "pool_disabled", fake_ebb(rules=policy(enabled=False))),
+    ("a minimum", "minimum_nodes", fake_ebb(rules=policy(cluster_wide={"minimum_nodes": 3}))),
+    ("a PodDisruptionBudget", "blocked_by_pod", fake_ebb(pdb("web", allowed=0, app="web"))),
+    ("a person's cordon", "cordoned_by_other", fake_ebb(node("n1", unschedulable=True))),
+    ("a pod that would not come back", "blocked_by_pod", fake_ebb(pod("bare", on="n1", owner=None))),
 )
 def test_what_an_order_shows_of_itself_lifts_nothing(expected: str, ebb: FakeEbb) -> None:
     assert outcome(ebb) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules"),
-    [
-        pytest.param("budget", policy(budgets=ONE_NODE), id="the pool's budget"),
-        pytest.param("cluster_budget", policy(cluster_wide={"budgets": ONE_NODE}), id="the cluster's ceiling"),
-    ],
+@cases(
+    "expected, rules",
+    ("the pool's budget", "budget", policy(budgets=ONE_NODE)),
+    ("the cluster's ceiling", "cluster_budget", policy(cluster_wide={"budgets": ONE_NODE})),
 )
 def test_no_order_exceeds_a_budget_that_the_policy_does_not_let_people_ignore(expected: str, rules: Policy) -> None:
     ebb = fake_ebb(node("n2", unschedulable=True, taints=(our_taint("other"),)), rules=rules)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from functions.drainer.main import PushReply
 from tests.builders import node
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 
 BEARER = "ya29.a0-this-is-a-bearer-token-of-somebody"
@@ -59,28 +60,26 @@ def told(body: bytes) -> tuple[str, FakeEbb]:
     return "\n".join(json.dumps(line, default=str, ensure_ascii=False) for line in fake_ebb.log.lines), fake_ebb
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
-    [
-        pytest.param(BEARER.encode(), id="no JSON"),
-        pytest.param(json.dumps({"token": BEARER}).encode(), id="no envelope"),
-        pytest.param(json.dumps({"message": BEARER}).encode(), id="a message that is text"),
-        pytest.param(json.dumps({"message": {**ENVELOPE, "data": PRIVATE_KEY}}).encode(), id="data that is no base64"),
-        pytest.param(json.dumps({"message": {**ENVELOPE, "attributes": [PASSWORD]}}).encode(), id="odd attributes"),
-        pytest.param(json.dumps({"message": {**ENVELOPE, "messageId": {"k": BEARER}}}).encode(), id="an odd id"),
-        pytest.param(push(BEARER), id="data that is no JSON"),
-        pytest.param(push(json.dumps([BEARER])), id="data that is a list"),
-        pytest.param(push(json.dumps({"password": PASSWORD})), id="no node"),
-        pytest.param(push(json.dumps({"node": {"secret": BEARER}})), id="a node that is an object"),
-        pytest.param(order(password=PASSWORD, kubeconfig={"token": BEARER}), id="fields that no order has"),
-        pytest.param(order(node="n9", requested_by=BEARER, why=PASSWORD), id="words of a person"),
-        pytest.param(order(schema={"token": BEARER}), id="a schema that is an object"),
-        pytest.param(order(ignore=[PASSWORD, {"token": BEARER}]), id="an odd list of what is ignored"),
-        pytest.param(order(issued_at=BEARER), id="an odd time"),
-        pytest.param(order(generation=PASSWORD), id="an odd number"),
-        pytest.param(push(json.dumps({"node": "n1"}), attributes={"Authorization": BEARER}), id="attributes"),
-        pytest.param(push(json.dumps({"node": "n9", "token": BEARER})), id="an order for a node that is not there"),
-    ],
+    ("no JSON", BEARER.encode()),
+    ("no envelope", json.dumps({"token": BEARER}).encode()),
+    ("a message that is text", json.dumps({"message": BEARER}).encode()),
+    ("data that is no base64", json.dumps({"message": {**ENVELOPE, "data": PRIVATE_KEY}}).encode()),
+    ("odd attributes", json.dumps({"message": {**ENVELOPE, "attributes": [PASSWORD]}}).encode()),
+    ("an odd id", json.dumps({"message": {**ENVELOPE, "messageId": {"k": BEARER}}}).encode()),
+    ("data that is no JSON", push(BEARER)),
+    ("data that is a list", push(json.dumps([BEARER]))),
+    ("no node", push(json.dumps({"password": PASSWORD}))),
+    ("a node that is an object", push(json.dumps({"node": {"secret": BEARER}}))),
+    ("fields that no order has", order(password=PASSWORD, kubeconfig={"token": BEARER})),
+    ("words of a person", order(node="n9", requested_by=BEARER, why=PASSWORD)),
+    ("a schema that is an object", order(schema={"token": BEARER})),
+    ("an odd list of what is ignored", order(ignore=[PASSWORD, {"token": BEARER}])),
+    ("an odd time", order(issued_at=BEARER)),
+    ("an odd number", order(generation=PASSWORD)),
+    ("attributes", push(json.dumps({"node": "n1"}), attributes={"Authorization": BEARER})),
+    ("an order for a node that is not there", push(json.dumps({"node": "n9", "token": BEARER}))),
 )
 def test_no_secret_of_a_message_reaches_the_log(body: bytes) -> None:
     lines, fake_ebb = told(body)
@@ -122,19 +121,17 @@ def test_no_message_makes_a_long_line_or_a_second_one(fields: dict[str, Any], le
     assert all(message.isprintable() for message in messages)
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
-    [
-        pytest.param(push(b"\x1f\x8b" + b"\0" * 1000), id="compressed bytes are not unpacked"),
-        pytest.param(push(b"[" * 60_000), id="a deep nest"),
-        pytest.param(push(json.dumps({"node": "n1", "x": LONG + LONG})), id="an order that is too large"),
-        pytest.param(b"[" * 1_000_000, id="a deep body"),
-        pytest.param(push(json.dumps({"node": "n1"}), messageId=LONG), id="a message id without end"),
-        pytest.param(order(cluster="projects/other/locations/l/clusters/c"), id="an order for another cluster"),
-        pytest.param(order(node="../namespaces/kube-system/pods/p"), id="a node's name that is a path"),
-        pytest.param(order(node="n1,metadata.name=n2"), id="a node's name that is a selector"),
-        pytest.param(order(node="n1\nseverity: ERROR"), id="a node's name of two lines"),
-    ],
+    ("compressed bytes are not unpacked", push(b"\x1f\x8b" + b"\0" * 1000)),
+    ("a deep nest", push(b"[" * 60_000)),
+    ("an order that is too large", push(json.dumps({"node": "n1", "x": LONG + LONG}))),
+    ("a deep body", b"[" * 1_000_000),
+    ("a message id without end", push(json.dumps({"node": "n1"}), messageId=LONG)),
+    ("an order for another cluster", order(cluster="projects/other/locations/l/clusters/c")),
+    ("a node's name that is a path", order(node="../namespaces/kube-system/pods/p")),
+    ("a node's name that is a selector", order(node="n1,metadata.name=n2")),
+    ("a node's name of two lines", order(node="n1\nseverity: ERROR")),
 )
 def test_what_is_no_order_of_this_cluster_does_nothing_and_does_not_come_again(body: bytes) -> None:
     fake_ebb = FakeEbb(node("n1"))

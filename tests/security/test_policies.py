@@ -16,6 +16,7 @@ from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.core.records.orders import decode, quoted_value
 from shared.errors import BadOrder, BadPolicy
 from tests.builders import CLUSTER, NOW, node
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 from tests.pages import ROOT
 from tests.security.test_messages import ALL, leaked
@@ -63,19 +64,17 @@ def test_a_fault_is_short_and_one_line_wherever_it_is(path: str, value: object) 
     assert all(fault.isprintable() for fault in found)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        pytest.param(f"a: &{LONG} [*{LONG}, *x]", id="anchors"),
-        pytest.param(f"a: !{LONG} 1", id="a tag"),
-        pytest.param(f"{LONG}: 1\n{LONG}: 2", id="a key that stands twice"),
-        pytest.param(json.dumps({LONG: 1})[:-1] + json.dumps({LONG: 2}).replace("{", ", "), id="twice in JSON"),
-        pytest.param(f"a: '{LONG}", id="a quote without an end"),
-        pytest.param(f"%{LONG} 1\n---\na: 1", id="a directive"),
-        pytest.param(LONG, id="a word"),
-        pytest.param(f"nodePools: {{{LONG}: 1}}", id="a pool's name"),
-        pytest.param(f"nodePools: {{web: {{{LONG}: 1}}}}", id="an unknown field"),
-    ],
+    ("anchors", f"a: &{LONG} [*{LONG}, *x]"),
+    ("a tag", f"a: !{LONG} 1"),
+    ("a key that stands twice", f"{LONG}: 1\n{LONG}: 2"),
+    ("twice in JSON", json.dumps({LONG: 1})[:-1] + json.dumps({LONG: 2}).replace("{", ", ")),
+    ("a quote without an end", f"a: '{LONG}"),
+    ("a directive", f"%{LONG} 1\n---\na: 1"),
+    ("a word", LONG),
+    ("a pool's name", f"nodePools: {{{LONG}: 1}}"),
+    ("an unknown field", f"nodePools: {{web: {{{LONG}: 1}}}}"),
 )
 def test_a_document_that_cannot_be_read_is_refused_in_a_short_sentence(text: str) -> None:
     found = faults(text)
@@ -97,16 +96,14 @@ def test_no_value_makes_a_long_fault(path: str, value: object) -> None:
 
 
 @pytest.mark.parametrize("secret", ALL)
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        pytest.param("# {0}\ndryRun: maybe", id="in a comment"),
-        pytest.param("dryRun: true\npassword: {0}", id="in a field that no policy has"),
-        pytest.param("dryRun: true\ntoken: '{0}", id="in a quote without an end"),
-        pytest.param("nodePools: {{web: {{password: '{0}'}}}}", id="in a field that no pool has"),
-        pytest.param("- {0}", id="in a list"),
-        pytest.param("{0}", id="alone"),
-    ],
+    ("in a comment", "# {0}\ndryRun: maybe"),
+    ("in a field that no policy has", "dryRun: true\npassword: {0}"),
+    ("in a quote without an end", "dryRun: true\ntoken: '{0}"),
+    ("in a field that no pool has", "nodePools: {{web: {{password: '{0}'}}}}"),
+    ("in a list", "- {0}"),
+    ("alone", "{0}"),
 )
 def test_what_stands_where_no_setting_is_is_not_repeated_anywhere(text: str, secret: str) -> None:
     said = faults(text.format(secret))

@@ -8,6 +8,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.port_types import CLUSTER_KEY
 from shared.store.compare_and_set import TRIES, change_cluster
+from tests.depth import cases
 from tests.fakes import FakeClock, FakeState
 
 PAUSED = ClusterState(paused=True)
@@ -26,13 +27,11 @@ def test_a_document_is_written_only_where_it_changes() -> None:
     assert (state.writes, clock.passed) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("expected", "others"),
-    [
-        pytest.param(0, 0, id="nobody was first"),
-        pytest.param(0.05, 1, id="a short pause"),
-        pytest.param(0.05 + 0.1 + 0.15, 3, id="and a longer one each time"),
-    ],
+@cases(
+    "expected, others",
+    ("nobody was first", 0, 0),
+    ("a short pause", 0.05, 1),
+    ("and a longer one each time", 0.05 + 0.1 + 0.15, 3),
 )
 def test_a_change_is_made_again_after_a_pause_where_others_were_first(expected: float, others: int) -> None:
     state, clock = FakeState(), FakeClock()

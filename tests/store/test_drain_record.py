@@ -12,6 +12,7 @@ from shared.errors import Stale
 from shared.port_types import drain_key
 from shared.store.drain_record import KEPT_FOR, Busy, LeasedRecord, OtherNode
 from tests.builders import NOW, order
+from tests.depth import cases
 from tests.fakes import FakeClock, FakeState
 
 MINUTE_AGO = NOW - timedelta(minutes=1)
@@ -76,13 +77,11 @@ def test_an_order_that_named_no_uid_is_of_the_node_that_it_was_claimed_for() -> 
         LeasedRecord.open(state, FakeClock(), order(node_uid="uid-second"), "step", 25)
 
 
-@pytest.mark.parametrize(
-    ("expected", "owner", "seconds"),
-    [
-        pytest.param(True, "step", 0, id="its own lease keeps nobody out"),
-        pytest.param(False, "another", 29, id="another's does"),
-        pytest.param(True, "another", 30, id="for half a minute"),
-    ],
+@cases(
+    "expected, owner, seconds",
+    ("its own lease keeps nobody out", True, "step", 0),
+    ("another's does", False, "another", 29),
+    ("for half a minute", True, "another", 30),
 )
 def test_one_step_at_a_time_opens_a_record(expected: bool, owner: str, seconds: int) -> None:
     clock = FakeClock()
@@ -98,10 +97,7 @@ def test_one_step_at_a_time_opens_a_record(expected: bool, owner: str, seconds: 
             LeasedRecord.open(state, clock, order(), owner, 25)
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [pytest.param(0, 10, id="twenty seconds are left"), pytest.param(1, 11, id="nineteen")],
-)
+@cases("expected, seconds", ("twenty seconds are left", 0, 10), ("nineteen", 1, 11))
 def test_a_lease_is_renewed_when_it_is_near_its_end(expected: int, seconds: int) -> None:
     state, clock = FakeState(), FakeClock()
     leased = LeasedRecord.open(state, clock, order(), "step", 25)
@@ -113,14 +109,12 @@ def test_a_lease_is_renewed_when_it_is_near_its_end(expected: int, seconds: int)
     assert state.writes - before == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "written", "lease"),
-    [
-        pytest.param(False, NOW - timedelta(seconds=59), None, id="it has just written"),
-        pytest.param(True, MINUTE_AGO, None, id="it has written nothing for so long"),
-        pytest.param(False, MINUTE_AGO, Lease("step", NOW + timedelta(seconds=1)), id="a step is at work"),
-        pytest.param(True, None, None, id="it never wrote"),
-    ],
+@cases(
+    "expected, written, lease",
+    ("it has just written", False, NOW - timedelta(seconds=59), None),
+    ("it has written nothing for so long", True, MINUTE_AGO, None),
+    ("a step is at work", False, MINUTE_AGO, Lease("step", NOW + timedelta(seconds=1))),
+    ("it never wrote", True, None, None),
 )
 def test_a_drain_is_silent_when_no_step_works_and_none_has_written(
     expected: bool, written: datetime | None, lease: Lease | None

@@ -3,8 +3,6 @@
 from dataclasses import fields, replace
 from typing import Any
 
-import pytest
-
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Kubelet
@@ -17,6 +15,7 @@ from shared.core.placement import Simulation
 from shared.port_types import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, warn_of_unread, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod, pod_class, resources
+from tests.depth import cases
 from tests.fakes import FakeLog
 
 WEB, DB = "default/ReplicaSet/web", "default/StatefulSet/db"
@@ -50,16 +49,14 @@ OLD, NEW = Kubelet((1, 32)), Kubelet((1, 33))
 NEWER, MORE = Kubelet((1, 33), frozenset({"A"})), Kubelet((1, 33), frozenset({"A", "B"}))
 
 
-@pytest.mark.parametrize(
-    ("expected", "kubelets"),
-    [
-        pytest.param([None, None], [NEW, NEW], id="all alike"),
-        pytest.param([None, NEW], [OLD, NEW], id="a newer one next to an older"),
-        pytest.param([None, None], [Kubelet(), Kubelet()], id="nothing known of any"),
-        pytest.param([None, NEW], [Kubelet(), NEW], id="one of which nothing is known may be older"),
-        pytest.param([None, MORE], [NEWER, MORE], id="one declares more"),
-        pytest.param([NEWER, None], [NEWER, NEW], id="one declares less"),
-    ],
+@cases(
+    "expected, kubelets",
+    ("all alike", [None, None], [NEW, NEW]),
+    ("a newer one next to an older", [None, NEW], [OLD, NEW]),
+    ("nothing known of any", [None, None], [Kubelet(), Kubelet()]),
+    ("one of which nothing is known may be older", [None, NEW], [Kubelet(), NEW]),
+    ("one declares more", [None, MORE], [NEWER, MORE]),
+    ("one declares less", [NEWER, None], [NEWER, NEW]),
 )
 def test_pods_rely_on_the_kubelet_under_them_where_not_all_can_as_much(
     expected: list[Kubelet | None], kubelets: list[Kubelet]

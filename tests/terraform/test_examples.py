@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.core.policy.parsing import parse
-from tests.depth import first_of
+from tests.depth import cases, first_of
 from tests.terraform.mocked import outputs_of, plan_of
 from tests.terraform.module_runs import MODULE, Terraform
 
@@ -118,12 +118,10 @@ def test_on_the_side_of_a_cluster_elsewhere_stand_three_grants(tool: Terraform, 
     assert sum("module.rbac." in address for address in plan) == 10
 
 
-@pytest.mark.parametrize(
-    ("alerts", "given"),
-    [
-        pytest.param(0, (), id="a function alone"),
-        pytest.param(1, ("-var", 'channels=["projects/my-project/notificationChannels/1"]'), id="and an alert"),
-    ],
+@cases(
+    "alerts, given",
+    ("a function alone", 0, ()),
+    ("and an alert", 1, ("-var", 'channels=["projects/my-project/notificationChannels/1"]')),
 )
 def test_the_weekly_summary_can_be_posted_and_mailed(
     tool: Terraform, module: Path, alerts: int, given: tuple[str, ...]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.depth import cases
 from tests.rights.rbac import OPTIONS, filled
 from tests.terraform.module_runs import MODULE, ROOT, Terraform, planned
 
@@ -96,27 +97,25 @@ def test_everything_of_google_waits_until_the_apis_answer(graph: Graph) -> None:
     assert [name for name in late if "time_sleep.apis" not in reached(graph, name)] == []
 
 
-@pytest.mark.parametrize(
-    ("wait", "kinds"),
-    [
-        pytest.param("time_sleep.roles", ("google_cloudfunctions2_function",), id="builds wait for their roles"),
-        pytest.param("time_sleep.metrics", ("google_monitoring_alert_policy.",), id="alerts wait for their metrics"),
-        pytest.param("google_pubsub_topic.topics", ("time_sleep.roles",), id="Pub/Sub makes its agent meanwhile"),
-        pytest.param(
-            "time_sleep.roles",
-            (
-                "google_service_account_iam_member.push_token",
-                "google_pubsub_topic_iam_member.dead_letters",
-                "google_pubsub_subscription_iam_member.dead_letters",
-            ),
-            id="Pub/Sub's agent",
+@cases(
+    "wait, kinds",
+    ("builds wait for their roles", "time_sleep.roles", ("google_cloudfunctions2_function",)),
+    ("alerts wait for their metrics", "time_sleep.metrics", ("google_monitoring_alert_policy.",)),
+    ("Pub/Sub makes its agent meanwhile", "google_pubsub_topic.topics", ("time_sleep.roles",)),
+    (
+        "Pub/Sub's agent",
+        "time_sleep.roles",
+        (
+            "google_service_account_iam_member.push_token",
+            "google_pubsub_topic_iam_member.dead_letters",
+            "google_pubsub_subscription_iam_member.dead_letters",
         ),
-        pytest.param(
-            "data.google_storage_project_service_account.storage",
-            ("google_kms_crypto_key_iam_member.",),
-            id="Cloud Storage's agent",
-        ),
-    ],
+    ),
+    (
+        "Cloud Storage's agent",
+        "data.google_storage_project_service_account.storage",
+        ("google_kms_crypto_key_iam_member.",),
+    ),
 )
 def test_who_needs_something_waits_for_it(graph: Graph, wait: str, kinds: tuple[str, ...]) -> None:
     found = of(graph, *kinds)

@@ -15,6 +15,7 @@ from functions.cli.main import app
 from shared.core.records.orders import OrderKind, Origin, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
+from tests.depth import cases
 from tests.pages import INSTALL, README, ROOT, blocks, section
 from tests.terraform.mocked import outputs_of, plan_of
 from tests.terraform.module_runs import Terraform
@@ -112,12 +113,10 @@ def test_every_flag_is_one_that_its_command_knows(command: Command) -> None:
         assert flags <= KNOWN_FLAGS[name]
 
 
-@pytest.mark.parametrize(
-    ("more", "example", "variables"),
-    [
-        pytest.param(0, "simple", GIVEN, id="one cluster"),
-        pytest.param(1, "fleet", ["-var-file=clusters/prod-west.tfvars"], id="one of a fleet, with the state's guard"),
-    ],
+@cases(
+    "more, example, variables",
+    ("one cluster", 0, "simple", GIVEN),
+    ("one of a fleet, with the state's guard", 1, "fleet", ["-var-file=clusters/prod-west.tfvars"]),
 )
 def test_the_number_of_resources_is_that_of_the_plan(
     tool: Terraform, module: Path, more: int, example: str, variables: list[str]

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from shared.core.rules.gate_rules import ProposedDrain
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, pdb, pod, policy, taint
+from tests.depth import cases
 
 MARKED = {"a": PoolMarks(marks={f"uid-n{at}": Mark(f"n{at}", NOW) for at in range(9)})}
 
@@ -89,16 +89,14 @@ def committed(nodes: int, until: datetime | None = ENDS, **changes: Any) -> Comm
     return Commitments((Commitment("e2", Capacity(Fraction(4 * nodes), Fraction(16 * nodes)), until),), **changes)
 
 
-@pytest.mark.parametrize(
-    ("expected", "commitments"),
-    [
-        pytest.param(None, Commitments(), id="nothing is committed: no word of bills"),
-        pytest.param(NodeWorth(PRICE), committed(2), id="another node uses the commitment: its price"),
-        pytest.param(NodeWorth(0, ("e2",), ENDS, PRICE), committed(3), id="all are committed: nothing until the end"),
-        pytest.param(NodeWorth(0, ("e2",)), committed(3, until=None), id="an end that is not known"),
-        pytest.param(NodeWorth(0, ("flexible",)), Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction(0))),
-                     id="a flexible commitment covers all"),
-    ],
+@cases(
+    "expected, commitments",
+    ("nothing is committed: no word of bills", None, Commitments()),
+    ("another node uses the commitment: its price", NodeWorth(PRICE), committed(2)),
+    ("all are committed: nothing until the end", NodeWorth(0, ("e2",), ENDS, PRICE), committed(3)),
+    ("an end that is not known", NodeWorth(0, ("e2",)), committed(3, until=None)),
+    ("a flexible commitment covers all", NodeWorth(0, ("flexible",)),
+     Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction(0)))),
 )  # fmt: skip
 def test_a_node_is_worth_what_the_bill_falls_by(expected: NodeWorth | None, commitments: Commitments) -> None:
     nodes = [node(f"n{number}") for number in range(3)]
@@ -130,15 +128,13 @@ def test_a_window_is_closed_until_it_opens() -> None:
     assert [closed.until for closed in _closed(policy(windows=(NOON,)))] == [NOW + 14 * HOUR]
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules"),
-    [
-        pytest.param('"0 12 * * *" for 2h (UTC)', policy(windows=(NOON,)), id="a window"),
-        pytest.param('nodes: 0, "0 20 * * *" for 10h (UTC)',
-                     policy(budgets=(Budget(Limit(percent=90)), Budget(Limit(count=0), NIGHT))), id="what binds"),
-        pytest.param("awaitingDeletion: 0", policy(cluster_wide={"budget_until": BudgetUntil.REPLACED,
-                                                                "awaiting_deletion": Limit(count=0)}), id="the cap"),
-    ],
+@cases(
+    "expected, rules",
+    ("a window", '"0 12 * * *" for 2h (UTC)', policy(windows=(NOON,))),
+    ("what binds", 'nodes: 0, "0 20 * * *" for 10h (UTC)',
+     policy(budgets=(Budget(Limit(percent=90)), Budget(Limit(count=0), NIGHT)))),
+    ("the cap", "awaitingDeletion: 0",
+     policy(cluster_wide={"budget_until": BudgetUntil.REPLACED, "awaiting_deletion": Limit(count=0)})),
 )  # fmt: skip
 def test_it_is_shown_which_line_of_the_policy_it_is(expected: str, rules: Policy) -> None:
     assert [closed.which for closed in _closed(rules)] == [expected]
@@ -221,24 +217,22 @@ def test_every_constraint_has_a_word() -> None:
     assert {*OF_CONSTRAINT.values(), *others} == set(Exclusion)
 
 
-@pytest.mark.parametrize(
-    ("expected", "other", "spec"),
-    [
-        pytest.param("shut", {"unschedulable": True}, {}, id="a cordoned node"),
-        pytest.param("taint", {"taints": (taint("gpu"),)}, {}, id="a taint"),
-        pytest.param("selector", {}, {"node_selector": {"disk": "ssd"}}, id="a node selector"),
-        pytest.param("selector", {}, {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}, id="affinity"),
-        pytest.param("kubelet 1.33", {"kubelet": Kubelet((1, 32))}, {"needs_kubelet": Kubelet((1, 33))}, id="older"),
-        pytest.param("kubelet linux", {"labels": {OS_LABEL: "windows"}}, {"os": "linux"}, id="another system"),
-        pytest.param("room cpu", {"cpu": 1}, {"cpu": 2}, id="too little CPU"),
-        pytest.param("room memory", {"memory": 1}, {"memory": 2}, id="too little memory"),
-        pytest.param("room pods", {"pods": 0}, {}, id="no place for one more pod"),
-        pytest.param("anti_affinity", {}, {"anti_affinity": (PodTerm(HOST, DB, ("default",)),)}, id="apart"),
-        pytest.param("host_port", {}, {"host_ports": (HostPort("TCP", 80),)}, id="a port that is taken"),
-        pytest.param("affinity", {}, {"affinity": (PodTerm(HOST, LabelSelector((Requirement("x", "Exists"),)),
-                                                          ("default",)),)}, id="company that is not there"),
-        pytest.param("spread", {"zone": "y"}, {"hard_spread": (SpreadConstraint(ZONE, WEB),)}, id="too uneven"),
-    ],
+@cases(
+    "expected, other, spec",
+    ("a cordoned node", "shut", {"unschedulable": True}, {}),
+    ("a taint", "taint", {"taints": (taint("gpu"),)}, {}),
+    ("a node selector", "selector", {}, {"node_selector": {"disk": "ssd"}}),
+    ("affinity", "selector", {}, {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}),
+    ("older", "kubelet 1.33", {"kubelet": Kubelet((1, 32))}, {"needs_kubelet": Kubelet((1, 33))}),
+    ("another system", "kubelet linux", {"labels": {OS_LABEL: "windows"}}, {"os": "linux"}),
+    ("too little CPU", "room cpu", {"cpu": 1}, {"cpu": 2}),
+    ("too little memory", "room memory", {"memory": 1}, {"memory": 2}),
+    ("no place for one more pod", "room pods", {"pods": 0}, {}),
+    ("apart", "anti_affinity", {}, {"anti_affinity": (PodTerm(HOST, DB, ("default",)),)}),
+    ("a port that is taken", "host_port", {}, {"host_ports": (HostPort("TCP", 80),)}),
+    ("company that is not there", "affinity", {},
+     {"affinity": (PodTerm(HOST, LabelSelector((Requirement("x", "Exists"),)), ("default",)),)}),
+    ("too uneven", "spread", {"zone": "y"}, {"hard_spread": (SpreadConstraint(ZONE, WEB),)}),
 )  # fmt: skip
 def test_a_node_is_excluded_by(expected: str, other: dict[str, Any], spec: dict[str, Any]) -> None:
     db = pod("db", on="n2", owner="StatefulSet/db", host_ports=(HostPort("TCP", 80),), cpu=0, memory=0)

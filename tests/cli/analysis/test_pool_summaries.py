@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from shared.core.cluster.pod import Phase, Pod
 from shared.core.planning.plan import NodeDecision, Verdict
 from tests.builders import pod, resources
 from tests.core.planning.passes import decision
+from tests.depth import cases
 
 
 def _decision(name: str, pool: str, verdict: Verdict = Verdict.KEEP, cost: int = 100, cpu: float = 2) -> NodeDecision:
@@ -19,26 +19,18 @@ def _decision(name: str, pool: str, verdict: Verdict = Verdict.KEEP, cost: int =
     return replace(decision(name, verdict), pool=pool, cost=cost, allocatable=size, requested=asked)
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [
-        pytest.param("", [pod("a")], id="all request both"),
-        pytest.param("1 of 2 pods request no CPU", [pod("a"), pod("b", cpu=0)], id="no CPU"),
-        pytest.param("1 of 1 pods request no memory", [pod("a", memory=0)], id="no memory"),
-        pytest.param(
-            "2 of 3 pods request no CPU and 1 no memory",
-            [pod("a"), pod("b", cpu=0), pod("c", cpu=0, memory=0)],
-            id="each by itself",
-        ),
-        pytest.param("", [pod("a", cpu=0, owner="DaemonSet/logs")], id="a DaemonSet's stays with its node"),
-        pytest.param("", [pod("a", cpu=0, phase=Phase.SUCCEEDED)], id="a finished one uses nothing"),
-        pytest.param(
-            "1 of 1 pods request no CPU",
-            [pod("a", cpu=1, booked=resources(memory=1))],
-            id="what the pod takes here, not what it takes elsewhere",
-        ),
-    ],
-)
+@cases(
+    "expected, pods",
+    ("all request both", "", [pod("a")]),
+    ("no CPU", "1 of 2 pods request no CPU", [pod("a"), pod("b", cpu=0)]),
+    ("no memory", "1 of 1 pods request no memory", [pod("a", memory=0)]),
+    ("each by itself", "2 of 3 pods request no CPU and 1 no memory",
+     [pod("a"), pod("b", cpu=0), pod("c", cpu=0, memory=0)]),
+    ("a DaemonSet's stays with its node", "", [pod("a", cpu=0, owner="DaemonSet/logs")]),
+    ("a finished one uses nothing", "", [pod("a", cpu=0, phase=Phase.SUCCEEDED)]),
+    ("what the pod takes here, not what it takes elsewhere", "1 of 1 pods request no CPU",
+     [pod("a", cpu=1, booked=resources(memory=1))]),
+)  # fmt: skip
 def test_pods_without_requests_are_counted_by_resource(expected: str, pods: list[Pod]) -> None:
     assert str(without_requests(pods)) == expected
 

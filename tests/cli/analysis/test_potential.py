@@ -10,6 +10,7 @@ from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import announced_taint, cluster, node, pod, resources
+from tests.depth import cases
 
 
 def test_potential_leaves_out_constraints_but_never_safety() -> None:
@@ -26,14 +27,12 @@ def test_potential_leaves_out_constraints_but_never_safety() -> None:
 
 
 @pytest.mark.acceptance(54)
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(3, {}, id="no minimum"),
-        pytest.param(1, {"pools": {"a": NodePool("a", min_total=2)}}, id="the pool's minimum"),
-        pytest.param(2, {"pools": {"a": NodePool("a", min_per_zone=1)}}, id="its zone's"),
-        pytest.param(1, {"minimum": resources(8)}, id="the cluster's cores: two nodes have eight"),
-    ],
+@cases(
+    "expected, given",
+    ("no minimum", 3, {}),
+    ("the pool's minimum", 1, {"pools": {"a": NodePool("a", min_total=2)}}),
+    ("its zone's", 2, {"pools": {"a": NodePool("a", min_per_zone=1)}}),
+    ("the cluster's cores: two nodes have eight", 1, {"minimum": resources(8)}),
 )
 def test_potential_counts_no_node_that_the_autoscaler_would_keep(expected: int, given: dict[str, Any]) -> None:
     picture = cluster([node(f"n{number}") for number in range(3)], **given)

@@ -13,6 +13,7 @@ from shared.core.cluster.returning import ContainerPolicy, VerticalAutoscaler, V
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from tests.builders import cluster, node, pod, pod_template, resources
+from tests.depth import cases
 
 WEB = "default/Deployment/web"
 PROXY = Container("proxy", resources(0.5, 0.5))
@@ -40,24 +41,20 @@ def seen(*pods: Pod, autoscalers: tuple[VerticalAutoscaler, ...] = (), **limits:
     return cluster([node("n1", cpu=4, memory=16)], pods, workloads=workloads, autoscalers=found)
 
 
-@pytest.mark.parametrize(
-    ("expected", "autoscaler"),
-    [
-        pytest.param(resources(0.3, 0.5), vpa(), id="one that acts"),
-        pytest.param(resources(0.3, 0.5), vpa(acts=False), id="one in mode Off"),
-        pytest.param(resources(0.3, 0.5), vpa(target="default/ReplicaSet/web"), id="one of the ReplicaSet itself"),
-        pytest.param(resources(1, 1), vpa(target="default/Deployment/api"), id="one of another workload"),
-        pytest.param(resources(0.3, 2), vpa(0.3, 2), id="what is more counts too"),
-        pytest.param(resources(1, 1), vpa(1, 2), id="nothing is less"),
-        pytest.param(resources(1, 1), vpa(0.95, 0.95), id="less than a tenth less"),
-        pytest.param(resources(0.9, 1), vpa(0.9, 1), id="a tenth less"),
-        pytest.param(resources(1, 1), vpa(recommended={}), id="no recommendation yet"),
-        pytest.param(resources(1, 1), vpa(policies={"app": OFF}), id="a container that is left out"),
-        pytest.param(resources(0.3, 1), vpa(policies={"*": CPU_ALONE}), id="only CPU is controlled"),
-        pytest.param(
-            resources(0.3, 1.5), vpa(0.3, 2, policies={"app": WITHIN_LIMITS}), id="no more than the template's limit"
-        ),
-    ],
+@cases(
+    "expected, autoscaler",
+    ("one that acts", resources(0.3, 0.5), vpa()),
+    ("one in mode Off", resources(0.3, 0.5), vpa(acts=False)),
+    ("one of the ReplicaSet itself", resources(0.3, 0.5), vpa(target="default/ReplicaSet/web")),
+    ("one of another workload", resources(1, 1), vpa(target="default/Deployment/api")),
+    ("what is more counts too", resources(0.3, 2), vpa(0.3, 2)),
+    ("nothing is less", resources(1, 1), vpa(1, 2)),
+    ("less than a tenth less", resources(1, 1), vpa(0.95, 0.95)),
+    ("a tenth less", resources(0.9, 1), vpa(0.9, 1)),
+    ("no recommendation yet", resources(1, 1), vpa(recommended={})),
+    ("a container that is left out", resources(1, 1), vpa(policies={"app": OFF})),
+    ("only CPU is controlled", resources(0.3, 1), vpa(policies={"*": CPU_ALONE})),
+    ("no more than the template's limit", resources(0.3, 1.5), vpa(0.3, 2, policies={"app": WITHIN_LIMITS})),
 )
 def test_a_pod_takes_here_and_elsewhere_what_is_recommended(
     expected: Resources, autoscaler: VerticalAutoscaler

@@ -15,6 +15,7 @@ from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pdb, pod, policy
+from tests.depth import cases
 
 UNTIL = {names.OPT_OUT_UNTIL: "2030-01-01"}
 
@@ -26,9 +27,7 @@ def situation(*things: Any, **changes: Any) -> Situation:
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "allowed"), [pytest.param(1, 0, id="none"), pytest.param(2, 2, id="two, once seen")]
-)
+@cases("expected, allowed", ("none", 1, 0), ("two, once seen", 2, 2))
 def test_one_pod_may_go_whatever_the_budget_asked_for_and_more_if_it_allows_more(expected: int, allowed: int) -> None:
     budgets = (pdb("web", allowed=allowed, app="web", min_available=Limit(count=3), expected_pods=3, observed=False),)
 

@@ -22,6 +22,7 @@ from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy
 from tests.cli.doctor.standing import ADMISSION, BINDINGS, POLICIES, ROLES, Key, Raw, everything, fences_of
+from tests.depth import cases
 from tests.fakes import FakeCluster, FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.rights.rbac import filled, granted
 
@@ -113,41 +114,21 @@ def test_a_healthy_installation_is_shown_check_by_check() -> None:
     assert all(result.sentence.endswith(".") and not result.remedy for result in found)
 
 
-@pytest.mark.parametrize(
-    ("expected", "found"),
-    [
-        pytest.param(
-            ("gke", Grade.WARN), parts(pools=FakePools({"a": NodePool("a", autoscaled=False)})), id="no autoscaler"
-        ),
-        pytest.param(("gke", Grade.WARN), parts(pools=FakePools(POOLS, known=False)), id="no GKE API"),
-        pytest.param(
-            ("rbac", Grade.WARN), parts(reviews=FakeReviews(frozenset({("create", "pods/eviction")}))), id="no right"
-        ),
-        pytest.param(
-            ("admission", Grade.WARN), parts(reviews=FakeReviews(policies=frozenset())), id="no admission policy"
-        ),
-        pytest.param(
-            ("admission", Grade.WARN), parts(reviews=HiddenPolicies()), id="an admission policy that we may not see"
-        ),
-        pytest.param(("clock", Grade.WARN), parts(skew=timedelta(minutes=-1)), id="a clock that is late"),
-        pytest.param(("topics", Grade.WARN), parts(topics={TOPIC: False}), id="a topic closed to us"),
-        pytest.param(("policy", Grade.WARN), parts(rules=Policy()), id="no pool enabled"),
-        pytest.param(
-            ("policy", Grade.WARN), parts(pools=FakePools({"b": NodePool("b")})), id="a pool that is not there"
-        ),
-        pytest.param(("policy", Grade.FAIL), parts(rules=BadPolicy("policy.x: there is no such field.")), id="a typo"),
-        pytest.param(("last_pass", Grade.WARN), parts(state=ClusterState()), id="no pass yet"),
-        pytest.param(
-            ("version", Grade.WARN),
-            parts(state=ClusterState(last_pass=NOW, version="0.0.9")),
-            id="a laptop of another version",
-        ),
-        pytest.param(
-            ("last_pass", Grade.FAIL),
-            parts(state=ClusterState(last_pass=NOW - timedelta(hours=1))),
-            id="no pass lately",
-        ),
-    ],
+@cases(
+    "expected, found",
+    ("no autoscaler", ("gke", Grade.WARN), parts(pools=FakePools({"a": NodePool("a", autoscaled=False)}))),
+    ("no GKE API", ("gke", Grade.WARN), parts(pools=FakePools(POOLS, known=False))),
+    ("no right", ("rbac", Grade.WARN), parts(reviews=FakeReviews(frozenset({("create", "pods/eviction")})))),
+    ("no admission policy", ("admission", Grade.WARN), parts(reviews=FakeReviews(policies=frozenset()))),
+    ("an admission policy that we may not see", ("admission", Grade.WARN), parts(reviews=HiddenPolicies())),
+    ("a clock that is late", ("clock", Grade.WARN), parts(skew=timedelta(minutes=-1))),
+    ("a topic closed to us", ("topics", Grade.WARN), parts(topics={TOPIC: False})),
+    ("no pool enabled", ("policy", Grade.WARN), parts(rules=Policy())),
+    ("a pool that is not there", ("policy", Grade.WARN), parts(pools=FakePools({"b": NodePool("b")}))),
+    ("a typo", ("policy", Grade.FAIL), parts(rules=BadPolicy("policy.x: there is no such field."))),
+    ("no pass yet", ("last_pass", Grade.WARN), parts(state=ClusterState())),
+    ("a laptop of another version", ("version", Grade.WARN), parts(state=ClusterState(last_pass=NOW, version="0.0.9"))),
+    ("no pass lately", ("last_pass", Grade.FAIL), parts(state=ClusterState(last_pass=NOW - timedelta(hours=1)))),
 )
 def test_what_is_wrong_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
     assert bad(found) == [expected]
@@ -164,12 +145,10 @@ def test_a_pool_that_is_not_there_and_not_enabled_either_is_nothing_wrong() -> N
 NO_AUTOSCALERS = frozenset({("list", "verticalpodautoscalers")})
 
 
-@pytest.mark.parametrize(
-    ("expected", "served"),
-    [
-        pytest.param([("rbac", Grade.WARN), ("rbac", Grade.WARN)], OPTIONAL.values(), id="there: it is missing"),
-        pytest.param([], [], id="not there: nothing is missing"),
-    ],
+@cases(
+    "expected, served",
+    ("there: it is missing", [("rbac", Grade.WARN), ("rbac", Grade.WARN)], OPTIONAL.values()),
+    ("not there: nothing is missing", [], []),
 )
 def test_a_right_on_what_only_some_clusters_have_is_missed_there_alone(
     expected: list[tuple[str, Grade]], served: Iterable[str]
@@ -192,13 +171,11 @@ def raising(failure: EbbError) -> InstallationParts:
     return replace(parts(), cluster=opened)
 
 
-@pytest.mark.parametrize(
+@cases(
     "failure",
-    [
-        pytest.param(Retryable("Kubernetes API", "no answer"), id="silence"),
-        pytest.param(Terminal("GKE API", "403"), id="a refusal"),
-        pytest.param(BadSettings("EBB_ENDPOINT: the cluster has none."), id="a wrong variable"),
-    ],
+    ("silence", Retryable("Kubernetes API", "no answer")),
+    ("a refusal", Terminal("GKE API", "403")),
+    ("a wrong variable", BadSettings("EBB_ENDPOINT: the cluster has none.")),
 )
 def test_a_check_that_fails_does_not_hide_the_others(failure: EbbError) -> None:
     found = list(examine(raising(failure)))
@@ -294,14 +271,12 @@ def test_a_finding_is_one_line() -> None:
 READING = replace(policy(), commitments=Commitments(read=True))
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules", "failure"),
-    [
-        pytest.param([], policy(), Terminal("Compute API", "403"), id="a policy that reads none asks for none"),
-        pytest.param([Grade.OK], READING, None, id="they are listed"),
-        pytest.param([Grade.WARN], READING, Terminal("Compute API", "403"), id="the right is missing"),
-        pytest.param([Grade.WARN], READING, Retryable("Compute API", "no answer"), id="an outage"),
-    ],
+@cases(
+    "expected, rules, failure",
+    ("a policy that reads none asks for none", [], policy(), Terminal("Compute API", "403")),
+    ("they are listed", [Grade.OK], READING, None),
+    ("the right is missing", [Grade.WARN], READING, Terminal("Compute API", "403")),
+    ("an outage", [Grade.WARN], READING, Retryable("Compute API", "no answer")),
 )
 def test_commitments_are_listed_once_where_the_planner_reads_them(
     expected: list[Grade], rules: Policy, failure: EbbError | None

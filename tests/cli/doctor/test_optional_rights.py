@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from functions.cli.doctor.checks import examine
 from functions.cli.doctor.installation import Grade, InstallationParts
 from functions.cli.doctor.rights import NAME, OPTIONS, rights_of_option
@@ -13,6 +11,7 @@ from shared.core.policy import Policy, SingleReplicas
 from tests.builders import node, policy
 from tests.cli.doctor.standing import fences_of
 from tests.cli.doctor.test_doctor import FENCES, FakeReviews, parts
+from tests.depth import cases
 from tests.fakes import FakeCluster
 from tests.rights import rbac
 from tests.rights.rbac import filled, granted
@@ -42,29 +41,21 @@ def switched_off(given: Policy) -> Policy:
 SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_scale_in=True)
 
 
-@pytest.mark.parametrize(
-    ("expected", "found"),
-    [
-        pytest.param([], parts(reviews=granting()), id="nothing asked, nothing granted"),
-        pytest.param([], parts(reviews=granting("surge"), rules=SURGING), id="asked and granted"),
-        pytest.param([], parts(reviews=granting("steer"), rules=STEERING), id="the planner's, too"),
-        pytest.param(["patch deployments"], parts(reviews=granting(), rules=SURGING), id="asked, not granted"),
-        pytest.param(["patch pods"], parts(reviews=granting(), rules=STEERING), id="the planner's is not granted"),
-        pytest.param(
-            ["missing: nothing limits"],
-            parts(reviews=granting("surge", fences=False), rules=SURGING),
-            id="no admission policy",
-        ),
-        pytest.param(["nothing asks for it"], parts(reviews=granting("surge")), id="granted for nothing"),
-        pytest.param(["nothing asks for it"], parts(reviews=granting("steer")), id="another for nothing"),
-        pytest.param(["1 Deployment with the annotation"], asking("true"), id="asked by an annotation"),
-        pytest.param([], asking("false"), id="forbidden by an annotation"),
-        pytest.param(
-            [], asking("true", single_replicas=SingleReplicas.NEVER), id="never of the policy holds against annotations"
-        ),
-        pytest.param([], parts(reviews=granting(wide=True)), id="a person may do everything, which shows nothing"),
-        pytest.param([], parts(reviews=granting(), rules=switched_off(SURGING)), id="asked by a pool that is off"),
-    ],
+@cases(
+    "expected, found",
+    ("nothing asked, nothing granted", [], parts(reviews=granting())),
+    ("asked and granted", [], parts(reviews=granting("surge"), rules=SURGING)),
+    ("the planner's, too", [], parts(reviews=granting("steer"), rules=STEERING)),
+    ("asked, not granted", ["patch deployments"], parts(reviews=granting(), rules=SURGING)),
+    ("the planner's is not granted", ["patch pods"], parts(reviews=granting(), rules=STEERING)),
+    ("no admission policy", ["missing: nothing limits"], parts(reviews=granting("surge", fences=False), rules=SURGING)),
+    ("granted for nothing", ["nothing asks for it"], parts(reviews=granting("surge"))),
+    ("another for nothing", ["nothing asks for it"], parts(reviews=granting("steer"))),
+    ("asked by an annotation", ["1 Deployment with the annotation"], asking("true")),
+    ("forbidden by an annotation", [], asking("false")),
+    ("never of the policy holds against annotations", [], asking("true", single_replicas=SingleReplicas.NEVER)),
+    ("a person may do everything, which shows nothing", [], parts(reviews=granting(wide=True))),
+    ("asked by a pool that is off", [], parts(reviews=granting(), rules=switched_off(SURGING))),
 )
 def test_a_right_of_an_option_is_there_where_it_is_on_and_absent_where_it_is_off(
     expected: list[str], found: InstallationParts

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from functions.cli.doctor.checks import examine
 from functions.cli.doctor.installation import CheckResult, Grade
 from tests.cli.doctor.standing import ADMISSION, BINDINGS, POLICIES, ROLES, Key, Raw, applied, everything, fences_of
 from tests.cli.doctor.test_doctor import FakeReviews, HiddenPolicies, parts
+from tests.depth import cases
 from tests.rights.rbac import FILE, OPTIONS
 
 Edit = Callable[[Raw], Any]
@@ -57,34 +56,30 @@ def less(part: str) -> Edit:
     return lambda raw: raw["spec"][part].pop()
 
 
-@pytest.mark.parametrize(
-    ("expected", "key", "edit"),
-    [
-        pytest.param("validations", NODES, first("validations", expression="true"), id="an expression"),
-        pytest.param("validations", NODES, first("validations", message="No."), id="a message"),
-        pytest.param("validations", NODES, less("validations"), id="one validation less"),
-        pytest.param("validations", NODES, more("validations", expression="true"), id="one more"),
-        pytest.param("variables", NODES, first("variables", expression="'other'"), id="a variable"),
-        pytest.param("variables", NODES, lambda raw: raw["spec"].pop("variables"), id="no variables"),
-        pytest.param("failurePolicy", NODES, spec(failurePolicy="Ignore"), id="what cannot be judged is let through"),
-        pytest.param("matchConditions", NODES, first("matchConditions", expression=NOT_FILLED_IN), id="a placeholder"),
-        pytest.param("matchConditions", NODES, first("matchConditions", expression=EVERYBODY_ELSE), id="all but ours"),
-        pytest.param("matchConstraints", NODES, rule(operations=["CREATE"]), id="another operation"),
-        pytest.param("matchConstraints", NODES, rule(resourceNames=["n1"]), id="one node alone"),
-        pytest.param("matchConstraints", NODES, rule(scope="Namespaced"), id="nothing without a namespace"),
-        pytest.param("matchConstraints", NODES, constraints(matchPolicy="Exact"), id="one version of the API alone"),
-        pytest.param("matchConstraints", NODES, constraints(objectSelector=SOME), id="some objects alone"),
-        pytest.param("matchConstraints", NODES, constraints(namespaceSelector=SOME), id="some namespaces alone"),
-        pytest.param("matchConstraints", NODES, constraints(excludeResourceRules=[MORE]), id="an exception"),
-        pytest.param("paramKind", NODES, spec(paramKind={"kind": "ConfigMap"}), id="parameters, which may be missing"),
-        pytest.param("policyName", NODES_BINDING, spec(policyName="other"), id="a binding of another policy"),
-        pytest.param("validationActions", NODES_BINDING, spec(validationActions=["Audit"]), id="shown, not refused"),
-        pytest.param("matchResources", NODES_BINDING, spec(matchResources={"namespaceSelector": SOME}), id="of some"),
-        pytest.param(
-            "policyName, validationActions", NODES_BINDING, lambda raw: raw.pop("spec"), id="an object without a spec"
-        ),
-        pytest.param("variables", SURGE, less("variables"), id="an option that nobody asks for"),
-    ],
+@cases(
+    "expected, key, edit",
+    ("an expression", "validations", NODES, first("validations", expression="true")),
+    ("a message", "validations", NODES, first("validations", message="No.")),
+    ("one validation less", "validations", NODES, less("validations")),
+    ("one more", "validations", NODES, more("validations", expression="true")),
+    ("a variable", "variables", NODES, first("variables", expression="'other'")),
+    ("no variables", "variables", NODES, lambda raw: raw["spec"].pop("variables")),
+    ("what cannot be judged is let through", "failurePolicy", NODES, spec(failurePolicy="Ignore")),
+    ("a placeholder", "matchConditions", NODES, first("matchConditions", expression=NOT_FILLED_IN)),
+    ("all but ours", "matchConditions", NODES, first("matchConditions", expression=EVERYBODY_ELSE)),
+    ("another operation", "matchConstraints", NODES, rule(operations=["CREATE"])),
+    ("one node alone", "matchConstraints", NODES, rule(resourceNames=["n1"])),
+    ("nothing without a namespace", "matchConstraints", NODES, rule(scope="Namespaced")),
+    ("one version of the API alone", "matchConstraints", NODES, constraints(matchPolicy="Exact")),
+    ("some objects alone", "matchConstraints", NODES, constraints(objectSelector=SOME)),
+    ("some namespaces alone", "matchConstraints", NODES, constraints(namespaceSelector=SOME)),
+    ("an exception", "matchConstraints", NODES, constraints(excludeResourceRules=[MORE])),
+    ("parameters, which may be missing", "paramKind", NODES, spec(paramKind={"kind": "ConfigMap"})),
+    ("a binding of another policy", "policyName", NODES_BINDING, spec(policyName="other")),
+    ("shown, not refused", "validationActions", NODES_BINDING, spec(validationActions=["Audit"])),
+    ("of some", "matchResources", NODES_BINDING, spec(matchResources={"namespaceSelector": SOME})),
+    ("an object without a spec", "policyName, validationActions", NODES_BINDING, lambda raw: raw.pop("spec")),
+    ("an option that nobody asks for", "variables", SURGE, less("variables")),
 )
 def test_an_admission_policy_that_is_not_this_versions_is_named_with_what_differs(
     expected: str, key: Key, edit: Edit
@@ -100,40 +95,34 @@ def test_an_admission_policy_that_is_not_this_versions_is_named_with_what_differ
     assert "terraform apply" in said.remedy
 
 
-@pytest.mark.parametrize(
-    ("key", "edit"),
-    [
-        pytest.param(NODES, lambda _: None, id="with the API server's defaults"),
-        pytest.param(NODES, spec(someday="new"), id="a field that a newer Kubernetes writes"),
-        pytest.param(NODES, spec(auditAnnotations=[AUDIT]), id="what somebody has logged besides"),
-        pytest.param(NODES, first("validations", reason="Invalid"), id="the reason's default"),
-        pytest.param(NODES_BINDING, spec(matchResources=None), id="a field that is null"),
-        pytest.param(DRAINER, lambda raw: raw["rules"].pop(), id="a role with less, which the reviews show"),
-        pytest.param(DRAINER, lambda raw: raw.update(rules=None), id="a role with nothing"),
-    ],
+@cases(
+    "key, edit",
+    ("with the API server's defaults", NODES, lambda _: None),
+    ("a field that a newer Kubernetes writes", NODES, spec(someday="new")),
+    ("what somebody has logged besides", NODES, spec(auditAnnotations=[AUDIT])),
+    ("the reason's default", NODES, first("validations", reason="Invalid")),
+    ("a field that is null", NODES_BINDING, spec(matchResources=None)),
+    ("a role with less, which the reviews show", DRAINER, lambda raw: raw["rules"].pop()),
+    ("a role with nothing", DRAINER, lambda raw: raw.update(rules=None)),
 )
 def test_what_this_version_ships_is_no_finding(key: Key, edit: Edit) -> None:
     assert found_with(edited(key, edit)) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "emails",
-    [
-        pytest.param({"drainer": "d@my-project.iam.gserviceaccount.com", "planner": "p@x.com"}, id="on GKE"),
-        pytest.param({"drainer": "system:serviceaccount:ebb:d", "planner": "112233445566778899001"}, id="elsewhere"),
-    ],
+    ("on GKE", {"drainer": "d@my-project.iam.gserviceaccount.com", "planner": "p@x.com"}),
+    ("elsewhere", {"drainer": "system:serviceaccount:ebb:d", "planner": "112233445566778899001"}),
 )
 def test_no_matter_who_the_functions_are_their_admission_policies_are_this_versions(emails: dict[str, str]) -> None:
     assert found_with(applied(ADMISSION, FILE, *OPTIONS.values(), **emails)) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "more"),
-    [
-        pytest.param("delete pods", MORE, id="a verb"),
-        pytest.param("get *", {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}, id="everything"),
-        pytest.param("get /metrics", {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}, id="a path of the server"),
-    ],
+@cases(
+    "expected, more",
+    ("a verb", "delete pods", MORE),
+    ("everything", "get *", {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}),
+    ("a path of the server", "get /metrics", {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
 )
 def test_a_role_that_grants_more_is_named(expected: str, more: Raw) -> None:
     (said,) = found_with(edited(DRAINER, lambda raw: raw["rules"].append(more)))
@@ -153,9 +142,7 @@ def test_the_role_of_an_option_is_looked_at_too() -> None:
 OTHER = "request.userInfo.username == 'ebb-drainer@other.example.com'"
 
 
-@pytest.mark.parametrize(
-    ("expected", "bound"), [pytest.param(1, True, id="the role is another's"), pytest.param(0, False, id="nobody's")]
-)
+@cases("expected, bound", ("the role is another's", 1, True), ("nobody's", 0, False))
 def test_an_admission_policy_that_holds_another_identity_than_the_role_is_named(expected: int, bound: bool) -> None:
     standing = edited(NODES, first("matchConditions", expression=OTHER))
     if not bound:
@@ -187,12 +174,10 @@ def test_a_policy_without_its_binding_is_missing() -> None:
     assert "ebb-drainer-nodes missing" in said.sentence
 
 
-@pytest.mark.parametrize(
-    ("expected", "hidden"),
-    [
-        pytest.param(set(), frozenset({POLICIES, BINDINGS, ROLES}), id="a function"),
-        pytest.param({"admission"}, frozenset({ROLES}), id="a person who may see policies alone"),
-    ],
+@cases(
+    "expected, hidden",
+    ("a function", set(), frozenset({POLICIES, BINDINGS, ROLES})),
+    ("a person who may see policies alone", {"admission"}, frozenset({ROLES})),
 )
 def test_what_may_not_be_seen_is_shown_once_and_ends_nothing(expected: set[str], hidden: frozenset[str]) -> None:
     found = list(examine(parts(reviews=HiddenPolicies(hidden=hidden))))

@@ -28,6 +28,7 @@ from shared.port_types import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pod, policy
 from tests.cli.drains.test_release import TOPIC, installation_of
 from tests.cli.running import run_ebb
+from tests.depth import cases
 from tests.functions.drainer.one_drain import fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import PubSubEmulator
@@ -100,18 +101,15 @@ def nothing(cluster: FakeEbb) -> None:
     del cluster
 
 
-@pytest.mark.parametrize(
-    ("expected", "remedy", "things", "name", "happens"),
-    [
-        pytest.param("refused, node_unknown.", "kubectl get nodes", (), "n9", nothing, id="an unknown node"),
-        pytest.param("refused, cordoned_by_other.", "Run kubectl uncordon n4.", (node("n4", unschedulable=True),), "n4",
-                     nothing, id="a node that a person cordoned"),
-        pytest.param("refused, blocked_by_pod.", "Run the pod under a controller", (pod("bare", on="n1", owner=None),),
-                     "n1", nothing, id="a pod that may not be moved"),
-        pytest.param("given_back, deadline.", "or raise drain.timeout", (), "n1", held_for_good,
-                     id="a budget that never opens"),
-        pytest.param("overruled, overruled.", "after 24 h", (), "n1", taken_back, id="a person uncordons it"),
-    ],
+@cases(
+    "expected, remedy, things, name, happens",
+    ("an unknown node", "refused, node_unknown.", "kubectl get nodes", (), "n9", nothing),
+    ("a node that a person cordoned", "refused, cordoned_by_other.", "Run kubectl uncordon n4.",
+     (node("n4", unschedulable=True),), "n4", nothing),
+    ("a pod that may not be moved", "refused, blocked_by_pod.", "Run the pod under a controller",
+     (pod("bare", on="n1", owner=None),), "n1", nothing),
+    ("a budget that never opens", "given_back, deadline.", "or raise drain.timeout", (), "n1", held_for_good),
+    ("a person uncordons it", "overruled, overruled.", "after 24 h", (), "n1", taken_back),
 )  # fmt: skip
 def test_what_does_not_go_as_asked_is_named_with_its_remedy(
     expected: str, remedy: str, things: tuple[Any, ...], name: str, happens: Callable[[FakeEbb], None], drain: Drain
@@ -166,19 +164,16 @@ def ended(outcome: str, why: str = "", detail: str = "", **more: Any) -> Ending:
 FORMER = (Objection("surge_kind", "a/p"),)
 
 
-@pytest.mark.parametrize(
-    ("expected", "ending"),
-    [
-        pytest.param(Unremovable.BLOCKED_BY_POD.remedy.replace("NODE", "n1"),
-                     ended("refused", "blocked_by_pod", "default/bare"), id="a refusal of an older drainer: explain"),
-        pytest.param(PodBlock.SURGE_IMPOSSIBLE.remedy, ended("given_back", "pod_blocks", "a/p: surge_disk"),
-                     id="a former word of a pod that stopped a drain"),
-        pytest.param(ReturnReason.PAUSED.remedy, ended("given_back", "paused"), id="a pause that ended a drain"),
-        pytest.param(Unremovable.PAUSED.remedy, ended("refused", "paused"), id="a pause that refused an order"),
-        pytest.param("It would restart a/Deployment/b; would restart c.",
-                     ended("would_drain", detail="would restart a/Deployment/b; would restart c", dry_run=True),
-                     id="what a dry run would restart"),
-    ],
+@cases(
+    "expected, ending",
+    ("a refusal of an older drainer: explain", Unremovable.BLOCKED_BY_POD.remedy.replace("NODE", "n1"),
+     ended("refused", "blocked_by_pod", "default/bare")),
+    ("a former word of a pod that stopped a drain", PodBlock.SURGE_IMPOSSIBLE.remedy,
+     ended("given_back", "pod_blocks", "a/p: surge_disk")),
+    ("a pause that ended a drain", ReturnReason.PAUSED.remedy, ended("given_back", "paused")),
+    ("a pause that refused an order", Unremovable.PAUSED.remedy, ended("refused", "paused")),
+    ("what a dry run would restart", "It would restart a/Deployment/b; would restart c.",
+     ended("would_drain", detail="would restart a/Deployment/b; would restart c", dry_run=True)),
 )  # fmt: skip
 def test_the_last_sentence_is_what_can_be_done(expected: str, ending: Ending) -> None:
     assert ending.sentences[-1] == expected
@@ -191,10 +186,7 @@ def test_a_former_word_of_an_objection_is_still_read() -> None:
     assert objection.endswith(PodBlock.SURGE_IMPOSSIBLE.remedy)
 
 
-@pytest.mark.parametrize(
-    ("expected", "options"),
-    [pytest.param((1, "n9: refused, node_unknown."), (), id="waits"), pytest.param((0, ""), ("--no-wait",), id="not")],
-)
+@cases("expected, options", ("waits", (1, "n9: refused, node_unknown."), ()), ("not", (0, ""), ("--no-wait",)))
 def test_without_a_terminal_the_command_waits_unless_shown_not_to(
     expected: tuple[int, str], options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,12 +222,10 @@ def test_a_node_that_vanishes_meanwhile_is_removed(drain: Drain) -> None:
     assert "n1: removed. The node is gone." in drain(cluster, 0)
 
 
-@pytest.mark.parametrize(
-    ("expected", "asked", "policys"),
-    [
-        pytest.param(False, True, False, id="a dry run that was asked for"),
-        pytest.param(True, False, True, id="a dry run of the policy"),
-    ],
+@cases(
+    "expected, asked, policys",
+    ("a dry run that was asked for", False, True, False),
+    ("a dry run of the policy", True, False, True),
 )
 def test_a_dry_run_shows_what_would_be(expected: bool, asked: bool, policys: bool, drain: Drain) -> None:
     cluster = fake_ebb(policy=policy(cluster_wide={"dry_run": policys}))
@@ -293,14 +283,11 @@ def test_who_stops_watching_is_shown_that_the_drain_goes_on(drain: Drain) -> Non
     assert "goes on: ebb status shows it, ebb release n1 ends it." in drain(cluster, INTERRUPTED, pushed=False)
 
 
-@pytest.mark.parametrize(
-    ("expected", "name", "options"),
-    [
-        pytest.param("--ignore: budget is not one of budgets, gates, windows.", "n1", DrainOptions(ignore=("budget",)),
-                     id="word"),
-        pytest.param("NODE: 'N 1' cannot be a node's name", "N 1", DrainOptions(), id="node"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, name, options",
+    ("word", "--ignore: budget is not one of budgets, gates, windows.", "n1", DrainOptions(ignore=("budget",))),
+    ("node", "NODE: 'N 1' cannot be a node's name", "N 1", DrainOptions()),
+)
 def test_bad_use_publishes_nothing(expected: str, name: str, options: DrainOptions) -> None:
     cluster = fake_ebb()
     with pytest.raises(BadInput, match=expected):
@@ -311,19 +298,17 @@ def test_bad_use_publishes_nothing(expected: str, name: str, options: DrainOptio
 NAMED = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": "sqlite:/gone/state.db"}
 
 
-@pytest.mark.parametrize(
-    ("code", "expected", "typed", "environment"),
-    [
-        pytest.param(2, "EBB_CLUSTER is not set, nor is EBB_TOPIC; Terraform's output cli ", "drain n1", {},
-                     id="neither cluster nor topic"),
-        pytest.param(2, "EBB_TOPIC is not set; Terraform's output cli ", "drain n1", NAMED, id="no topic"),
-        pytest.param(2, "--timeout: 'soon'", "drain n1 --timeout soon", {}, id="a timeout that is none"),
-        pytest.param(2, "--timeout: '0'", "release n1 --timeout 0", NAMED, id="no time at all"),
-        pytest.param(2, "EBB_CLUSTER is not set; Terraform's output cli ", "pause", {}, id="no cluster"),
-        pytest.param(2, "--reason: write one line", "pause --reason two\x07lines", NAMED, id="no line of a reason"),
-        pytest.param(2, "EBB_CLUSTER is not set; ", "status", {}, id="no cluster to show"),
-        pytest.param(1, "state file", "status", NAMED, id="a state that cannot be opened"),
-    ],
+@cases(
+    "code, expected, typed, environment",
+    ("neither cluster nor topic", 2, "EBB_CLUSTER is not set, nor is EBB_TOPIC; Terraform's output cli ", "drain n1",
+     {}),
+    ("no topic", 2, "EBB_TOPIC is not set; Terraform's output cli ", "drain n1", NAMED),
+    ("a timeout that is none", 2, "--timeout: 'soon'", "drain n1 --timeout soon", {}),
+    ("no time at all", 2, "--timeout: '0'", "release n1 --timeout 0", NAMED),
+    ("no cluster", 2, "EBB_CLUSTER is not set; Terraform's output cli ", "pause", {}),
+    ("no line of a reason", 2, "--reason: write one line", "pause --reason two\x07lines", NAMED),
+    ("no cluster to show", 2, "EBB_CLUSTER is not set; ", "status", {}),
+    ("a state that cannot be opened", 1, "state file", "status", NAMED),
 )  # fmt: skip
 def test_a_mistake_is_one_sentence(code: int, expected: str, typed: str, environment: dict[str, str]) -> None:
     ended = run_ebb(*typed.split(), **environment)

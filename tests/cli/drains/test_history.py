@@ -15,6 +15,7 @@ from shared.port_types import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.drains.test_status import MINUTE, NAME, settled
 from tests.cli.running import on_terminal, run_ebb
+from tests.depth import cases
 
 
 def _past(order_id: str, minutes_ago: int = 0, **changes: Any) -> DrainRecord:
@@ -46,18 +47,16 @@ def test_those_that_are_not_shown_are_counted() -> None:
     assert len(history_document(found, 1)["drains"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param("removed", {}, id="how it ended"),
-        pytest.param("4m", {}, id="how long it took"),
-        pytest.param("underutilized", {}, id="why"),
-        pytest.param("alice", {"order": order(NAME, requested_by="alice")}, id="who asked for it"),
-        pytest.param("deadline: ", {"outcome": "given_back", "why": "deadline"}, id="why it was returned"),
-        pytest.param(f"removed  {NAME}  -", {"begun_at": None}, id="an order that was never begun"),
-        pytest.param(f"refused  {NAME}  -", {"outcome": "refused"}, id="an order that was refused"),
-        pytest.param("2 nodes removed within a day and not come back, $146 a month", {}, id="what is still saved"),
-    ],
+@cases(
+    "expected, changes",
+    ("how it ended", "removed", {}),
+    ("how long it took", "4m", {}),
+    ("why", "underutilized", {}),
+    ("who asked for it", "alice", {"order": order(NAME, requested_by="alice")}),
+    ("why it was returned", "deadline: ", {"outcome": "given_back", "why": "deadline"}),
+    ("an order that was never begun", f"removed  {NAME}  -", {"begun_at": None}),
+    ("an order that was refused", f"refused  {NAME}  -", {"outcome": "refused"}),
+    ("what is still saved", "2 nodes removed within a day and not come back, $146 a month", {}),
 )
 def test_the_table_shows(expected: str, changes: dict[str, Any]) -> None:
     assert expected in _shown(_history(_past("a", **changes)), 200)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 from functions.cli.drains.client import ALREADY, sentences, set_flag
@@ -12,6 +11,7 @@ from shared.port_types import CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
 from tests.cli.running import run_ebb
+from tests.depth import cases
 from tests.fakes import FakeClock, FakeState
 from tests.functions.fake_ebb import FakeEbb
 
@@ -43,10 +43,7 @@ def test_a_pause_leaves_the_rest_of_the_document_alone() -> None:
     assert read_cluster(state)[0] == replace(before, paused=True, pause_reason="why")
 
 
-@pytest.mark.parametrize(
-    ("expected", "again"),
-    [pytest.param("why", "", id="no other reason"), pytest.param("because", "because", id="another one")],
-)
+@cases("expected, again", ("no other reason", "why", ""), ("another one", "because", "because"))
 def test_a_pause_of_what_is_paused_keeps_the_reason_unless_it_has_one(expected: str, again: str) -> None:
     state = FakeState()
     first = set_flag(CLUSTER, state, FakeClock(), paused=True, reason="why")
@@ -63,18 +60,12 @@ def test_a_resume_forgets_the_reason() -> None:
     assert read_cluster(state)[0] == ClusterState()
 
 
-@pytest.mark.parametrize(
-    ("expected", "state"),
-    [
-        pytest.param("is paused.", ClusterState(paused=True), id="a pause without a reason"),
-        pytest.param("is paused (because).", ClusterState(paused=True, pause_reason="because"), id="a reason"),
-        pytest.param(
-            "1 drain",
-            ClusterState(paused=True, claims={"uid-n1": claim("n1")}),
-            id="what becomes of drains",
-        ),
-        pytest.param("unless the policy has paused: true", ClusterState(), id="what may hold still"),
-    ],
+@cases(
+    "expected, state",
+    ("a pause without a reason", "is paused.", ClusterState(paused=True)),
+    ("a reason", "is paused (because).", ClusterState(paused=True, pause_reason="because")),
+    ("what becomes of drains", "1 drain", ClusterState(paused=True, claims={"uid-n1": claim("n1")})),
+    ("what may hold still", "unless the policy has paused: true", ClusterState()),
 )
 def test_it_is_shown_what_holds(expected: str, state: ClusterState) -> None:
     assert expected in "\n".join(sentences(CLUSTER, state))

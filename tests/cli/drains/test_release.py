@@ -20,6 +20,7 @@ from shared.errors import BadInput, BadSettings
 from shared.port_types import WAVE_KEY, DocumentKey
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pod
 from tests.cli.running import run_ebb
+from tests.depth import cases
 from tests.fakes import FakeState
 from tests.functions.fake_ebb import FakeEbb
 
@@ -175,13 +176,11 @@ def test_a_pause_is_not_asked_for_twice(release: Release) -> None:
     assert release(cluster) == ("Nothing to release: no claim stands, and no node carries our taint.\n", "")
 
 
-@pytest.mark.parametrize(
-    ("code", "expected", "name", "sighted"),
-    [
-        pytest.param(1, f"n9: node_unknown. {Refusal.NODE_UNKNOWN.sentence}", "n9", True, id="no such node"),
-        pytest.param(0, "n3  free  Neither a claim nor our taint holds it.", "n3", True, id="a node that is not held"),
-        pytest.param(0, "n3  published  No claim stands on it;", "n3", False, id="a node that cannot be seen"),
-    ],
+@cases(
+    "code, expected, name, sighted",
+    ("no such node", 1, f"n9: node_unknown. {Refusal.NODE_UNKNOWN.sentence}", "n9", True),
+    ("a node that is not held", 0, "n3  free  Neither a claim nor our taint holds it.", "n3", True),
+    ("a node that cannot be seen", 0, "n3  published  No claim stands on it;", "n3", False),
 )
 def test_a_node_without_a_claim(code: int, expected: str, name: str, sighted: bool, release: Release) -> None:
     cluster = fake_ebb()
@@ -212,17 +211,15 @@ def test_nodes_that_were_claimed_meanwhile_are_named(release: Release) -> None:
     assert "Claimed meanwhile: n3. Run ebb pause, then ebb release all again." in shown
 
 
-@pytest.mark.parametrize(
-    ("expected", "claims", "things"),
-    [
-        pytest.param(False, {"uid-n1": claim("n1")}, (node("n1"),), id="its claim stands"),
-        pytest.param(False, {}, (node("n1", taints=(our_taint(),)),), id="its taint stands"),
-        pytest.param(True, {"uid-n1": claim("n1", order_id="next")}, (node("n1"),), id="another order took it since"),
-        pytest.param(True, {}, (node("n1", taints=(our_taint("next"),)),), id="it carries another order's taint since"),
-        pytest.param(True, {}, (node("n1"),), id="neither stands"),
-        pytest.param(True, {}, (), id="the node is gone"),
-        pytest.param(True, {}, (node("n1", uid="reborn", taints=(our_taint(),)),), id="another node has its name"),
-    ],
+@cases(
+    "expected, claims, things",
+    ("its claim stands", False, {"uid-n1": claim("n1")}, (node("n1"),)),
+    ("its taint stands", False, {}, (node("n1", taints=(our_taint(),)),)),
+    ("another order took it since", True, {"uid-n1": claim("n1", order_id="next")}, (node("n1"),)),
+    ("it carries another order's taint since", True, {}, (node("n1", taints=(our_taint("next"),)),)),
+    ("neither stands", True, {}, (node("n1"),)),
+    ("the node is gone", True, {}, ()),
+    ("another node has its name", True, {}, (node("n1", uid="reborn", taints=(our_taint(),)),)),
 )
 def test_a_node_is_free_of_claim_and_taint(expected: bool, claims: dict[str, Any], things: tuple[Any, ...]) -> None:
     target = ReleaseTarget("n1", "uid-n1", "order")

@@ -25,6 +25,7 @@ from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
 from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.running import on_terminal, run_ebb
+from tests.depth import cases
 from tests.fakes import FakeClock
 from tests.functions.fake_ebb import FakeEbb
 
@@ -89,17 +90,15 @@ def test_no_line_is_wider_than_the_terminal_and_no_node_is_cut(width: int) -> No
 
 
 @pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize(
+@cases(
     "expected",
-    [
-        pytest.param("Paused     yes: release week", id="the pause with its reason"),
-        pytest.param("Last pass  2026-03-04 21:57:00 UTC, 3m ago", id="how long ago the last pass was"),
-        pytest.param("21:56  cordoned  22:06  shop/db", id="a claim with phase, deadline and what holds it"),
-        pytest.param("default-pool  2      21:53, 7m ago", id="how many marks, and the oldest"),
-        pytest.param("n2    22:25  deadline", id="a back-off"),
-        pytest.param("spot-pool  22:09  shop/api found no place", id="a breaker"),
-        pytest.param("deadline: The drain deadline passed;", id="why a drain was returned"),
-    ],
+    ("the pause with its reason", "Paused     yes: release week"),
+    ("how long ago the last pass was", "Last pass  2026-03-04 21:57:00 UTC, 3m ago"),
+    ("a claim with phase, deadline and what holds it", "21:56  cordoned  22:06  shop/db"),
+    ("how many marks, and the oldest", "default-pool  2      21:53, 7m ago"),
+    ("a back-off", "n2    22:25  deadline"),
+    ("a breaker", "spot-pool  22:09  shop/api found no place"),
+    ("why a drain was returned", "deadline: The drain deadline passed;"),
 )
 def test_the_table_shows(expected: str, width: int) -> None:
     assert expected in "\n".join(printed(rich_in_everything(), width))
@@ -116,15 +115,13 @@ def test_a_state_that_holds_nothing_shows_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "last_pass", "interval"),
-    [
-        pytest.param("", NOW - 14 * MINUTE, MINUTE, id="under fifteen minutes are not too long"),
-        pytest.param("15m", NOW - 15 * MINUTE, MINUTE, id="a silence"),
-        pytest.param("", NOW - 29 * MINUTE, 10 * MINUTE, id="under three long intervals"),
-        pytest.param("30m", NOW - 30 * MINUTE, 10 * MINUTE, id="three long ones"),
-        pytest.param("ever", None, MINUTE, id="never"),
-    ],
+@cases(
+    "expected, last_pass, interval",
+    ("under fifteen minutes are not too long", "", NOW - 14 * MINUTE, MINUTE),
+    ("a silence", "15m", NOW - 15 * MINUTE, MINUTE),
+    ("under three long intervals", "", NOW - 29 * MINUTE, 10 * MINUTE),
+    ("three long ones", "30m", NOW - 30 * MINUTE, 10 * MINUTE),
+    ("never", "ever", None, MINUTE),
 )
 def test_a_planner_that_fell_silent_is_warned_about_when_marks_start_again(
     expected: str, last_pass: datetime | None, interval: timedelta

@@ -16,6 +16,7 @@ from shared.core.records.week import Missed, WeekSummary, as_message, shortfall,
 from shared.port_types import drain_key, ledger_key, week_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.running import run_ebb
+from tests.depth import cases
 
 DAY = timedelta(days=1)
 SUMS = Sums(
@@ -60,15 +61,13 @@ def run(path: Path, *words: str, **documents: Any) -> Any:
     return run_ebb(*words, EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}")
 
 
-@pytest.mark.parametrize(
-    ("evictions", "changes"),
-    [
-        pytest.param(0, {"updated_at": NOW - 8 * DAY}, id="a drain of the week before is not of this one"),
-        pytest.param(0, {"updated_at": NOW - 7 * DAY}, id="nor one at its beginning"),
-        pytest.param(1, {"updated_at": NOW}, id="one at its end is"),
-        pytest.param(0, {"phase": DrainPhase.DRAINED}, id="one under way is not"),
-        pytest.param(1, {"outcome": "given_back", "why": "deadline"}, id="a return has moved pods, too"),
-    ],
+@cases(
+    "evictions, changes",
+    ("a drain of the week before is not of this one", 0, {"updated_at": NOW - 8 * DAY}),
+    ("nor one at its beginning", 0, {"updated_at": NOW - 7 * DAY}),
+    ("one at its end is", 1, {"updated_at": NOW}),
+    ("one under way is not", 0, {"phase": DrainPhase.DRAINED}),
+    ("a return has moved pods, too", 1, {"outcome": "given_back", "why": "deadline"}),
 )
 def test_a_drain_counts_in_the_week_in_which_it_ended(evictions: int, changes: dict[str, Any]) -> None:
     assert week(record("a", **changes)).evictions == evictions
@@ -79,14 +78,12 @@ def test_nodes_are_those_that_passes_have_counted_whenever_a_drain_was_settled()
     assert (found.removed_by_ebb, found.removed_by_others) == (1, 4)
 
 
-@pytest.mark.parametrize(
-    ("is_told", "sums", "before"),
-    [
-        pytest.param(True, {"own": 0}, {"own": 0}, id="never"),
-        pytest.param(False, {"own": 1}, {"own": 0}, id="in this week"),
-        pytest.param(False, {"own": 0}, {"own": 1}, id="in a week before"),
-        pytest.param(False, {"own": 0, "older": 1}, {"own": 0}, id="longer ago"),
-    ],
+@cases(
+    "is_told, sums, before",
+    ("never", True, {"own": 0}, {"own": 0}),
+    ("in this week", False, {"own": 1}, {"own": 0}),
+    ("in a week before", False, {"own": 0}, {"own": 1}),
+    ("longer ago", False, {"own": 0, "older": 1}, {"own": 0}),
 )
 def test_a_dry_run_is_without_drains_so_far_only_if_there_were_none(
     is_told: bool, sums: dict[str, int], before: dict[str, int]
@@ -112,13 +109,11 @@ def test_a_shortfall_is_explained_to_the_last_cent_and_the_rest_could_not_go() -
     assert sum(rows.values()) == SUMS.promised - SUMS.saved
 
 
-@pytest.mark.parametrize(
-    ("expected", "saved"),
-    [
-        pytest.param((), 80_000_000, id="a fifth less is none"),
-        pytest.param(("outside_windows",), 79_999_999, id="a cent more is one"),
-        pytest.param((), 120_000_000, id="more than was promised is none"),
-    ],
+@cases(
+    "expected, saved",
+    ("a fifth less is none", (), 80_000_000),
+    ("a cent more is one", ("outside_windows",), 79_999_999),
+    ("more than was promised is none", (), 120_000_000),
 )
 def test_a_shortfall_is_more_than_a_fifth(expected: tuple[str, ...], saved: int) -> None:
     for older in (0, saved // 3):
@@ -126,20 +121,18 @@ def test_a_shortfall_is_more_than_a_fifth(expected: tuple[str, ...], saved: int)
         assert tuple(row.reason for row in week(weeks={NOW.isoformat(): sums}).shortfall) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param({"fewer_removable": 50}, {"missed": {"pool_at_minimum": 40}, "foreseen": {"pool_at_minimum": 40}},
-            id="what was kept on the first day explains nothing"),
-        pytest.param({"pool_at_minimum": 9, "fewer_removable": 41},
-            {"missed": {"pool_at_minimum": 40}, "foreseen": {"pool_at_minimum": 31}}, id="what is kept beyond it does"),
-        pytest.param({"removed_by_others": 50}, {"by_others": 60, "missed": {"pool_at_minimum": 40}},
-            id="others removed more than is lacking"),
-        pytest.param({"removed_by_others": 30, "fewer_removable": 20},
-            {"by_others": 50, "foreseen": {"removed_by_others": 20}}, id="others removed some on the first day"),
-        pytest.param({"pool_at_minimum": 40, "fewer_removable": 10}, {"missed": {"pool_at_minimum": 40}},
-            id="a document of an older version"),
-    ],
+@cases(
+    "expected, changes",
+    ("what was kept on the first day explains nothing", {"fewer_removable": 50},
+     {"missed": {"pool_at_minimum": 40}, "foreseen": {"pool_at_minimum": 40}}),
+    ("what is kept beyond it does", {"pool_at_minimum": 9, "fewer_removable": 41},
+     {"missed": {"pool_at_minimum": 40}, "foreseen": {"pool_at_minimum": 31}}),
+    ("others removed more than is lacking", {"removed_by_others": 50},
+     {"by_others": 60, "missed": {"pool_at_minimum": 40}}),
+    ("others removed some on the first day", {"removed_by_others": 30, "fewer_removable": 20},
+     {"by_others": 50, "foreseen": {"removed_by_others": 20}}),
+    ("a document of an older version", {"pool_at_minimum": 40, "fewer_removable": 10},
+     {"missed": {"pool_at_minimum": 40}}),
 )  # fmt: skip
 def test_a_reason_explains_what_it_keeps_beyond_the_first_day(
     expected: dict[str, int], changes: dict[str, Any]

@@ -14,6 +14,7 @@ from functions.cli.main import app
 from tests.cli import dumps
 from tests.cli.dumps.rich_dump import OWN, rich_dump
 from tests.cli.running import ROOT, ebb, read_json, run_ebb
+from tests.depth import cases
 
 ODD = {"kind": "Namespace", "metadata": {"name": "a", "ownerReferences": 7}}
 KUBECTL = """#!/bin/sh
@@ -74,13 +75,11 @@ esac; done
 AUTOSCALERS = OPTIONAL["VerticalPodAutoscaler"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "there", "refused"),
-    [
-        pytest.param(True, AUTOSCALERS, 0, id="there, though another API of the cluster does not answer"),
-        pytest.param(False, "nodes", 0, id="not there"),
-        pytest.param(False, AUTOSCALERS, 1, id="not for this person to list"),
-    ],
+@cases(
+    "expected, there, refused",
+    ("there, though another API of the cluster does not answer", True, AUTOSCALERS, 0),
+    ("not there", False, "nodes", 0),
+    ("not for this person to list", False, AUTOSCALERS, 1),
 )
 def test_a_kind_that_only_some_clusters_have_is_asked_for_where_it_is(
     expected: bool, there: str, refused: int, kubectl: Path, tmp_path: Path
@@ -142,16 +141,12 @@ def test_who_shares_a_dump_can_translate_the_answer(tmp_path: Path) -> None:
     assert stat.S_IMODE(names.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize(
-    ("expected", "typed"),
-    [
-        pytest.param("--dump: names what --anonymize reads", ("--dump", "a.json"), id="a dump and nothing to do"),
-        pytest.param("--names: is written by --anonymize", ("--names", "n.json"), id="names without other names"),
-        pytest.param(
-            "leave out --kubeconfig", ("--anonymize", "--dump", "a.json", "--context", "c"), id="a dump and a cluster"
-        ),
-        pytest.param("gone.json does not exist", ("--anonymize", "--dump", "gone.json"), id="no such dump"),
-    ],
+@cases(
+    "expected, typed",
+    ("a dump and nothing to do", "--dump: names what --anonymize reads", ("--dump", "a.json")),
+    ("names without other names", "--names: is written by --anonymize", ("--names", "n.json")),
+    ("a dump and a cluster", "leave out --kubeconfig", ("--anonymize", "--dump", "a.json", "--context", "c")),
+    ("no such dump", "gone.json does not exist", ("--anonymize", "--dump", "gone.json")),
 )
 def test_options_that_do_not_go_together_are_named(expected: str, typed: tuple[str, ...]) -> None:
     shown = ebb("dump", *typed)
@@ -159,12 +154,10 @@ def test_options_that_do_not_go_together_are_named(expected: str, typed: tuple[s
     assert expected in shown.stderr
 
 
-@pytest.mark.parametrize(
-    ("expected", "content"),
-    [
-        pytest.param("is cut off; run: ebb dump", '{"items": [{"kind": ', id="before a name is given"),
-        pytest.param("items[1] (Namespace a): ", json.dumps({"items": [dumps.node(1), ODD]}), id="after some are"),
-    ],
+@cases(
+    "expected, content",
+    ("before a name is given", "is cut off; run: ebb dump", '{"items": [{"kind": '),
+    ("after some are", "items[1] (Namespace a): ", json.dumps({"items": [dumps.node(1), ODD]})),
 )
 def test_what_is_no_dump_gets_no_other_names(expected: str, content: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(content)

@@ -15,6 +15,7 @@ from functions.cli.input.options import Sources
 from shared.errors import BadDump
 from tests.builders import NOW
 from tests.cli import dumps
+from tests.depth import cases
 
 Change = Callable[[list[dict[str, Any]]], None]
 LATER: Final = "2099-01-01T00:00:00Z"
@@ -46,17 +47,14 @@ def requests(**amounts: Any) -> Change:
     return of_kind("Pod", lambda pod: pod["spec"]["containers"][0]["resources"]["requests"].update(amounts))
 
 
-@pytest.mark.parametrize(
-    ("place", "change"),
-    [
-        pytest.param("cpu: -4", allocatable(cpu="-4"), id="a node with less than no CPU"),
-        pytest.param("pods: -1", allocatable(pods="-1"), id="a node with less than no pods"),
-        pytest.param("'NaN'", allocatable(memory="NaN"), id="a node with what is no number"),
-        pytest.param("memory: -1Gi", requests(memory="-1Gi"), id="a pod with less than no memory"),
-        pytest.param("maxUnavailable",
-                     of_kind("PodDisruptionBudget", lambda pdb: pdb["spec"].update(maxUnavailable=-1)),
-                     id="a budget below none"),
-    ],
+@cases(
+    "place, change",
+    ("a node with less than no CPU", "cpu: -4", allocatable(cpu="-4")),
+    ("a node with less than no pods", "pods: -1", allocatable(pods="-1")),
+    ("a node with what is no number", "'NaN'", allocatable(memory="NaN")),
+    ("a pod with less than no memory", "memory: -1Gi", requests(memory="-1Gi")),
+    ("a budget below none", "maxUnavailable",
+     of_kind("PodDisruptionBudget", lambda pdb: pdb["spec"].update(maxUnavailable=-1))),
 )  # fmt: skip
 def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: Change, tmp_path: Path) -> None:
     with pytest.raises(BadDump) as refused:
@@ -74,18 +72,15 @@ def asking(cpu: str) -> Change:
     return whale(containers=[{"name": "main", "resources": {"requests": {"cpu": cpu}}}])
 
 
-@pytest.mark.parametrize(
-    ("is_left_out", "change"),
-    [
-        pytest.param(False, lambda _: None, id="a pod of a cluster as it is"),
-        pytest.param(True, whale(nodeName="away"), id="a pod on a node that is not there"),
-        pytest.param(True, asking("1000000000"), id="a pod that is larger than its node"),
-        pytest.param(False, asking("6"), id="a pod on a node that offers less since it was set up again"),
-        pytest.param(False, whale(nodeName=""), id="a pod without a node"),
-        pytest.param(False, lambda items: items[-1].update(spec={**items[-1]["spec"], "nodeName": "away"},
-                                                           status={"phase": "Succeeded"}),
-                     id="a finished pod whose node is gone"),
-    ],
+@cases(
+    "is_left_out, change",
+    ("a pod of a cluster as it is", False, lambda _: None),
+    ("a pod on a node that is not there", True, whale(nodeName="away")),
+    ("a pod that is larger than its node", True, asking("1000000000")),
+    ("a pod on a node that offers less since it was set up again", False, asking("6")),
+    ("a pod without a node", False, whale(nodeName="")),
+    ("a finished pod whose node is gone", False,
+     lambda items: items[-1].update(spec={**items[-1]["spec"], "nodeName": "away"}, status={"phase": "Succeeded"})),
 )  # fmt: skip
 def test_a_pod_that_cannot_be_where_it_is_is_named_and_left_out(
     is_left_out: bool, change: Change, tmp_path: Path

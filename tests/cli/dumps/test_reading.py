@@ -5,12 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from functions.cli.dumps import read_dump
 from shared.core.cluster.storage import LISTS, NO_CLAIMS, VolumeAttachment
 from shared.core.cluster.workloads import Workload
 from tests.adapters.objects import api_node, api_pod
+from tests.depth import cases
 
 BUDGET = {"kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
 NAMESPACE = {"kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "a"}}}
@@ -89,13 +88,11 @@ def test_storage_is_read_where_it_was_printed(tmp_path: Path) -> None:
     assert found.attachments == {"n1": (VolumeAttachment("pd", "pv-data"),)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "items"),
-    [
-        pytest.param(LISTS[:4], (), id="an older command"),
-        pytest.param(("csinodes",), STORAGE[:3], id="a list was left out"),
-        pytest.param((), STORAGE, id="nothing is attached, and no driver is registered"),
-    ],
+@cases(
+    "expected, items",
+    ("an older command", LISTS[:4], ()),
+    ("a list was left out", ("csinodes",), STORAGE[:3]),
+    ("nothing is attached, and no driver is registered", (), STORAGE),
 )
 def test_what_was_not_printed_of_storage_is_not_known(
     tmp_path: Path, expected: tuple[str, ...], items: tuple[Any, ...]
@@ -120,25 +117,19 @@ NODES, PODS = listed(api_node(), kind="NodeList"), listed(api_pod(), kind="PodLi
 BOTH = text(listed(a_node(), a_pod()))
 
 
-@pytest.mark.parametrize(
+@cases(
     "files",
-    [
-        pytest.param({"nodes.json": text(NODES), "pods.json": text(PODS)}, id="typed lists, whose items have no kind"),
-        pytest.param(
-            {"nodes.json": text(NODES, sort_keys=True, indent=4), "pods.json": text(PODS, sort_keys=True, indent=4)},
-            id="typed lists as kubectl prints them: the kind comes after the items",
-        ),
-        pytest.param({"a.json": text(listed(a_node()), listed(a_pod()))}, id="several documents in one file"),
-        pytest.param({"node.json": text(a_node()), "pod.json": text(a_pod())}, id="single objects"),
-        pytest.param(
-            {"a.json": text(listed(a_node())), "deep/b.json.gz": gzip.compress(text(listed(a_pod()))), "c.txt": b"no"},
-            id="a gzipped file deep in the folder, and one that is no dump",
-        ),
-        pytest.param({"a.json": BOTH, "b.json": BOTH}, id="printed twice"),
-        pytest.param({"a.json": BOTH.decode().encode("utf-16")}, id="written by PowerShell, in UTF-16"),
-        pytest.param({"a.json": BOTH.decode().encode("utf-8-sig")}, id="with a byte order mark"),
-    ],
-)
+    ("typed lists, whose items have no kind", {"nodes.json": text(NODES), "pods.json": text(PODS)}),
+    ("typed lists as kubectl prints them: the kind comes after the items",
+     {"nodes.json": text(NODES, sort_keys=True, indent=4), "pods.json": text(PODS, sort_keys=True, indent=4)}),
+    ("several documents in one file", {"a.json": text(listed(a_node()), listed(a_pod()))}),
+    ("single objects", {"node.json": text(a_node()), "pod.json": text(a_pod())}),
+    ("a gzipped file deep in the folder, and one that is no dump",
+     {"a.json": text(listed(a_node())), "deep/b.json.gz": gzip.compress(text(listed(a_pod()))), "c.txt": b"no"}),
+    ("printed twice", {"a.json": BOTH, "b.json": BOTH}),
+    ("written by PowerShell, in UTF-16", {"a.json": BOTH.decode().encode("utf-16")}),
+    ("with a byte order mark", {"a.json": BOTH.decode().encode("utf-8-sig")}),
+)  # fmt: skip
 def test_whatever_form_it_has_the_dump_shows_the_same(tmp_path: Path, files: dict[str, bytes]) -> None:
     for name, content in files.items():
         path = tmp_path / name
@@ -155,12 +146,10 @@ WRITTEN = {**api_node()["metadata"], "managedFields": [{"time": "2026-03-04T21:0
 GOING = {"metadata": {**api_pod()["metadata"], "deletionTimestamp": "2026-03-04T22:08:00Z"}}
 
 
-@pytest.mark.parametrize(
-    ("minute", "objects"),
-    [
-        pytest.param(59, [a_node(status=HEARD), a_pod() | GOING], id="a heartbeat; a deletion lies ahead"),
-        pytest.param(0, [a_node() | {"metadata": WRITTEN}], id="a written field"),
-    ],
+@cases(
+    "minute, objects",
+    ("a heartbeat; a deletion lies ahead", 59, [a_node(status=HEARD), a_pod() | GOING]),
+    ("a written field", 0, [a_node() | {"metadata": WRITTEN}]),
 )
 def test_now_is_the_newest_time_that_lies_behind(minute: int, objects: list[Any], tmp_path: Path) -> None:
     _, now = read_dump([write(tmp_path / "a.json", listed(*objects))])
@@ -192,14 +181,12 @@ def test_what_others_define_and_nobody_can_read_spoils_no_dump(tmp_path: Path) -
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("chunks", "unread", "items"),
-    [
-        pytest.param(0, (), [], id="without any nothing is shown"),
-        pytest.param(2, (), [capacity_buffer("web"), chunk_of("chunk")], id="with their templates"),
-        pytest.param(2, (), [chunk_of("chunk"), capacity_buffer("web"), capacity_buffer("web")], id="each once"),
-        pytest.param(0, ("podtemplates",), [capacity_buffer("web")], id="without templates, which is shown"),
-    ],
+@cases(
+    "chunks, unread, items",
+    ("without any nothing is shown", 0, (), []),
+    ("with their templates", 2, (), [capacity_buffer("web"), chunk_of("chunk")]),
+    ("each once", 2, (), [chunk_of("chunk"), capacity_buffer("web"), capacity_buffer("web")]),
+    ("without templates, which is shown", 0, ("podtemplates",), [capacity_buffer("web")]),
 )
 def test_capacity_buffers_of_a_dump_hold_their_chunks(
     chunks: int, unread: tuple[str, ...], items: list[Any], tmp_path: Path

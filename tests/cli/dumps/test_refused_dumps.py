@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from functions.cli.dumps import read_dump
 from shared.errors import BadDump
 from tests.cli.dumps.test_reading import BUDGET, NAMESPACE, SERVICE, a_node, a_pod, listed, text, write
+from tests.depth import cases
 
 
 def test_a_malformed_volume_is_named(tmp_path: Path) -> None:
@@ -28,40 +29,38 @@ def refusal(path: Path, content: bytes) -> str:
     return str(fault.value)
 
 
-@pytest.mark.parametrize(
-    ("expected", "content"),
-    [
-        pytest.param("is empty; run: ebb dump", b"", id="empty"),
-        pytest.param("this is YAML: use -o json", b"apiVersion: v1\nitems: []", id="YAML"),
-        pytest.param("this is YAML: use -o json", b"# nodes\n---\n\nkind: List", id="YAML below a comment"),
-        pytest.param("kubectl failed (Error from server (Forbidden): nodes is forbidden)",
-                     b"Error from server (Forbidden): nodes is forbidden\nmore", id="what kubectl showed of a failure"),
-        pytest.param("this is kubectl's table: use -o json", b"NAME   STATUS\nn1   Ready", id="kubectl's table"),
-        pytest.param("this is kubectl's table", b"NAMESPACE  NAME  READY\nshop  web-1  1/1", id="its table of pods"),
-        pytest.param("these are names only: use -o json", b"node/n1\nnode/n2\n", id="names only"),
-        pytest.param("this is what kubectl describe prints", b"Name:    n1\nRoles:   <none>\n", id="a description"),
-        pytest.param("this is a web page", b"<!doctype html>\n<html><body>Sign in</body></html>", id="HTML"),
-        pytest.param("kubectl found nothing there", b"No resources found", id="no resources"),
-        pytest.param("kubectl failed (The connection to the server",
-                     b"The connection to the server localhost:8080 was refused", id="no server"),
-        pytest.param("the cluster refused (nodes is forbidden)",
-                     b'{"kind": "Status", "message": "nodes is forbidden"}', id="the API's refusal"),
-        pytest.param("is cut off; run: ebb dump", b'{"kind": "List", "items": [', id="cut off at once"),
-        pytest.param("is cut off; run: ebb dump", b'{"items": [{"kind": "Service", "metadata": {"name": "s"}}, {"ki',
-                     id="cut off within an object"),
-        pytest.param("is cut off", b'{"kind": "Service"}\n{"a', id="cut off in the second document"),
-        pytest.param("kubectl failed", b'{"kind": "Service"}\nerror: no', id="a failure behind an object"),
-        pytest.param("is not JSON", b'{"kind": "List" "items": []}', id="a comma is missing"),
-        pytest.param("cannot be read", b"\x1f\x8bnot gzip", id="broken gzip"),
-        pytest.param("cannot be read", gzip.compress(b"{}")[:-4], id="gzip cut off"),
-        pytest.param("cannot be read", b"\xff\xfe\x00", id="half a character"),
-        pytest.param("is not JSON", b"\x80\x81", id="no text at all"),
-        pytest.param("is no list of Kubernetes objects", b"[1, 2]", id="another shape"),
-        pytest.param("is no list of Kubernetes objects", b'{"items": 5}', id="items that are none"),
-        pytest.param("holds no nodes (but 1 Service)", json.dumps(SERVICE).encode(), id="no nodes"),
-        pytest.param("holds no nodes; ", b'{"kind": "List", "items": []}', id="nothing"),
-        pytest.param("is not JSON", b'{"a":' * 100_000, id="nested beyond reason"),
-    ],
+@cases(
+    "expected, content",
+    ("empty", "is empty; run: ebb dump", b""),
+    ("YAML", "this is YAML: use -o json", b"apiVersion: v1\nitems: []"),
+    ("YAML below a comment", "this is YAML: use -o json", b"# nodes\n---\n\nkind: List"),
+    ("what kubectl showed of a failure", "kubectl failed (Error from server (Forbidden): nodes is forbidden)",
+     b"Error from server (Forbidden): nodes is forbidden\nmore"),
+    ("kubectl's table", "this is kubectl's table: use -o json", b"NAME   STATUS\nn1   Ready"),
+    ("its table of pods", "this is kubectl's table", b"NAMESPACE  NAME  READY\nshop  web-1  1/1"),
+    ("names only", "these are names only: use -o json", b"node/n1\nnode/n2\n"),
+    ("a description", "this is what kubectl describe prints", b"Name:    n1\nRoles:   <none>\n"),
+    ("HTML", "this is a web page", b"<!doctype html>\n<html><body>Sign in</body></html>"),
+    ("no resources", "kubectl found nothing there", b"No resources found"),
+    ("no server", "kubectl failed (The connection to the server",
+     b"The connection to the server localhost:8080 was refused"),
+    ("the API's refusal", "the cluster refused (nodes is forbidden)",
+     b'{"kind": "Status", "message": "nodes is forbidden"}'),
+    ("cut off at once", "is cut off; run: ebb dump", b'{"kind": "List", "items": ['),
+    ("cut off within an object", "is cut off; run: ebb dump",
+     b'{"items": [{"kind": "Service", "metadata": {"name": "s"}}, {"ki'),
+    ("cut off in the second document", "is cut off", b'{"kind": "Service"}\n{"a'),
+    ("a failure behind an object", "kubectl failed", b'{"kind": "Service"}\nerror: no'),
+    ("a comma is missing", "is not JSON", b'{"kind": "List" "items": []}'),
+    ("broken gzip", "cannot be read", b"\x1f\x8bnot gzip"),
+    ("gzip cut off", "cannot be read", gzip.compress(b"{}")[:-4]),
+    ("half a character", "cannot be read", b"\xff\xfe\x00"),
+    ("no text at all", "is not JSON", b"\x80\x81"),
+    ("another shape", "is no list of Kubernetes objects", b"[1, 2]"),
+    ("items that are none", "is no list of Kubernetes objects", b'{"items": 5}'),
+    ("no nodes", "holds no nodes (but 1 Service)", json.dumps(SERVICE).encode()),
+    ("nothing", "holds no nodes; ", b'{"kind": "List", "items": []}'),
+    ("nested beyond reason", "is not JSON", b'{"a":' * 100_000),
 )  # fmt: skip
 def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, content: bytes) -> None:
     why = refusal(path := tmp_path / "dump.json", content)
@@ -79,23 +78,21 @@ LOGGED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("expected", "content"),
-    [
-        pytest.param(LOGIN, b"error: You must be logged in to the server (Unauthorized)\n", id="kubectl's own words"),
-        pytest.param(LOGIN, LOGGED, id="kubectl's log"),
-        pytest.param(LOGIN, b"Error from server (Unauthorized): Unauthorized", id="the server's words"),
-        pytest.param(LOGIN, b"Unauthorized\n", id="a proxy's word"),
-        pytest.param(LOGIN, b'{"kind": "Status", "message": "Unauthorized", "code": 401}', id="the API's refusal"),
-        pytest.param(LOGIN, b'{"items": [{"kind": "Status", "message": "Unauthorized"}]}', id="one in a list"),
-        pytest.param(LOGIN, PLUGIN + b" failed with exit code 1", id="a login that has run out"),
-        pytest.param("; run `gcloud components install gke-gcloud", PLUGIN + b" not found", id="no plugin"),
-        pytest.param("; name the cluster with `gcloud container clusters get", NO_SERVER, id="no kubeconfig"),
-        pytest.param("; ask for rights to list it (roles/container.viewer)",
-                     b"Error from server (Forbidden): pods is forbidden", id="no rights"),
-        pytest.param("; ask for rights to list it (roles/container.viewer)",
-                     b'{"kind": "Status", "message": "nodes is forbidden", "code": 403}', id="the API's no"),
-    ],
+@cases(
+    "expected, content",
+    ("kubectl's own words", LOGIN, b"error: You must be logged in to the server (Unauthorized)\n"),
+    ("kubectl's log", LOGIN, LOGGED),
+    ("the server's words", LOGIN, b"Error from server (Unauthorized): Unauthorized"),
+    ("a proxy's word", LOGIN, b"Unauthorized\n"),
+    ("the API's refusal", LOGIN, b'{"kind": "Status", "message": "Unauthorized", "code": 401}'),
+    ("one in a list", LOGIN, b'{"items": [{"kind": "Status", "message": "Unauthorized"}]}'),
+    ("a login that has run out", LOGIN, PLUGIN + b" failed with exit code 1"),
+    ("no plugin", "; run `gcloud components install gke-gcloud", PLUGIN + b" not found"),
+    ("no kubeconfig", "; name the cluster with `gcloud container clusters get", NO_SERVER),
+    ("no rights", "; ask for rights to list it (roles/container.viewer)",
+     b"Error from server (Forbidden): pods is forbidden"),
+    ("the API's no", "; ask for rights to list it (roles/container.viewer)",
+     b'{"kind": "Status", "message": "nodes is forbidden", "code": 403}'),
 )  # fmt: skip
 def test_the_remedy_of_a_refused_dump_is_not_another_dump(tmp_path: Path, expected: str, content: bytes) -> None:
     why = refusal(tmp_path / "dump.json", content)
@@ -110,17 +107,15 @@ UNBORN = {"kind": "Node", "metadata": {"name": "n2"}}
 POD = "items[1] (Pod default/web-1)"
 
 
-@pytest.mark.parametrize(
-    ("expected", "item"),
-    [
-        pytest.param(f"{POD}: spec.tolerations: Expected `array", a_pod(tolerations="all"), id="a wrong type"),
-        pytest.param(f"{POD}: 'much' is not a quantity", a_pod(overhead={"cpu": "much"}), id="a pod's quantity"),
-        pytest.param("items[1] (Node n9): 'lots' is not a quantity", a_node("n9", status=LOTS), id="a node's quantity"),
-        pytest.param(f"{POD}: Invalid RFC3339", a_pod(meta={"creationTimestamp": "yesterday"}), id="a time"),
-        pytest.param("items[1]: Expected `object`, got `int`", 5, id="a number"),
-        pytest.param("items[1]: this Pod has no metadata.name", {"kind": "Pod"}, id="no name"),
-        pytest.param("items[1] (Node n2): node 'n2' has no metadata.creationTimestamp", UNBORN, id="no birth"),
-    ],
+@cases(
+    "expected, item",
+    ("a wrong type", f"{POD}: spec.tolerations: Expected `array", a_pod(tolerations="all")),
+    ("a pod's quantity", f"{POD}: 'much' is not a quantity", a_pod(overhead={"cpu": "much"})),
+    ("a node's quantity", "items[1] (Node n9): 'lots' is not a quantity", a_node("n9", status=LOTS)),
+    ("a time", f"{POD}: Invalid RFC3339", a_pod(meta={"creationTimestamp": "yesterday"})),
+    ("a number", "items[1]: Expected `object`, got `int`", 5),
+    ("no name", "items[1]: this Pod has no metadata.name", {"kind": "Pod"}),
+    ("no birth", "items[1] (Node n2): node 'n2' has no metadata.creationTimestamp", UNBORN),
 )
 def test_a_malformed_item_is_named(tmp_path: Path, expected: str, item: Any) -> None:
     why = refusal(path := tmp_path / "dump.json", text(listed(a_node(), item)))

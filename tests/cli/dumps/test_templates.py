@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from functions.cli.dumps import read_dump
 from shared.adapters.prices import load
 from shared.core.cluster.names import SCALE_DOWN_DISABLED
@@ -17,6 +15,7 @@ from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.adapters.objects import api_node, api_pod, container
 from tests.builders import NOW, policy
+from tests.depth import cases
 
 Json = dict[str, Any]
 NOWHERE = {"nodeSelector": {"nobody": "has"}}
@@ -45,17 +44,15 @@ def dump(kind: str, template: Json, spec: Json) -> list[Json]:
     return [*nodes, {"kind": "Pod", **api_pod("web-0", meta=meta, nodeName="n0")}, own, *behind]
 
 
-@pytest.mark.parametrize(
-    ("expected", "kind", "template", "spec"),
-    [
-        pytest.param("underutilized", "Deployment", {}, {}, id="a template that agrees"),
-        pytest.param("names_its_node", "Deployment", {"nodeName": "n0"}, {}, id="a node by name"),
-        pytest.param("no_place_for_pods", "ReplicaSet", NOWHERE, {}, id="a selector, edited"),
-        pytest.param("no_place_for_pods", "ReplicationController", NOWHERE, {}, id="of the oldest kind"),
-        pytest.param("no_place_for_pods", "StatefulSet", NOWHERE, ON_DELETE, id="an update by hand"),
-        pytest.param("names_its_node", "Job", {"nodeName": "n0"}, {}, id="a Job that names its node"),
-        pytest.param("underutilized", "Job", {}, {}, id="a Job"),
-    ],
+@cases(
+    "expected, kind, template, spec",
+    ("a template that agrees", "underutilized", "Deployment", {}, {}),
+    ("a node by name", "names_its_node", "Deployment", {"nodeName": "n0"}, {}),
+    ("a selector, edited", "no_place_for_pods", "ReplicaSet", NOWHERE, {}),
+    ("of the oldest kind", "no_place_for_pods", "ReplicationController", NOWHERE, {}),
+    ("an update by hand", "no_place_for_pods", "StatefulSet", NOWHERE, ON_DELETE),
+    ("a Job that names its node", "names_its_node", "Job", {"nodeName": "n0"}, {}),
+    ("a Job", "underutilized", "Job", {}, {}),
 )
 def test_a_node_goes_only_if_the_next_pod_of_each_of_its_own_has_a_place_elsewhere(
     expected: str, kind: str, template: Json, spec: Json, tmp_path: Path

@@ -17,6 +17,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, policy, resources
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +53,12 @@ POD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("expected", "word"),
-    [
-        pytest.param(NODE, "0007", id="a node"),
-        pytest.param(POD, "shop/db-7", id="a pod"),
-        pytest.param(POD, "logs-003", id="a pod that goes with its node"),
-        pytest.param({"kind", "name", "keeps_alone", "pods"}, "shop/StatefulSet/db-5d4f8b", id="a workload"),
-    ],
+@cases(
+    "expected, word",
+    ("a node", NODE, "0007"),
+    ("a pod", POD, "shop/db-7"),
+    ("a pod that goes with its node", POD, "logs-003"),
+    ("a workload", {"kind", "name", "keeps_alone", "pods"}, "shop/StatefulSet/db-5d4f8b"),
 )
 def test_every_key_is_always_there(expected: set[str], word: str, dump: Path) -> None:
     found = _explained(dump, word)

@@ -12,6 +12,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, policy
 from tests.cli import dumps
 from tests.cli.running import ebb
+from tests.depth import cases
 
 
 @pytest.fixture(scope="module")
@@ -23,26 +24,21 @@ def _explain(dump: Path, *words: str) -> str:
     return ebb("explain", *words, "--dump", dump).output
 
 
-@pytest.mark.parametrize(
-    ("expected", "word"),
-    [
-        pytest.param("pdb_never_allows", "0007", id="of a node what its pods show"),
-        pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
-        pytest.param("All of them find a place", "0007", id="of a node whether its pods fit"),
-        pytest.param("shop/db allows 0 now, 2 of 2 healthy", "shop/db-7", id="of a pod its budget"),
-        pytest.param("workload     shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
-        pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
-        pytest.param("excluded by", "web-5d4f8b-0010", id="of a pod what excludes the others"),
-        pytest.param("gke-prod-default-pool-1a2b3c4d-0008 of default-pool", "web-5d4f8b-0010",
-                     id="of a pod which nodes are excluded"),
-        pytest.param("could take it now: all 12 of web-pool; ", "shop/web-5d4f8b-0000",
-                     id="of a pod which nodes could take it"),
-        pytest.param("The pod itself may be moved.", "web-5d4f8b-0010", id="of a pod that nothing keeps"),
-        pytest.param("goes with its node", "logs-003", id="of a DaemonSet's pod that it goes with its node"),
-        pytest.param("it alone keeps 2 nodes of $215 a month", "shop/StatefulSet/db-5d4f8b",
-                     id="of a workload what it keeps"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, word",
+    ("of a node what its pods show", "pdb_never_allows", "0007"),
+    ("of a node its pods", "shop/db-7 ", "0007"),
+    ("of a node whether its pods fit", "All of them find a place", "0007"),
+    ("of a pod its budget", "shop/db allows 0 now, 2 of 2 healthy", "shop/db-7"),
+    ("of a pod its controller", "workload     shop/StatefulSet/db-5d4f8b", "shop/db-7"),
+    ("of a pod how many nodes could take it", "other nodes", "shop/db-7"),
+    ("of a pod what excludes the others", "excluded by", "web-5d4f8b-0010"),
+    ("of a pod which nodes are excluded", "gke-prod-default-pool-1a2b3c4d-0008 of default-pool", "web-5d4f8b-0010"),
+    ("of a pod which nodes could take it", "could take it now: all 12 of web-pool; ", "shop/web-5d4f8b-0000"),
+    ("of a pod that nothing keeps", "The pod itself may be moved.", "web-5d4f8b-0010"),
+    ("of a DaemonSet's pod that it goes with its node", "goes with its node", "logs-003"),
+    ("of a workload what it keeps", "it alone keeps 2 nodes of $215 a month", "shop/StatefulSet/db-5d4f8b"),
+)
 def test_it_shows(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
 
@@ -64,17 +60,12 @@ def test_where_capacity_is_committed_what_a_workload_keeps_is_marked_as_list_pri
     assert "2 nodes of $215 a month at list prices" in shown
 
 
-@pytest.mark.parametrize(
-    ("expected", "amount"),
-    [
-        pytest.param(
-            "14 nodes (covered_by_commitment: saves nothing before 2027-05-01)",
-            "{vcpu: 80, gib: 320, until: 2027-05-01}",
-            id="all that stays is paid for",
-        ),
-        pytest.param("", "{vcpu: 8, gib: 32}", id="each node costs something"),
-    ],
-)
+@cases(
+    "expected, amount",
+    ("all that stays is paid for", "14 nodes (covered_by_commitment: saves nothing before 2027-05-01)",
+     "{vcpu: 80, gib: 320, until: 2027-05-01}"),
+    ("each node costs something", "", "{vcpu: 8, gib: 32}"),
+)  # fmt: skip
 def test_why_not_counts_the_nodes_that_commitments_keep(expected: str, amount: str, dump: Path, tmp_path: Path) -> None:
     shown = ebb("why-not", "--dump", dump, "--policy", _committed(tmp_path, amount), "--top", "1").stdout
     assert expected in shown
@@ -95,17 +86,15 @@ def test_several_words_are_several_pages_before_one_set_of_notes(dump: Path) -> 
     assert shown.count("\nWhat keeps") == 2
 
 
-@pytest.mark.parametrize(
-    ("expected", "word"),
-    [
-        pytest.param("no node 'nope', nor pod nor workload, among the 24 nodes", "nope", id="nothing"),
-        pytest.param("did you mean shop/web-5d4f8b-0013?", "shop/wb-5d4f8b-0013", id="nothing, with what is like it"),
-        pytest.param("did you mean pool/web-pool?", "web-pol", id="nothing, with a pool that is like it"),
-        pytest.param("did you mean pdb/shop/db?", "pdb/shop/dbs", id="nothing, with a PDB that is like it"),
-        pytest.param("ebb plan --pool web-pool", "pool/web-pool", id="a pool"),
-        pytest.param("PodDisruptionBudget", "shop/db", id="a PDB"),
-        pytest.param("may mean gke-prod-default-pool-1a2b3c4d-0000, ", "0", id="several nodes"),
-    ],
+@cases(
+    "expected, word",
+    ("nothing", "no node 'nope', nor pod nor workload, among the 24 nodes", "nope"),
+    ("nothing, with what is like it", "did you mean shop/web-5d4f8b-0013?", "shop/wb-5d4f8b-0013"),
+    ("nothing, with a pool that is like it", "did you mean pool/web-pool?", "web-pol"),
+    ("nothing, with a PDB that is like it", "did you mean pdb/shop/db?", "pdb/shop/dbs"),
+    ("a pool", "ebb plan --pool web-pool", "pool/web-pool"),
+    ("a PDB", "PodDisruptionBudget", "shop/db"),
+    ("several nodes", "may mean gke-prod-default-pool-1a2b3c4d-0000, ", "0"),
 )
 def test_a_word_that_is_no_one_thing_is_a_mistake(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
@@ -117,13 +106,11 @@ def test_a_dump_may_stand_among_the_names(words: tuple[str, ...], dump: Path) ->
     assert (shown.exit_code, shown.stdout) == (0, _explain(dump, "0007"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "words"),
-    [
-        pytest.param("nowhere.json does not exist", ("0007", "nowhere.json"), id="a file that is not there"),
-        pytest.param("write ebb explain NODE cluster.json", ("cluster.json",), id="no name"),
-        pytest.param("no node", ("n" * 300, "--dump", "DUMP"), id="a name longer than that of a file"),
-    ],
+@cases(
+    "expected, words",
+    ("a file that is not there", "nowhere.json does not exist", ("0007", "nowhere.json")),
+    ("no name", "write ebb explain NODE cluster.json", ("cluster.json",)),
+    ("a name longer than that of a file", "no node", ("n" * 300, "--dump", "DUMP")),
 )
 def test_a_file_in_place_of_a_name_is_a_mistake_in_one_sentence(
     expected: str, words: tuple[str, ...], dump: Path
@@ -168,19 +155,16 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(dump: Path, tm
     assert "its template adds" not in plain
 
 
-@pytest.mark.parametrize(
-    ("expected", "on_pod", "in_template"),
-    [
-        pytest.param("-5, written by Ebb (steerScaleIn)", {names.DELETION_COST: "-5", names.STEERED: "-5"}, {},
-                     id="Ebb's"),
-        pytest.param("-5, from its pod template, which carries Ebb's mark (ebb.internal/steered)",
-                     {names.DELETION_COST: "-5", names.STEERED: "-5"}, {names.STEERED: "-5"},
-                     id="its template's, into which a pod of Ebb's was copied"),
-        pytest.param("-5, written by Ebb (steerScaleIn)", {names.DELETION_COST: "-5", names.STEERED: "-5"},
-                     {names.STEERED: "-7"}, id="Ebb's, next to another mark in the template"),
-        pytest.param("7, which somebody wrote over Ebb's -5", {names.DELETION_COST: "7", names.STEERED: "-5"}, {},
-                     id="somebody else's, written later"),
-    ],
+@cases(
+    "expected, on_pod, in_template",
+    ("Ebb's", "-5, written by Ebb (steerScaleIn)", {names.DELETION_COST: "-5", names.STEERED: "-5"}, {}),
+    ("its template's, into which a pod of Ebb's was copied",
+     "-5, from its pod template, which carries Ebb's mark (ebb.internal/steered)",
+     {names.DELETION_COST: "-5", names.STEERED: "-5"}, {names.STEERED: "-5"}),
+    ("Ebb's, next to another mark in the template", "-5, written by Ebb (steerScaleIn)",
+     {names.DELETION_COST: "-5", names.STEERED: "-5"}, {names.STEERED: "-7"}),
+    ("somebody else's, written later", "7, which somebody wrote over Ebb's -5",
+     {names.DELETION_COST: "7", names.STEERED: "-5"}, {}),
 )  # fmt: skip
 def test_a_pod_shows_whose_its_deletion_cost_is(
     expected: str, on_pod: dict[str, str], in_template: dict[str, str], tmp_path: Path
@@ -208,28 +192,26 @@ def _situation() -> Situation:
     return Situation(picture, ClusterState(), policy())
 
 
-@pytest.mark.parametrize(
-    ("expected", "word"),
-    [
-        pytest.param(["gke-a-x7"], "gke-a-x7", id="a node"),
-        pytest.param(["gke-a-x7"], "x7", id="a node's end, although a static pod ends with it"),
-        pytest.param(["shop/cart-0"], "shop/cart-0", id="a pod with its namespace"),
-        pytest.param(["shop/cart-0", "test/cart-0"], "cart-0", id="a pod's name in two namespaces"),
-        pytest.param(["shop/Deployment/cart"], "shop/cart", id="a workload with its namespace"),
-        pytest.param(["test/StatefulSet/cart"], "statefulset/cart", id="a workload with its kind"),
-        pytest.param(["shop/Deployment/cart", "test/StatefulSet/cart"], "cart", id="a workload's name"),
-        pytest.param(["shop/shell"], "shop/shell", id="a pod called as its workload"),
-        pytest.param(["shop/shell", "shop/StatefulSet/shell"], "shell", id="both, by the name alone"),
-        pytest.param(["gke-a-x7"], "node/gke-a-x7", id="a node, as for kubectl"),
-        pytest.param(["gke-a-x7"], "nodes/x7", id="a node's end, in the plural"),
-        pytest.param(["shop/shell"], "pod/shell", id="a pod, as for kubectl"),
-        pytest.param(["test/cart-0"], "po/test/cart-0", id="a pod with its namespace, as short"),
-        pytest.param(["shop/Deployment/cart"], "deployments/cart", id="a Deployment, in the plural"),
-        pytest.param(["shop/StatefulSet/shell"], "sts/shell", id="a StatefulSet, as short"),
-        pytest.param([], "deploy/shell", id="another kind"),
-        pytest.param([], "nothing", id="nothing"),
-        pytest.param([], "waits", id="a pod on no node"),
-    ],
+@cases(
+    "expected, word",
+    ("a node", ["gke-a-x7"], "gke-a-x7"),
+    ("a node's end, although a static pod ends with it", ["gke-a-x7"], "x7"),
+    ("a pod with its namespace", ["shop/cart-0"], "shop/cart-0"),
+    ("a pod's name in two namespaces", ["shop/cart-0", "test/cart-0"], "cart-0"),
+    ("a workload with its namespace", ["shop/Deployment/cart"], "shop/cart"),
+    ("a workload with its kind", ["test/StatefulSet/cart"], "statefulset/cart"),
+    ("a workload's name", ["shop/Deployment/cart", "test/StatefulSet/cart"], "cart"),
+    ("a pod called as its workload", ["shop/shell"], "shop/shell"),
+    ("both, by the name alone", ["shop/shell", "shop/StatefulSet/shell"], "shell"),
+    ("a node, as for kubectl", ["gke-a-x7"], "node/gke-a-x7"),
+    ("a node's end, in the plural", ["gke-a-x7"], "nodes/x7"),
+    ("a pod, as for kubectl", ["shop/shell"], "pod/shell"),
+    ("a pod with its namespace, as short", ["test/cart-0"], "po/test/cart-0"),
+    ("a Deployment, in the plural", ["shop/Deployment/cart"], "deployments/cart"),
+    ("a StatefulSet, as short", ["shop/StatefulSet/shell"], "sts/shell"),
+    ("another kind", [], "deploy/shell"),
+    ("nothing", [], "nothing"),
+    ("a pod on no node", [], "waits"),
 )
 def test_a_word_means(expected: list[str], word: str) -> None:
     assert [match_.name for match_ in find_matches(_situation(), word)] == expected

@@ -27,6 +27,7 @@ from tests.cli import dumps
 from tests.cli.explain.explained import explanation, place, show_node
 from tests.cli.plan.plans import busy, decision, of_every_kind, plan
 from tests.cli.running import ebb, on_terminal
+from tests.depth import cases
 
 
 def _shown(name: str, given: Plan | None = None, width: int = 160, **known: Any) -> str:
@@ -39,24 +40,20 @@ def test_a_node_that_is_kept_is_promised_no_time() -> None:
     assert "removable at" not in _shown("n1", plan(busy("n1", removable_at=NOW, marked_since=NOW)))
 
 
-@pytest.mark.parametrize(
-    ("expected", "closed"),
-    [
-        pytest.param('(a, "0 12 * * *") until 2026-03-04 22:00:00 UTC',
-                     Closed(Blocker(Unremovable.OUTSIDE_WINDOWS, "a"), '"0 12 * * *"', NOW), id="a window"),
-        pytest.param("(a)\n", Closed(Blocker(Unremovable.BUDGET, "a")), id="a full budget, for nobody knows how long"),
-    ],
+@cases(
+    "expected, closed",
+    ("a window", '(a, "0 12 * * *") until 2026-03-04 22:00:00 UTC',
+     Closed(Blocker(Unremovable.OUTSIDE_WINDOWS, "a"), '"0 12 * * *"', NOW)),
+    ("a full budget, for nobody knows how long", "(a)\n", Closed(Blocker(Unremovable.BUDGET, "a"))),
 )  # fmt: skip
 def test_a_closed_gate_is_shown_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:
     assert expected in _shown("0002", closed=(closed,))
 
 
-@pytest.mark.parametrize(
-    ("expected", "which"),
-    [
-        pytest.param(1, "", id="nothing but what keeps the node"),
-        pytest.param(2, "10% always", id="which line of the policy closes it"),
-    ],
+@cases(
+    "expected, which",
+    ("nothing but what keeps the node", 1, ""),
+    ("which line of the policy closes it", 2, "10% always"),
 )
 def test_a_closed_gate_is_shown_again_only_with_more_of_it(expected: int, which: str) -> None:
     full = Blocker(Unremovable.BUDGET, "a")
@@ -67,20 +64,18 @@ def test_a_closed_gate_is_shown_again_only_with_more_of_it(expected: int, which:
 SHUT_OUT = NodeChoice(8, 0, (Excluded(Exclusion.ROOM, "cpu", 3, 1), Excluded(Exclusion.ANTI_AFFINITY, "", 7, 5)))
 
 
-@pytest.mark.parametrize(
-    ("expected", "known"),
-    [
-        pytest.param("shop/web-0  n7       n8          local_storage",
-                     {"pods": (place("shop/web-0", "n7", "n8", PodBlock.LOCAL_STORAGE),)}, id="where it would land"),
-        pytest.param("shop/web-0  nowhere  -", {"pods": (place("shop/web-0"),)}, id="that it has no place"),
-        pytest.param("Some may find no place, depending on the scheduler's order: shop/web-0: why",
-                     {"pods": (place("shop/web-0"),), "refusal": "shop/web-0: why"}, id="why not all fit"),
-        pytest.param("shop/web-0 has no place: anti_affinity excludes 7 of 8 other nodes.",
-                     {"pods": (place("shop/web-0", choice=SHUT_OUT),), "refusal": "why"}, id="what excludes most"),
-        pytest.param("No pod would have to move; 2 pods of DaemonSets", {"staying": 2}, id="what goes with the node"),
-        pytest.param("without a request: 1 of 2 pods request no CPU",
-                     {"pods": (place("shop/a"), place("shop/b", cpu=0))}, id="what their requests leave out"),
-    ],
+@cases(
+    "expected, known",
+    ("where it would land", "shop/web-0  n7       n8          local_storage",
+     {"pods": (place("shop/web-0", "n7", "n8", PodBlock.LOCAL_STORAGE),)}),
+    ("that it has no place", "shop/web-0  nowhere  -", {"pods": (place("shop/web-0"),)}),
+    ("why not all fit", "Some may find no place, depending on the scheduler's order: shop/web-0: why",
+     {"pods": (place("shop/web-0"),), "refusal": "shop/web-0: why"}),
+    ("what excludes most", "shop/web-0 has no place: anti_affinity excludes 7 of 8 other nodes.",
+     {"pods": (place("shop/web-0", choice=SHUT_OUT),), "refusal": "why"}),
+    ("what goes with the node", "No pod would have to move; 2 pods of DaemonSets", {"staying": 2}),
+    ("what their requests leave out", "without a request: 1 of 2 pods request no CPU",
+     {"pods": (place("shop/a"), place("shop/b", cpu=0))}),
 )  # fmt: skip
 def test_of_its_pods_it_shows(expected: str, known: dict[str, Any]) -> None:
     assert expected in _shown("0004", **known)
@@ -95,22 +90,14 @@ def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(
     assert ("…0001" in shown) == (width < 200)
 
 
-@pytest.mark.parametrize(
-    ("expected", "worth"),
-    [
-        pytest.param(
-            "$0 a month if it alone goes, $73 from 2027-05-01: the rest of its price is committed (n2)",
-            NodeWorth(0, ("n2",), datetime(2027, 5, 1, tzinfo=UTC), 100_000),
-            id="nothing before the end of the commitment",
-        ),
-        pytest.param(
-            "$36 a month if it alone goes: the rest of its price is committed (n2)",
-            NodeWorth(50_000, ("n2",)),
-            id="half",
-        ),
-        pytest.param("$73 a month if it alone goes", NodeWorth(100_000), id="its price"),
-    ],
-)
+@cases(
+    "expected, worth",
+    ("nothing before the end of the commitment",
+     "$0 a month if it alone goes, $73 from 2027-05-01: the rest of its price is committed (n2)",
+     NodeWorth(0, ("n2",), datetime(2027, 5, 1, tzinfo=UTC), 100_000)),
+    ("half", "$36 a month if it alone goes: the rest of its price is committed (n2)", NodeWorth(50_000, ("n2",))),
+    ("its price", "$73 a month if it alone goes", NodeWorth(100_000)),
+)  # fmt: skip
 def test_where_capacity_is_committed_a_node_has_a_worth_besides_its_price(expected: str, worth: NodeWorth) -> None:
     facts = facts_with(worth)
 
@@ -134,15 +121,13 @@ DB = tuple(f"gke-c-db-8d9c-{at:04}" for at in range(2))
 POOLS = {**dict.fromkeys(WEB, "web"), **dict.fromkeys(DB, "db"), "bare": ""}
 
 
-@pytest.mark.parametrize(
-    ("expected", "names"),
-    [
-        pytest.param("all 6 of web", WEB, id="a whole pool"),
-        pytest.param("…0000, …0001, …0002 and 2 more of web", WEB[:5], id="the first of many"),
-        pytest.param("…0003 of web", WEB[3:4], id="one"),
-        pytest.param("all 6 of web; …0001 of db", (*WEB, DB[1]), id="several pools, the most first"),
-        pytest.param("bare of no pool", ("bare",), id="a node without a pool"),
-    ],
+@cases(
+    "expected, names",
+    ("a whole pool", "all 6 of web", WEB),
+    ("the first of many", "…0000, …0001, …0002 and 2 more of web", WEB[:5]),
+    ("one", "…0003 of web", WEB[3:4]),
+    ("several pools, the most first", "all 6 of web; …0001 of db", (*WEB, DB[1])),
+    ("a node without a pool", "bare of no pool", ("bare",)),
 )
 def test_nodes_are_named(expected: str, names: tuple[str, ...]) -> None:
     assert NodeNamer(POOLS, cut=True).text(names) == expected
@@ -173,13 +158,11 @@ def printed(width: int, *, terminal: bool = True) -> str:
     return "\n".join(on_terminal(lambda console: draw(console, table), width, terminal=terminal))
 
 
-@pytest.mark.parametrize(
-    ("expected", "width"),
-    [
-        pytest.param(f"shop/web-5d4f8b9c77-x2x4z  {WEB_NODE}  {DB_NODE}", 200, id="whole names where there is room"),
-        pytest.param("web-pool …0001  db-pool …0002  pdb_exhausted", 100, id="their pool in its place"),
-        pytest.param("…0001", 30, id="so too where nothing is short enough"),
-    ],
+@cases(
+    "expected, width",
+    ("whole names where there is room", f"shop/web-5d4f8b9c77-x2x4z  {WEB_NODE}  {DB_NODE}", 200),
+    ("their pool in its place", "web-pool …0001  db-pool …0002  pdb_exhausted", 100),
+    ("so too where nothing is short enough", "…0001", 30),
 )
 def test_names_are_as_long_as_there_is_room_for(expected: str, width: int) -> None:
     assert expected in printed(width)
@@ -204,21 +187,19 @@ def _page(*words: str, name: str = "web-0") -> str:
     return write_markdown(partial(source.pages, found), view.notes)
 
 
-@pytest.mark.parametrize(
-    ("expected", "word"),
-    [
-        pytest.param("# <code>n1</code>\n\n- pool: ", "n1", id="a node"),
-        pytest.param("1. <code>pdb_exhausted</code>\n   - default/web-0 ", "n1", id="what keeps it, with its object"),
-        pytest.param("| <code>paused</code> |", "n1", id="what is closed"),
-        pytest.param("| <code>default/web-0</code> | <code>n", "n1", id="where its pods would land"),
-        pytest.param("# <code>default/web-0</code>\n\n- node: n1", "default/web-0", id="a pod"),
-        pytest.param("What keeps the pod where it is:\n\n1. <code>pdb", "default/web-0", id="what keeps the pod"),
-        pytest.param("Of 2 other nodes 1 could take it now: n2 of a.", "default/web-0", id="which nodes could take it"),
-        pytest.param("| 1 | 1 | <code>room", "default/web-0", id="which rule excludes how many"),
-        pytest.param("It keeps no node: it is a DaemonSet", "default/log-x1", id="a pod that goes with its node"),
-        pytest.param("1 pod on 1 node; ", "default/ReplicaSet/web", id="a workload"),
-        pytest.param("What keeps its pods:\n\n1. ", "default/ReplicaSet/web", id="what keeps its pods"),
-    ],
+@cases(
+    "expected, word",
+    ("a node", "# <code>n1</code>\n\n- pool: ", "n1"),
+    ("what keeps it, with its object", "1. <code>pdb_exhausted</code>\n   - default/web-0 ", "n1"),
+    ("what is closed", "| <code>paused</code> |", "n1"),
+    ("where its pods would land", "| <code>default/web-0</code> | <code>n", "n1"),
+    ("a pod", "# <code>default/web-0</code>\n\n- node: n1", "default/web-0"),
+    ("what keeps the pod", "What keeps the pod where it is:\n\n1. <code>pdb", "default/web-0"),
+    ("which nodes could take it", "Of 2 other nodes 1 could take it now: n2 of a.", "default/web-0"),
+    ("which rule excludes how many", "| 1 | 1 | <code>room", "default/web-0"),
+    ("a pod that goes with its node", "It keeps no node: it is a DaemonSet", "default/log-x1"),
+    ("a workload", "1 pod on 1 node; ", "default/ReplicaSet/web"),
+    ("what keeps its pods", "What keeps its pods:\n\n1. ", "default/ReplicaSet/web"),
 )
 def test_the_page_shows(expected: str, word: str) -> None:
     assert expected in _page(word)

@@ -20,6 +20,7 @@ from shared.adapters.process import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
 from tests.cli.running import read_json
+from tests.depth import cases
 
 HOUR = timedelta(hours=1)
 
@@ -130,14 +131,12 @@ def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict
         assert money == sorted(money, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("expected", "sort"),
-    [
-        pytest.param(["prod", "stage", "bad.json"], FleetSort.SAVED, id="what is saved"),
-        pytest.param(["prod", "stage", "bad.json"], FleetSort.COST, id="what it costs"),
-        pytest.param(["bad.json", "prod", "stage"], FleetSort.NAME, id="names"),
-        pytest.param(["bad.json", "prod", "stage"], FleetSort.STATE, id="what is wrong"),
-    ],
+@cases(
+    "expected, sort",
+    ("what is saved", ["prod", "stage", "bad.json"], FleetSort.SAVED),
+    ("what it costs", ["prod", "stage", "bad.json"], FleetSort.COST),
+    ("names", ["bad.json", "prod", "stage"], FleetSort.NAME),
+    ("what is wrong", ["bad.json", "prod", "stage"], FleetSort.STATE),
 )
 def test_rows_are_sorted_by(expected: list[str], sort: FleetSort, results: tuple[SourceResult, ...]) -> None:
     view = view_of(results, (), sort)
@@ -206,14 +205,12 @@ def test_installations_are_shown_by_state_and_policy_alone(home: Path) -> None:
     assert home.exists()
 
 
-@pytest.mark.parametrize(
+@cases(
     "sentence",
-    [
-        pytest.param("Paused: release week", id="why it is paused"),
-        pytest.param("15m", id="no pass for long"),
-        pytest.param("No drain starts in web until", id="an open breaker"),
-        pytest.param("1 node is left alone after failed drains", id="back-offs"),
-    ],
+    ("why it is paused", "Paused: release week"),
+    ("no pass for long", "15m"),
+    ("an open breaker", "No drain starts in web until"),
+    ("back-offs", "1 node is left alone after failed drains"),
 )
 @pytest.mark.usefixtures("home")
 def test_what_is_wrong_stands_below_its_row(sentence: str) -> None:
@@ -249,17 +246,15 @@ def test_a_dump_finds_its_installation_and_is_planned_under_its_policy(home: Pat
     assert "pool_disabled" in {hold["reason"] for hold in one["holds"]}
 
 
-@pytest.mark.parametrize(
-    ("expected", "args"),
-    [
-        pytest.param("Which clusters?", (), id="nothing"),
-        pytest.param("stdin holds one cluster", ("--dump", "-"), id="stdin"),
-        pytest.param("does not exist", ("--dump", "gone"), id="a folder that is not there"),
-        pytest.param("holds no .json", ("--dump", "EMPTY"), id="a folder without dumps"),
-        pytest.param("--state-only: it is of installations", ("--dump", "EMPTY", "--state-only"), id="state of dumps"),
-        pytest.param("no file", ("--cluster", "gone"), id="an installation that is not there"),
-        pytest.param("there is no profile yet", ("--installations",), id="no installation at all"),
-    ],
+@cases(
+    "expected, args",
+    ("nothing", "Which clusters?", ()),
+    ("stdin", "stdin holds one cluster", ("--dump", "-")),
+    ("a folder that is not there", "does not exist", ("--dump", "gone")),
+    ("a folder without dumps", "holds no .json", ("--dump", "EMPTY")),
+    ("state of dumps", "--state-only: it is of installations", ("--dump", "EMPTY", "--state-only")),
+    ("an installation that is not there", "no file", ("--cluster", "gone")),
+    ("no installation at all", "there is no profile yet", ("--installations",)),
 )
 def test_what_was_typed_wrong_is_refused(
     expected: str, args: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -310,12 +305,10 @@ def have_a_fault(source: ClusterSource) -> SourceResult:
 
 
 @pytest.mark.workers
-@pytest.mark.parametrize(
-    ("expected", "read"),
-    [
-        pytest.param(ENDED, end_process, id="its process is ended"),
-        pytest.param("It could not be planned (KeyError: 'bad')", have_a_fault, id="a fault of ours"),
-    ],
+@cases(
+    "expected, read",
+    ("its process is ended", ENDED, end_process),
+    ("a fault of ours", "It could not be planned (KeyError: 'bad')", have_a_fault),
 )
 def test_all_others_are_read(expected: str, read: Read) -> None:
     results = {

@@ -16,6 +16,7 @@ from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from tests.builders import cluster, node
 from tests.cli.fleet.fleets import dump, ebb
+from tests.depth import cases
 
 HERE = "europe-west4"
 BOTH = ("alpha", "beta")
@@ -25,20 +26,14 @@ def use(region: str = HERE, clusters: tuple[str, ...] = BOTH, **used: int) -> Sh
     return SharedUse(region, clusters, {"": sum(used.values()), **used})
 
 
-@pytest.mark.parametrize(
-    ("expected", "uses"),
-    [
-        pytest.param({"a": (1, 4), "b": (3, 4)}, {"a": use(n2=10), "b": use(n2=30)}, id="by use"),
-        pytest.param({"a": (1, 2), "b": (1, 2)}, {"a": use(n2=0), "b": use(n2=0)}, id="what nobody uses evenly"),
-        pytest.param(
-            {"a": (1, 1), "b": (0, 1)}, {"a": use(n2=10), "b": use(e2=30)}, id="all to the only one that uses it"
-        ),
-        pytest.param({}, {"a": use(n2=10)}, id="the others are not read"),
-        pytest.param({}, {"a": use(n2=10), "b": use("us-east1", n2=30)}, id="another region has other commitments"),
-        pytest.param(
-            {}, {"a": use(n2=10), "b": use(clusters=("beta", "gamma"), n2=30)}, id="another group of clusters"
-        ),
-    ],
+@cases(
+    "expected, uses",
+    ("by use", {"a": (1, 4), "b": (3, 4)}, {"a": use(n2=10), "b": use(n2=30)}),
+    ("what nobody uses evenly", {"a": (1, 2), "b": (1, 2)}, {"a": use(n2=0), "b": use(n2=0)}),
+    ("all to the only one that uses it", {"a": (1, 1), "b": (0, 1)}, {"a": use(n2=10), "b": use(e2=30)}),
+    ("the others are not read", {}, {"a": use(n2=10)}),
+    ("another region has other commitments", {}, {"a": use(n2=10), "b": use("us-east1", n2=30)}),
+    ("another group of clusters", {}, {"a": use(n2=10), "b": use(clusters=("beta", "gamma"), n2=30)}),
 )
 def test_a_share_is_that_of_the_use(expected: dict[str, tuple[int, int]], uses: dict[str, SharedUse]) -> None:
     assert {name: commitment["n2"] for name, commitment in share_commitments(uses).items()} == {
@@ -59,15 +54,11 @@ def test_a_part_is_of_families_money_and_what_is_used_elsewhere() -> None:
     assert part.elsewhere == {"n2": Capacity(Fraction(2))}
 
 
-@pytest.mark.parametrize(
-    ("known", "commitments"),
-    [
-        pytest.param(
-            True, Commitments((Commitment("e2", Capacity()),), shared_by=("c", "d")), id="named by its policy"
-        ),
-        pytest.param(False, Commitments((Commitment("e2", Capacity()),), shared_by=("d",)), id="not named"),
-        pytest.param(False, Commitments(shared_by=("c", "d")), id="nothing is committed"),
-    ],
+@cases(
+    "known, commitments",
+    ("named by its policy", True, Commitments((Commitment("e2", Capacity()),), shared_by=("c", "d"))),
+    ("not named", False, Commitments((Commitment("e2", Capacity()),), shared_by=("d",))),
+    ("nothing is committed", False, Commitments(shared_by=("c", "d"))),
 )
 def test_a_cluster_shares_where_its_policy_names_it(known: bool, commitments: Commitments) -> None:
     snapshot = cluster([node("n1"), node("n2", labels={SPOT_LABELS[0]: "true"})])

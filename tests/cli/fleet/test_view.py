@@ -16,6 +16,7 @@ from functions.cli.plan import view as plan_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from tests.cli.fleet.fleets import asked, cut_off, dump, installation, planned
 from tests.cli.plan.plans import busy, plan
+from tests.depth import cases
 from tests.pages import DOCS, rows
 
 TOLD: Final = {
@@ -58,14 +59,12 @@ def row(policy: str) -> FleetRow:
     return FleetRow("c", "c", PlannedCluster(view, None, ClusterSigns.of((), (), ()), bool(policy)))
 
 
-@pytest.mark.parametrize(
-    ("expected", "policies"),
-    [
-        pytest.param(POLICY, ["a", "a"], id="one policy"),
-        pytest.param(DEFAULTS, ["", ""], id="none"),
-        pytest.param(THEIR_POLICIES, ["a", "b"], id="two"),
-        pytest.param(THEIR_POLICIES, ["a", ""], id="one, and none"),
-    ],
+@cases(
+    "expected, policies",
+    ("one policy", POLICY, ["a", "a"]),
+    ("none", DEFAULTS, ["", ""]),
+    ("two", THEIR_POLICIES, ["a", "b"]),
+    ("one, and none", THEIR_POLICIES, ["a", ""]),
 )
 def test_the_sum_of_a_fleet_rests_on(expected: str, policies: list[str]) -> None:
     assert name_of_settings(map(row, policies)) == expected

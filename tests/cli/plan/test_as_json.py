@@ -7,7 +7,6 @@ from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
@@ -33,6 +32,7 @@ from tests.cli.plan.plans import (
     some_scenarios,
     waiting,
 )
+from tests.depth import cases
 
 GOLDEN = Path(__file__).with_name("plan.golden.json")
 POTENTIAL = Potential(("gke-c-a-1f2e-0001",), DOLLAR // 3, (Move("shop/web-0", "gke-c-a-1f2e-0002"),))
@@ -81,16 +81,14 @@ def test_without_scenarios_it_is_not_known_what_of_the_commitments_is_used_in_st
     assert shown["later"] == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "key"),
-    [
-        pytest.param(0.1235, "saving_per_hour", id="an hour's money has four decimals"),
-        pytest.param(90.1229, "saving_per_month", id="a month is 730 exact hours, rounded once"),
-        pytest.param(2, "marked", id="a mark that waits counts as marked"),
-        pytest.param(1, "removable", id="only a mark of age counts as removable"),
-        pytest.param(1, "orders", id="an order in dry run counts"),
-        pytest.param(3, "pending_pods", id="pods without a node"),
-    ],
+@cases(
+    "expected, key",
+    ("an hour's money has four decimals", 0.1235, "saving_per_hour"),
+    ("a month is 730 exact hours, rounded once", 90.1229, "saving_per_month"),
+    ("a mark that waits counts as marked", 2, "marked"),
+    ("only a mark of age counts as removable", 1, "removable"),
+    ("an order in dry run counts", 1, "orders"),
+    ("pods without a node", 3, "pending_pods"),
 )
 def test_totals_count(expected: float, key: str) -> None:
     given = plan(ordered("n1"), waiting("n2"), orders=[order("n1", saving=123_456)], pending=3)

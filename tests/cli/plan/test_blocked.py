@@ -21,6 +21,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pod, pod_class, policy
 from tests.cli import dumps
 from tests.cli.running import read_json, run_ebb
+from tests.depth import cases
 
 
 def blocked(*things: Any, by: str = NAMESPACE, enabled: bool = True, rules: Policy | None = None) -> BlockedBy:
@@ -51,14 +52,12 @@ def test_a_node_that_two_namespaces_keep_counts_with_one_and_is_named_by_the_oth
     )
 
 
-@pytest.mark.parametrize(
-    ("owner", "by"),
-    [
-        pytest.param("shop", NAMESPACE, id="a namespace"),
-        pytest.param("shop/ReplicaSet/r", WORKLOAD, id="a workload"),
-        pytest.param("cart", "team", id="a label"),
-        pytest.param(NOBODY, "squad", id="a label that the pod does not have"),
-    ],
+@cases(
+    "owner, by",
+    ("a namespace", "shop", NAMESPACE),
+    ("a workload", "shop/ReplicaSet/r", WORKLOAD),
+    ("a label", "cart", "team"),
+    ("a label that the pod does not have", NOBODY, "squad"),
 )
 def test_an_owner_is_what_was_asked_for(owner: str, by: str) -> None:
     found = rows(blocked(held("a", "n1", "shop", team="cart"), by=by))

@@ -16,6 +16,7 @@ from functions.cli.plan.view import view_of, with_scenarios
 from tests.builders import NOW
 from tests.cli.plan.plans import DOLLAR, ENDS, billed, of_every_kind, some_committed, some_scenarios
 from tests.cli.running import on_terminal
+from tests.depth import cases
 
 ADDS = billed(at_rest=30)
 """By the bill Ebb adds as much as by list prices: one node, $73 a month."""
@@ -31,13 +32,11 @@ def _with(committed: Committed) -> Any:
     return replace(view_of(of_every_kind()), committed=committed)
 
 
-@pytest.mark.parametrize(
-    ("expected", "at_rest"),
-    [
-        pytest.param((0, 73), 40, id="all that goes is committed: nothing, whatever the list price"),
-        pytest.param((73, 73), 30, id="nothing of it is: the list price"),
-        pytest.param((146, 73), 20, id="the autoscaler alone leaves what is not committed: more"),
-    ],
+@cases(
+    "expected, at_rest",
+    ("all that goes is committed: nothing, whatever the list price", (0, 73), 40),
+    ("nothing of it is: the list price", (73, 73), 30),
+    ("the autoscaler alone leaves what is not committed: more", (146, 73), 20),
 )
 def test_what_ebb_adds_counts_by_the_bill(expected: tuple[int, int], at_rest: int) -> None:
     money = ScenarioMoney(billed(at_rest=at_rest))
@@ -70,18 +69,14 @@ def test_a_narrow_terminal_has_no_column_for_the_year_rather_than_none_for_a_fig
     assert titles == ["", "nodes", "list", "bill", "saved", "per node"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "scenarios"),
-    [
-        pytest.param(
-            "Ebb adds $146 a month ($1,752 a year; $73 a month at list prices)", billed(at_rest=20), id="more"
-        ),
-        pytest.param("Ebb adds $73 a month ($876 a year) with", ADDS, id="both are equal: one figure"),
-        pytest.param("Ebb adds nothing ($73 a month at list prices)", billed(), id="nothing by the bill"),
-        pytest.param("Ebb adds $73 a month ($876 a year)", some_scenarios(), id="without commitments"),
-        pytest.param("Now 10 nodes for a bill of $438 a month", ADDS, id="what is paid now is called a bill"),
-        pytest.param("autoscaler alone 8 nodes for $292", ADDS, id="what each scenario costs is the bill"),
-    ],
+@cases(
+    "expected, scenarios",
+    ("more", "Ebb adds $146 a month ($1,752 a year; $73 a month at list prices)", billed(at_rest=20)),
+    ("both are equal: one figure", "Ebb adds $73 a month ($876 a year) with", ADDS),
+    ("nothing by the bill", "Ebb adds nothing ($73 a month at list prices)", billed()),
+    ("without commitments", "Ebb adds $73 a month ($876 a year)", some_scenarios()),
+    ("what is paid now is called a bill", "Now 10 nodes for a bill of $438 a month", ADDS),
+    ("what each scenario costs is the bill", "autoscaler alone 8 nodes for $292", ADDS),
 )
 def test_the_headline_has_the_bill_and_the_list_price(expected: str, scenarios: Scenarios) -> None:
     assert expected in headline(scenarios, "this policy", NOW)
@@ -106,21 +101,19 @@ def test_without_a_steady_state_what_is_idle_now_is_named() -> None:
     assert "$182 a month until 2027-05-01 (n2: 10 vCPU, 40 GiB)" in told
 
 
-@pytest.mark.parametrize(
-    ("dates", "later"),
-    [
-        pytest.param(["2027-05-01"], [LATER], id="more than now"),
-        pytest.param([], [LaterAddition(ENDS, ("n2",), 7, DOLLAR // 10, is_rest=True)], id="no more than now"),
-        pytest.param(
-            ["2027-05-01", "2027-08-09"],
-            [
-                LATER,
-                LaterAddition(ENDS + timedelta(days=50), ("e2",), 6, DOLLAR // 5, is_rest=True),
-                LaterAddition(ENDS + timedelta(days=100), ("e2",), 6, DOLLAR // 4, is_rest=True),
-            ],
-            id="each end from which on it adds more than before",
-        ),
-    ],
+@cases(
+    "dates, later",
+    ("more than now", ["2027-05-01"], [LATER]),
+    ("no more than now", [], [LaterAddition(ENDS, ("n2",), 7, DOLLAR // 10, is_rest=True)]),
+    (
+        "each end from which on it adds more than before",
+        ["2027-05-01", "2027-08-09"],
+        [
+            LATER,
+            LaterAddition(ENDS + timedelta(days=50), ("e2",), 6, DOLLAR // 5, is_rest=True),
+            LaterAddition(ENDS + timedelta(days=100), ("e2",), 6, DOLLAR // 4, is_rest=True),
+        ],
+    ),
 )
 def test_the_ends_from_which_on_ebb_adds_more(dates: list[str], later: list[LaterAddition]) -> None:
     _, *told = sentences(some_committed(later=tuple(later)), ADDS)

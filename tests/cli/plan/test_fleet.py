@@ -9,6 +9,7 @@ import yaml
 
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 
 def cluster(path: Path, name: str, nodes: int, uid: str) -> Path:
@@ -31,9 +32,7 @@ def plan(*args: str | Path) -> dict[str, Any]:
     return read_json("plan", *args)
 
 
-@pytest.mark.parametrize(
-    "typed", [pytest.param("repeated", id="--dump repeated"), pytest.param("folder", id="a folder")]
-)
+@cases("typed", ("--dump repeated", "repeated"), ("a folder", "folder"))
 def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Path, Path]) -> None:
     alone = [plan("--dump", path, "--potential") for path in two]
     named = ("--dump", two[0], "--dump", two[1]) if typed == "repeated" else ("--dump", two[0].parent)

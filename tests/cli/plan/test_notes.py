@@ -26,6 +26,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, pod_class, policy, taint
 from tests.cli import dumps
 from tests.cli.running import read_json, run_ebb
+from tests.depth import cases
 
 CLASSES = ComputeClasses({"reaper": AutoscalingPolicy(threshold=Fraction(0)), "plain": AutoscalingPolicy()})
 
@@ -38,24 +39,21 @@ def picture(*nodes: Node, profile: str = "BALANCED", **pools: NodePool) -> Snaps
     return cluster(nodes, profile=profile, compute_classes=CLASSES, pools=pools)
 
 
-@pytest.mark.parametrize(
-    ("expected", "snapshot"),
-    [
-        pytest.param([("only deletes empty nodes (",)], picture(of("a", "reaper"), of("b", "reaper")),
-                     id="it reaps everywhere"),
-        pytest.param([("only deletes empty nodes of pool a (",), ("nodes of pools b, c ", "50%", "competes")],
-                     picture(of("a", "reaper"), of("b", "plain"), of("c")), id="in one pool of three"),
-        pytest.param([("itself empties nodes that", "50%", "competes")], picture(of("a")), id="it competes everywhere"),
-        pytest.param([("itself empties nodes that", "85%", "leaves")],
-                     picture(of("a"), profile="OPTIMIZE_UTILIZATION"), id="it packs by itself"),
-        pytest.param([("itself empties nodes that", "50%", "competes")],
-                     picture(of("a", "reaper", "n1"), of("a", "plain", "n2")), id="a pool of two classes is one"),
-        pytest.param([("ComputeClass gone", "add computeclasses")], picture(of("b", "gone")), id="nothing is known"),
-        pytest.param([("only deletes empty nodes of pool a (",), ("of pool b is unknown",)],
-                     picture(of("a", "reaper"), of("b", "gone")), id="the other pool is reaped"),
-        pytest.param([("nodes of pool a ", "competes"), ("of pool b is unknown",)], picture(of("a"), of("b", "gone")),
-                     id="it competes in the other pool"),
-    ],
+@cases(
+    "expected, snapshot",
+    ("it reaps everywhere", [("only deletes empty nodes (",)], picture(of("a", "reaper"), of("b", "reaper"))),
+    ("in one pool of three", [("only deletes empty nodes of pool a (",), ("nodes of pools b, c ", "50%", "competes")],
+     picture(of("a", "reaper"), of("b", "plain"), of("c"))),
+    ("it competes everywhere", [("itself empties nodes that", "50%", "competes")], picture(of("a"))),
+    ("it packs by itself", [("itself empties nodes that", "85%", "leaves")],
+     picture(of("a"), profile="OPTIMIZE_UTILIZATION")),
+    ("a pool of two classes is one", [("itself empties nodes that", "50%", "competes")],
+     picture(of("a", "reaper", "n1"), of("a", "plain", "n2"))),
+    ("nothing is known", [("ComputeClass gone", "add computeclasses")], picture(of("b", "gone"))),
+    ("the other pool is reaped", [("only deletes empty nodes of pool a (",), ("of pool b is unknown",)],
+     picture(of("a", "reaper"), of("b", "gone"))),
+    ("it competes in the other pool", [("nodes of pool a ", "competes"), ("of pool b is unknown",)],
+     picture(of("a"), of("b", "gone"))),
 )  # fmt: skip
 def test_each_line_shows_what_the_autoscaler_does_next_to_ebb(
     expected: list[tuple[str, ...]], snapshot: Snapshot
@@ -64,14 +62,12 @@ def test_each_line_shows_what_the_autoscaler_does_next_to_ebb(
         assert [fact for fact in facts if fact not in line] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "snapshot",
-    [
-        pytest.param(picture(), id="an empty cluster"),
-        pytest.param(picture(of("", name="n")), id="no GKE: nodes of no pool"),
-        pytest.param(picture(of("a"), a=NodePool("a", autoscaled=False)), id="no autoscaler"),
-        pytest.param(picture(node("m", labels={MANAGED_NODE: "true"})), id="nodes that Google manages"),
-    ],
+    ("an empty cluster", picture()),
+    ("no GKE: nodes of no pool", picture(of("", name="n"))),
+    ("no autoscaler", picture(of("a"), a=NodePool("a", autoscaled=False))),
+    ("nodes that Google manages", picture(node("m", labels={MANAGED_NODE: "true"}))),
 )
 def test_nothing_is_shown_where_the_autoscaler_takes_nothing(snapshot: Snapshot) -> None:
     assert list(autoscaler_note(snapshot, in_dump=True)) == []
@@ -87,17 +83,13 @@ MANAGED: dict[str, Any] = {"labels": {names.MANAGED_NODE: "true"}}
 VIRTUAL: dict[str, Any] = {"taints": (taint(names.VIRTUAL_TAINT),)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "nodes"),
-    [
-        pytest.param("", [{}], id="nothing where all count"),
-        pytest.param("1 node standing by for a capacity buffer", [{}, STANDBY], id="those that stand by"),
-        pytest.param("2 nodes managed by Google", [MANAGED, MANAGED], id="those that Google manages"),
-        pytest.param(
-            "1 node standing by for a capacity buffer, 1 node managed by Google", [STANDBY, MANAGED, {}], id="both"
-        ),
-        pytest.param("1 node of a virtual kubelet", [VIRTUAL, {}], id="those without a machine"),
-    ],
+@cases(
+    "expected, nodes",
+    ("nothing where all count", "", [{}]),
+    ("those that stand by", "1 node standing by for a capacity buffer", [{}, STANDBY]),
+    ("those that Google manages", "2 nodes managed by Google", [MANAGED, MANAGED]),
+    ("both", "1 node standing by for a capacity buffer, 1 node managed by Google", [STANDBY, MANAGED, {}]),
+    ("those without a machine", "1 node of a virtual kubelet", [VIRTUAL, {}]),
 )
 def test_nodes_that_count_nowhere_are_shown(expected: str, nodes: list[dict[str, Any]]) -> None:
     said = outside_note(cluster([node(f"n{place}", **own) for place, own in enumerate(nodes)]))
@@ -113,14 +105,12 @@ NOTHING = "steerScaleIn: on no node that goes next is a pod that a scale-in coul
 DB = pod_class(owner="StatefulSet/db", cpu=1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "kind", "settings"),
-    [
-        pytest.param([], WEB, {}, id="off"),
-        pytest.param([FIRST], WEB, {"steer_scale_in": True}, id="on: n1 goes in this pass"),
-        pytest.param([NOTHING], DB, {"steer_scale_in": True}, id="on, and nothing to rank"),
-        pytest.param([], WEB, {"steer_scale_in": True, "enabled": False}, id="on, and nothing is to go"),
-    ],
+@cases(
+    "expected, kind, settings",
+    ("off", [], WEB, {}),
+    ("on: n1 goes in this pass", [FIRST], WEB, {"steer_scale_in": True}),
+    ("on, and nothing to rank", [NOTHING], DB, {"steer_scale_in": True}),
+    ("on, and nothing is to go", [], WEB, {"steer_scale_in": True, "enabled": False}),
 )
 def test_what_a_scale_in_would_take_first_is_shown(expected: list[str], kind: Any, settings: dict[str, Any]) -> None:
     pods = [pod(f"w{index}", on=f"n{index}", kind=kind) for index in (1, 2, 3)]
@@ -226,9 +216,7 @@ def test_an_answer_shows_how_many_pods_are_pending_and_names_some(words: tuple[s
     assert "10 more" in said
 
 
-@pytest.mark.parametrize(
-    ("has_no_place", "cpu"), [pytest.param(True, "90", id="no place"), pytest.param(False, "100m", id="a place")]
-)
+@cases("has_no_place, cpu", ("no place", True, "90"), ("a place", False, "100m"))
 def test_one_pending_pod_is_one_warning(has_no_place: bool, cpu: str, tmp_path: Path) -> None:
     pod = unbound(dumps.pod("lone", "", cpu=cpu))
     shown = run_ebb("plan", "--dump", dumps.write_items(tmp_path / "dump.json", [*dumps.items(4), pod])).stdout

@@ -32,6 +32,7 @@ from shared.core.reasons import Reason, Unremovable
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_scenarios
 from tests.cli.running import on_terminal
+from tests.depth import cases
 
 TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
@@ -81,17 +82,13 @@ def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_
     assert question(replace(scenarios, alone=scenarios.now), {"a": TEN_MINUTES}) == ""
 
 
-@pytest.mark.parametrize(
-    ("expected", "held_up"),
-    [
-        pytest.param(["timeGap", "10 h 30 min"], {Unremovable.TIME_GAP: 37_800, Unremovable.BUDGET: 99_999},
-                     id="a long gap"),
-        pytest.param(["maxNodesPerPass", "5 h"], {Unremovable.NODES_PER_PASS: 18_000, Unremovable.RATE: 14_400},
-                     id="two limits together"),
-        pytest.param([], {Unremovable.TIME_GAP: 7_200}, id="less than a night"),
-        pytest.param([], {Unremovable.BUDGET: 99_999}, id="a budget, which protects"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, held_up",
+    ("a long gap", ["timeGap", "10 h 30 min"], {Unremovable.TIME_GAP: 37_800, Unremovable.BUDGET: 99_999}),
+    ("two limits together", ["maxNodesPerPass", "5 h"], {Unremovable.NODES_PER_PASS: 18_000, Unremovable.RATE: 14_400}),
+    ("less than a night", [], {Unremovable.TIME_GAP: 7_200}),
+    ("a budget, which protects", [], {Unremovable.BUDGET: 99_999}),
+)
 def test_a_pace_that_takes_longer_than_a_night_is_named(expected: list[str], held_up: dict[Reason, int]) -> None:
     told = " ".join(slow_pace(held_up))
     assert [
@@ -107,13 +104,11 @@ def test_the_steady_state_has_a_time_and_what_delays_it() -> None:
     assert steady(replace(some_scenarios(), by=None), NOW) == ""
 
 
-@pytest.mark.parametrize(
-    ("expected", "alone"),
-    [
-        pytest.param("Ebb adds $73 a month ($876 a year) with this policy, by 23:31 UTC.", 8, id="Ebb saves more"),
-        pytest.param("Ebb adds nothing with this policy.", 7, id="Ebb saves the same"),
-        pytest.param("Ebb adds nothing with this policy.", 6, id="Ebb leaves more"),
-    ],
+@cases(
+    "expected, alone",
+    ("Ebb saves more", "Ebb adds $73 a month ($876 a year) with this policy, by 23:31 UTC.", 8),
+    ("Ebb saves the same", "Ebb adds nothing with this policy.", 7),
+    ("Ebb leaves more", "Ebb adds nothing with this policy.", 6),
 )
 def test_the_headline_begins_with_what_ebb_adds_to_the_autoscaler(expected: str, alone: int) -> None:
     scenarios = some_scenarios()
@@ -193,14 +188,12 @@ def test_where_capacity_is_committed_bill_and_list_price_add_up_each_by_itself(
     assert amount(added.year) == 12 * amount(added.month)
 
 
-@pytest.mark.parametrize(
-    ("expected", "now", "rest"),
-    [
-        pytest.param("33%", 3_000_000, 2_000_000, id="a third"),
-        pytest.param("67%", 3_000_000, 1_000_000, id="two thirds are rounded"),
-        pytest.param("0%", 1_000_000, 1_000_000, id="nothing"),
-        pytest.param("-", 0, 0, id="nothing of nothing"),
-    ],
+@cases(
+    "expected, now, rest",
+    ("a third", "33%", 3_000_000, 2_000_000),
+    ("two thirds are rounded", "67%", 3_000_000, 1_000_000),
+    ("nothing", "0%", 1_000_000, 1_000_000),
+    ("nothing of nothing", "-", 0, 0),
 )
 def test_the_share_that_is_saved_is_rounded(expected: str, now: int, rest: int) -> None:
     scenarios = of(now, now, rest)

@@ -28,6 +28,7 @@ from tests.cli.plan.plans import (
     waiting,
 )
 from tests.cli.running import on_terminal
+from tests.depth import cases
 
 
 def _shown(
@@ -75,12 +76,10 @@ def test_whatever_the_screen_a_reason_names_what_it_is_about_and_every_pool_has_
     assert max(map(len, lines)) <= width
 
 
-@pytest.mark.parametrize(
-    ("expected", "reasons"),
-    [
-        pytest.param([Unremovable.BUDGET, Unremovable.TOO_YOUNG], 2, id="two"),
-        pytest.param(["… 2 more"], 4, id="of four the last two are counted"),
-    ],
+@cases(
+    "expected, reasons",
+    ("two", [Unremovable.BUDGET, Unremovable.TOO_YOUNG], 2),
+    ("of four the last two are counted", ["… 2 more"], 4),
 )
 def test_a_row_is_not_left_out_for_a_line_that_shows_it(expected: list[str], reasons: int) -> None:
     words = (Unremovable.BUDGET, Unremovable.TOO_YOUNG, Unremovable.TIME_GAP, Unremovable.NOT_READY)[:reasons]
@@ -187,15 +186,13 @@ WHOLE = ["node", "pool", "cpu", "mem", "cost/mo", "verdict", "reason", "because 
 FULL = [title for title in WHOLE if title != "cost/mo"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "width"),
-    [
-        pytest.param(WHOLE, IN_A_FILE, id="a file has room for all"),
-        pytest.param(WHOLE, 200, id="200 columns"),
-        pytest.param([title for title in FULL if title != "verdict"], 120, id="120 columns"),
-        pytest.param([title for title in FULL if title not in {"verdict", "pool"}], 80, id="80 columns"),
-        pytest.param(["node", "cpu", "mem", "reason", "when (UTC)"], 58, id="58 columns"),
-    ],
+@cases(
+    "expected, width",
+    ("a file has room for all", WHOLE, IN_A_FILE),
+    ("200 columns", WHOLE, 200),
+    ("120 columns", [title for title in FULL if title != "verdict"], 120),
+    ("80 columns", [title for title in FULL if title not in {"verdict", "pool"}], 80),
+    ("58 columns", ["node", "cpu", "mem", "reason", "when (UTC)"], 58),
 )
 def test_columns_that_are_shown_elsewhere_go_first(expected: list[str], width: int) -> None:
     assert _titles(_table(_view([f"{LONG}{number:04x}" for number in range(8)]), width)) == expected
@@ -242,14 +239,12 @@ def test_what_nodes_are_sorted_by_is_shown_at_every_width(width: int) -> None:
     assert layout.width <= width
 
 
-@pytest.mark.parametrize(
+@cases(
     "expected",
-    [
-        pytest.param("# projects/p/locations/l/clusters/c, 2026-03-04 22:00:00 UTC", id="the cluster"),
-        pytest.param("| a | 3 | 50% | 25% | 1 | 1 | 1 | - | $219 | $73 |", id="a pool"),
-        pytest.param("| $73 | 1 | cpu_above_limit | CPU requests are at or above", id="what keeps nodes"),
-        pytest.param("> Without a policy.", id="what it rests on"),
-    ],
+    ("the cluster", "# projects/p/locations/l/clusters/c, 2026-03-04 22:00:00 UTC"),
+    ("a pool", "| a | 3 | 50% | 25% | 1 | 1 | 1 | - | $219 | $73 |"),
+    ("what keeps nodes", "| $73 | 1 | cpu_above_limit | CPU requests are at or above"),
+    ("what it rests on", "> Without a policy."),
 )
 def test_the_page_shows(expected: str) -> None:
     assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)), AskedNodes())

@@ -35,6 +35,7 @@ from tests.cli.plan.plans import (
     waiting,
 )
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 
 def _listed(given: Plan) -> tuple[NodeView, ...]:
@@ -51,23 +52,21 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
     assert [row.name for row in _listed(given)] == ["n3", "n2", "n1"]
 
 
-@pytest.mark.parametrize(
-    ("field", "expected", "given"),
-    [
-        pytest.param("when", "now $73/mo", ordered("n", drain=None), id="an order shows what it saves"),
-        pytest.param("when", "now $73/mo, 3 rounds", ordered("n"), id="and how many rounds it takes"),
-        pytest.param("when", "from 22:03", waiting("n"), id="a waiting node shows from when"),
-        pytest.param("when", "", in_flight("n"), id="a node in flight has no time of its own"),
-        pytest.param("when", "since 21:51", busy("n", marked_since=ordered("n").marked_since), id="a mark of age"),
-        pytest.param("when", "", busy("n"), id="a kept node without a mark"),
-        pytest.param("about", "81% of 75%", busy("n"), id="a detail"),
-        pytest.param("about", "shop/cart-0 volume cache +1", blocked("n", "shop/cart-0", "shop/cart-1"), id="two pods"),
-        pytest.param("about", "shop/db-0 volume cache", blocked("n", "shop/db-0"), id="one pod"),
-        pytest.param("about", "", ordered("n"), id="nothing in the way"),
-        pytest.param("reason", "pod: pdb_exhausted", blocked("n", "s/db", by=PodBlock.PDB_EXHAUSTED), id="a pod's"),
-        pytest.param("reason", "cpu_above_limit", busy("n"), id="a node's"),
-        pytest.param("reason", "underutilized", ordered("n"), id="why it goes"),
-    ],
+@cases(
+    "field, expected, given",
+    ("an order shows what it saves", "when", "now $73/mo", ordered("n", drain=None)),
+    ("and how many rounds it takes", "when", "now $73/mo, 3 rounds", ordered("n")),
+    ("a waiting node shows from when", "when", "from 22:03", waiting("n")),
+    ("a node in flight has no time of its own", "when", "", in_flight("n")),
+    ("a mark of age", "when", "since 21:51", busy("n", marked_since=ordered("n").marked_since)),
+    ("a kept node without a mark", "when", "", busy("n")),
+    ("a detail", "about", "81% of 75%", busy("n")),
+    ("two pods", "about", "shop/cart-0 volume cache +1", blocked("n", "shop/cart-0", "shop/cart-1")),
+    ("one pod", "about", "shop/db-0 volume cache", blocked("n", "shop/db-0")),
+    ("nothing in the way", "about", "", ordered("n")),
+    ("a pod's", "reason", "pod: pdb_exhausted", blocked("n", "s/db", by=PodBlock.PDB_EXHAUSTED)),
+    ("a node's", "reason", "cpu_above_limit", busy("n")),
+    ("why it goes", "reason", "underutilized", ordered("n")),
 )
 def test_a_row_shows(field: str, expected: str, given: NodeDecision) -> None:
     (row,) = _listed(plan(given, orders=[order("n")]))
@@ -78,30 +77,26 @@ def _view() -> PlanView:
     return view_of(of_every_kind())
 
 
-@pytest.mark.parametrize(
-    ("expected", "asked"),
-    [
-        pytest.param(["0001", "0002", "0003", "0004", "0005", "0006"], AskedNodes(nodes=True), id="all"),
-        pytest.param(["0004", "0005", "0006"], AskedNodes(pools=("b",)), id="of a pool"),
-        pytest.param(["0001"], AskedNodes(only=(Only.ORDER,)), id="that go, in dry run too"),
-        pytest.param(["0001", "0003"], AskedNodes(only=(Only.ORDER, Only.IN_FLIGHT)), id="of two verdicts"),
-        pytest.param(["0001", "0002", "0003", "0004"], AskedNodes(top=1), id="the first of each verdict"),
-        pytest.param([], AskedNodes(pools=("b",), only=(Only.ORDER,)), id="of which there are none"),
-    ],
+@cases(
+    "expected, asked",
+    ("all", ["0001", "0002", "0003", "0004", "0005", "0006"], AskedNodes(nodes=True)),
+    ("of a pool", ["0004", "0005", "0006"], AskedNodes(pools=("b",))),
+    ("that go, in dry run too", ["0001"], AskedNodes(only=(Only.ORDER,))),
+    ("of two verdicts", ["0001", "0003"], AskedNodes(only=(Only.ORDER, Only.IN_FLIGHT))),
+    ("the first of each verdict", ["0001", "0002", "0003", "0004"], AskedNodes(top=1)),
+    ("of which there are none", [], AskedNodes(pools=("b",), only=(Only.ORDER,))),
 )
 def test_the_nodes_shown_are_those(expected: list[str], asked: AskedNodes) -> None:
     assert [node.name[-4:] for node in list_nodes(_view(), asked).nodes] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "sort"),
-    [
-        pytest.param(["n1", "n2", "n3"], Sort.NAME, id="name"),
-        pytest.param(["n3", "n1", "n2"], Sort.COST, id="the most expensive first"),
-        pytest.param(["n2", "n3", "n1"], Sort.CPU, id="the emptiest first, what is not known last"),
-        pytest.param(["n1", "n2", "n3"], Sort.MEMORY, id="memory"),
-        pytest.param(["n1", "n2", "n3"], Sort.REASON, id="reason"),
-    ],
+@cases(
+    "expected, sort",
+    ("name", ["n1", "n2", "n3"], Sort.NAME),
+    ("the most expensive first", ["n3", "n1", "n2"], Sort.COST),
+    ("the emptiest first, what is not known last", ["n2", "n3", "n1"], Sort.CPU),
+    ("memory", ["n1", "n2", "n3"], Sort.MEMORY),
+    ("reason", ["n1", "n2", "n3"], Sort.REASON),
 )
 def test_they_are_sorted_by(expected: list[str], sort: Sort) -> None:
     view = view_of(plan(busy("n1", cpu_ratio=None), busy("n2", cpu_ratio=0), busy("n3", cost=DOLLAR)))

@@ -11,6 +11,7 @@ from functions.cli.main import app
 from functions.cli.policy.check import show
 from shared.core.policy import Policy, PoolPolicy
 from tests.cli import dumps
+from tests.depth import cases
 
 
 def test_pools_with_the_same_settings_stand_together() -> None:
@@ -95,23 +96,21 @@ def test_of_several_files_each_is_shown_and_one_that_is_bad_fails(tmp_path: Path
     assert CliRunner().invoke(app, ["policy", "check", files[1], files[1]]).exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("expected", "written"),
-    [
-        pytest.param("indent with spaces, not with tabs", "nodePools:\n\ta: {}\n", id="a tab"),
-        pytest.param(":3: the key 'a' stands twice", "nodePools:\n  a: {}\n  a: {}\n", id="a key that stands twice"),
-        pytest.param(":2: column 1 (found character '\\t'", "nodePools:\n\ta: 3\n", id="where the tab is"),
-        pytest.param("close the brace", "nodePools:\n  a: {enabled: true\n", id="an open brace"),
-        pytest.param("close the bracket", "a: [1\nb: 2\n", id="an open bracket"),
-        pytest.param("indent it like its neighbours", "a:\n  b:\n    c: true\n   d: 1\n", id="a wrong indent"),
-        pytest.param("close the quotes", 'dryRun: "true\n', id="open quotes"),
-        pytest.param("write `name: value`", "dryRun: true\npaused\n", id="no colon"),
-        pytest.param("quotes around a text", "dryRun: a: b\n", id="two colons"),
-        pytest.param("without quotes", 'dryRun: "true"\n', id="quotes"),
-        pytest.param("it belongs under cluster", "timeGap: 5m\n", id="a field at the wrong place"),
-        pytest.param("convert it with `ebb policy import karpenter`",
-                     "apiVersion: karpenter.sh/v1\nkind: NodePool\n", id="an object of Karpenter's"),
-    ],
+@cases(
+    "expected, written",
+    ("a tab", "indent with spaces, not with tabs", "nodePools:\n\ta: {}\n"),
+    ("a key that stands twice", ":3: the key 'a' stands twice", "nodePools:\n  a: {}\n  a: {}\n"),
+    ("where the tab is", ":2: column 1 (found character '\\t'", "nodePools:\n\ta: 3\n"),
+    ("an open brace", "close the brace", "nodePools:\n  a: {enabled: true\n"),
+    ("an open bracket", "close the bracket", "a: [1\nb: 2\n"),
+    ("a wrong indent", "indent it like its neighbours", "a:\n  b:\n    c: true\n   d: 1\n"),
+    ("open quotes", "close the quotes", 'dryRun: "true\n'),
+    ("no colon", "write `name: value`", "dryRun: true\npaused\n"),
+    ("two colons", "quotes around a text", "dryRun: a: b\n"),
+    ("quotes", "without quotes", 'dryRun: "true"\n'),
+    ("a field at the wrong place", "it belongs under cluster", "timeGap: 5m\n"),
+    ("an object of Karpenter's", "convert it with `ebb policy import karpenter`",
+     "apiVersion: karpenter.sh/v1\nkind: NodePool\n"),
 )  # fmt: skip
 def test_a_mistake_that_many_make_gets_the_sentence_that_helps(expected: str, written: str, tmp_path: Path) -> None:
     shown = checked(tmp_path, written)
@@ -129,14 +128,12 @@ def test_defaults_that_no_pool_hears_are_shown(tmp_path: Path, *, named: bool) -
     assert (said in told) is not named
 
 
-@pytest.mark.parametrize(
-    ("expected", "written"),
-    [
-        pytest.param(["default-pool"], "defaults: {enabled: true}\nnodePools: {web-pool: {}}", id="one is named"),
-        pytest.param(list(dumps.POOLS), "defaults: {enabled: true}", id="none is named"),
-        pytest.param([], "nodePools: {web-pool: {enabled: true}}", id="defaults enable nothing"),
-        pytest.param([], "defaults: {enabled: true}\nnodePools: {web-pool: {}, default-pool: {}}", id="all are named"),
-    ],
+@cases(
+    "expected, written",
+    ("one is named", ["default-pool"], "defaults: {enabled: true}\nnodePools: {web-pool: {}}"),
+    ("none is named", list(dumps.POOLS), "defaults: {enabled: true}"),
+    ("defaults enable nothing", [], "nodePools: {web-pool: {enabled: true}}"),
+    ("all are named", [], "defaults: {enabled: true}\nnodePools: {web-pool: {}, default-pool: {}}"),
 )
 @pytest.mark.parametrize("command", [("plan", "--policy"), ("policy", "check")], ids=" ".join)
 def test_pools_that_defaults_alone_enable_are_named(

@@ -32,6 +32,7 @@ from tests.builders import NOW, cluster, node
 from tests.cli import dumps
 from tests.cli.plan.plans import busy, decision, ordered, plan
 from tests.cli.running import ebb
+from tests.depth import cases
 
 ON, OFF = PoolPolicy(enabled=True), PoolPolicy()
 OLD = """
@@ -41,25 +42,20 @@ nodePools: {default-pool: {enabled: true, excessNodesThreshold: 0}, web-pool: {e
 NEW = OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}")
 
 
-@pytest.mark.parametrize(
-    ("expected", "old", "new"),
-    [
-        pytest.param((), Policy(hash="a"), Policy(hash="b"), id="nothing but the hash"),
-        pytest.param((PolicyChange("cluster", "dryRun", "true", "false"),), Policy(), Policy(dry_run=False),
-                     id="the cluster's"),
-        pytest.param((PolicyChange("pool a", "enabled", "true", "false"),), Policy(pools={"a": ON}), Policy(),
-                     id="a pool left out"),
-        pytest.param((PolicyChange("pool a", "enabled", "false", "true"),), Policy(), Policy(pools={"a": ON}),
-                     id="a new pool"),
-        pytest.param((), Policy(pools={"a": OFF}), Policy(), id="a disabled pool left out"),
-        pytest.param((PolicyChange("pool a", "disruption.consolidateAfter", "5m", "10m"),), Policy(pools={"a": ON}),
-                     Policy(pools={"a": replace(ON, consolidate_after=timedelta(minutes=10))}), id="a timer"),
-        pytest.param((PolicyChange("pool a", "excessNodesThreshold", "2 until demand has fallen", "2"),),
-                     Policy(pools={"a": ON}), Policy(pools={"a": replace(ON, written=frozenset({"excess_threshold"}))}),
-                     id="a default that is written, and binds at any time"),
-        pytest.param((PolicyChange("every other pool", "headroom", "5%", "8%"),), Policy(),
-                     Policy(other_pools=PoolPolicy(headroom_percent=8)), id="what holds for pools that are not named"),
-    ],
+@cases(
+    "expected, old, new",
+    ("nothing but the hash", (), Policy(hash="a"), Policy(hash="b")),
+    ("the cluster's", (PolicyChange("cluster", "dryRun", "true", "false"),), Policy(), Policy(dry_run=False)),
+    ("a pool left out", (PolicyChange("pool a", "enabled", "true", "false"),), Policy(pools={"a": ON}), Policy()),
+    ("a new pool", (PolicyChange("pool a", "enabled", "false", "true"),), Policy(), Policy(pools={"a": ON})),
+    ("a disabled pool left out", (), Policy(pools={"a": OFF}), Policy()),
+    ("a timer", (PolicyChange("pool a", "disruption.consolidateAfter", "5m", "10m"),), Policy(pools={"a": ON}),
+     Policy(pools={"a": replace(ON, consolidate_after=timedelta(minutes=10))})),
+    ("a default that is written, and binds at any time",
+     (PolicyChange("pool a", "excessNodesThreshold", "2 until demand has fallen", "2"),), Policy(pools={"a": ON}),
+     Policy(pools={"a": replace(ON, written=frozenset({"excess_threshold"}))})),
+    ("what holds for pools that are not named", (PolicyChange("every other pool", "headroom", "5%", "8%"),), Policy(),
+     Policy(other_pools=PoolPolicy(headroom_percent=8))),
 )  # fmt: skip
 def test_the_settings_that_differ_are_named(expected: tuple[PolicyChange, ...], old: Policy, new: Policy) -> None:
     assert settings(old, new) == expected
@@ -93,16 +89,14 @@ def diff(folder: Path, old: str, new: str, *options: str) -> Result:
     return CliRunner().invoke(app, ["policy", "diff", *paths, "--dump", str(folder / "dump.json"), *options])
 
 
-@pytest.mark.parametrize(
-    ("expected", "options"),
-    [
-        pytest.param("pool web-pool  enabled  true    false\n", (), id="the setting"),
-        pytest.param("\nwaiting: marked_recently  keep: pool_disabled ", (), id="nodes that would wait"),
-        pytest.param("No marks are known here", (), id="that marks are not known"),
-        pytest.param("Every node that could go counts as marked long ago", ("--assume-marked",), id="what is assumed"),
-        pytest.param(" keep: pool_disabled ", ("--assume-marked",), id="nodes whose time has come"),
-        pytest.param("of 12 verdicts would change at this moment\n", (), id="how many"),
-    ],
+@cases(
+    "expected, options",
+    ("the setting", "pool web-pool  enabled  true    false\n", ()),
+    ("nodes that would wait", "\nwaiting: marked_recently  keep: pool_disabled ", ()),
+    ("that marks are not known", "No marks are known here", ()),
+    ("what is assumed", "Every node that could go counts as marked long ago", ("--assume-marked",)),
+    ("nodes whose time has come", " keep: pool_disabled ", ("--assume-marked",)),
+    ("how many", "of 12 verdicts would change at this moment\n", ()),
 )
 def test_it_shows(expected: str, options: tuple[str, ...], folder: Path) -> None:
     output = diff(folder, "old.yaml", "new.yaml", *options).output
@@ -140,12 +134,10 @@ def test_pools_that_either_policy_names_and_the_cluster_does_not_have_are_warned
     assert output.count("warning: nodePools.web-pol: no node here belongs to such a pool; write web-pool,") == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "code", "new"),
-    [
-        pytest.param("nowhere.yaml: cannot be read", 2, "nowhere.yaml", id="no file"),
-        pytest.param("dump.txt: it is empty or no mapping", 1, "dump.txt", id="no policy"),
-    ],
+@cases(
+    "expected, code, new",
+    ("no file", "nowhere.yaml: cannot be read", 2, "nowhere.yaml"),
+    ("no policy", "dump.txt: it is empty or no mapping", 1, "dump.txt"),
 )
 def test_bad_input_is_one_sentence(expected: str, code: int, new: str, folder: Path) -> None:
     (folder / "dump.txt").write_text("")
@@ -177,26 +169,24 @@ DRY_RUN: Final = RealDrains("dryRun is true")
 UNKNOWN_DRAINS: Final = RealDrains(begins=None)
 
 
-@pytest.mark.parametrize(
-    ("expected", "before", "after"),
-    [
-        pytest.param(DrainChange.NONE, DRY_RUN, DRY_RUN, id="a dry run as before"),
-        pytest.param(DrainChange.NONE, DRY_RUN, drains(), id="nothing that may go"),
-        pytest.param(DrainChange.SAME, drains(5, 9), drains(5, 9), id="the same"),
-        pytest.param(DrainChange.STARTS, DRY_RUN, drains(5), id="no dry run any more"),
-        pytest.param(DrainChange.STARTS, drains(), drains(5), id="something may go now"),
-        pytest.param(DrainChange.STARTS, DRY_RUN, UNKNOWN_DRAINS, id="of a cluster that nobody knows"),
-        pytest.param(DrainChange.STOPS, drains(5), DRY_RUN, id="a dry run again"),
-        pytest.param(DrainChange.STOPS, UNKNOWN_DRAINS, DRY_RUN, id="a dry run of what nobody knows"),
-        pytest.param(DrainChange.MORE, drains(5, 9), drains(5, 9, 90), id="more nodes"),
-        pytest.param(DrainChange.MORE, drains(9), drains(5), id="earlier"),
-        pytest.param(DrainChange.MORE, drains(5, 90), drains(5, 6), id="faster"),
-        pytest.param(DrainChange.FEWER, drains(5, 9), drains(5), id="fewer nodes"),
-        pytest.param(DrainChange.FEWER, drains(5, 6), drains(5, 90), id="slower"),
-        pytest.param(DrainChange.OTHER, drains(5), drains(9, 10), id="more and later"),
-        pytest.param(DrainChange.OTHER, drains(5, 9), drains(5, 8), id="other times"),
-        pytest.param(DrainChange.UNKNOWN, UNKNOWN_DRAINS, UNKNOWN_DRAINS, id="two that nobody knows"),
-    ],
+@cases(
+    "expected, before, after",
+    ("a dry run as before", DrainChange.NONE, DRY_RUN, DRY_RUN),
+    ("nothing that may go", DrainChange.NONE, DRY_RUN, drains()),
+    ("the same", DrainChange.SAME, drains(5, 9), drains(5, 9)),
+    ("no dry run any more", DrainChange.STARTS, DRY_RUN, drains(5)),
+    ("something may go now", DrainChange.STARTS, drains(), drains(5)),
+    ("of a cluster that nobody knows", DrainChange.STARTS, DRY_RUN, UNKNOWN_DRAINS),
+    ("a dry run again", DrainChange.STOPS, drains(5), DRY_RUN),
+    ("a dry run of what nobody knows", DrainChange.STOPS, UNKNOWN_DRAINS, DRY_RUN),
+    ("more nodes", DrainChange.MORE, drains(5, 9), drains(5, 9, 90)),
+    ("earlier", DrainChange.MORE, drains(9), drains(5)),
+    ("faster", DrainChange.MORE, drains(5, 90), drains(5, 6)),
+    ("fewer nodes", DrainChange.FEWER, drains(5, 9), drains(5)),
+    ("slower", DrainChange.FEWER, drains(5, 6), drains(5, 90)),
+    ("more and later", DrainChange.OTHER, drains(5), drains(9, 10)),
+    ("other times", DrainChange.OTHER, drains(5, 9), drains(5, 8)),
+    ("two that nobody knows", DrainChange.UNKNOWN, UNKNOWN_DRAINS, UNKNOWN_DRAINS),
 )
 def test_a_change_is_named_by_what_becomes_of_the_drains(
     expected: DrainChange, before: RealDrains, after: RealDrains
@@ -222,20 +212,18 @@ def compared(folder: Path, old: str, new: str, *options: str | Path) -> dict[str
     return found
 
 
-@pytest.mark.parametrize(
-    ("change", "first", "old", "new"),
-    [
-        pytest.param("starts", "20:00", DRY, LIVE, id="no dry run any more"),
-        pytest.param("starts", "20:00", PAUSED, LIVE, id="no pause any more"),
-        pytest.param("starts", "20:00", DISABLED, LIVE, id="the first pools enabled"),
-        pytest.param("more", "20:00", ONE_POOL, LIVE, id="another pool enabled"),
-        pytest.param("more", "20:00", LATE, LIVE, id="a wider window"),
-        pytest.param("more", "20:00", TIGHT, LIVE, id="a wider budget"),
-        pytest.param("fewer", "22:00", LIVE, LATE, id="a narrower window"),
-        pytest.param("stops", None, LIVE, DRY, id="a dry run"),
-        pytest.param("stops", None, LIVE, PAUSED, id="a pause"),
-        pytest.param("none", None, DRY, PAUSED, id="from a dry run to a pause"),
-    ],
+@cases(
+    "change, first, old, new",
+    ("no dry run any more", "starts", "20:00", DRY, LIVE),
+    ("no pause any more", "starts", "20:00", PAUSED, LIVE),
+    ("the first pools enabled", "starts", "20:00", DISABLED, LIVE),
+    ("another pool enabled", "more", "20:00", ONE_POOL, LIVE),
+    ("a wider window", "more", "20:00", LATE, LIVE),
+    ("a wider budget", "more", "20:00", TIGHT, LIVE),
+    ("a narrower window", "fewer", "22:00", LIVE, LATE),
+    ("a dry run", "stops", None, LIVE, DRY),
+    ("a pause", "stops", None, LIVE, PAUSED),
+    ("from a dry run to a pause", "none", None, DRY, PAUSED),
 )
 def test_every_setting_that_lets_drains_begin_or_end_is_seen(
     change: str, first: str | None, old: str, new: str, inputs: Inputs
@@ -262,13 +250,11 @@ def test_it_is_the_first_thing_to_read(output: str, line: int, folder: Path) -> 
     assert shown.splitlines()[line].strip("*") == sentence
 
 
-@pytest.mark.parametrize(
-    ("change", "old", "new"),
-    [
-        pytest.param("starts", DRY, LIVE, id="no dry run any more"),
-        pytest.param("stops", LIVE, DRY, id="a dry run"),
-        pytest.param("unknown", LATE, LIVE, id="a wider window"),
-    ],
+@cases(
+    "change, old, new",
+    ("no dry run any more", "starts", DRY, LIVE),
+    ("a dry run", "stops", LIVE, DRY),
+    ("a wider window", "unknown", LATE, LIVE),
 )
 def test_without_a_cluster_it_is_known_only_whether_any_begin(change: str, old: str, new: str, folder: Path) -> None:
     found = compared(folder, old, new)["drains"]

@@ -2,24 +2,20 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.running import run_ebb
+from tests.depth import cases
 
 ESTAFETTE = '{"nodePools": {"web": {"enabled": true, "scaleDownCPURequestRatioLimit": 0.75}}}'
 KARPENTER = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: web}, spec: {weight: 3}}"
 NODE_REFINER = '{kind: ConfigMap, data: {time_gap: "5"}}'
 
 
-@pytest.mark.parametrize(
-    ("expected", "tool", "given", "options"),
-    [
-        pytest.param("pool web", "estafette", ESTAFETTE, (), id="estafette"),
-        pytest.param("pools batch, web", "node-refiner", NODE_REFINER, ("--pool", "web", "--pool", "batch"),
-                     id="node-refiner"),
-        pytest.param("pool web", "karpenter", KARPENTER, (), id="karpenter"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, tool, given, options",
+    ("estafette", "pool web", "estafette", ESTAFETTE, ()),
+    ("node-refiner", "pools batch, web", "node-refiner", NODE_REFINER, ("--pool", "web", "--pool", "batch")),
+    ("karpenter", "pool web", "karpenter", KARPENTER, ()),
+)
 def test_what_is_printed_passes_the_check(
     expected: str, tool: str, given: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -40,16 +36,12 @@ def test_the_environment_of_estafettes_process_counts(tmp_path: Path) -> None:
     assert "minimumNodeAge: 60s  # MINIMUM_NODE_AGE_SECONDS" in found
 
 
-@pytest.mark.parametrize(
-    ("expected", "code", "args", "stdin"),
-    [
-        pytest.param("ebb: nowhere.yaml: cannot be read (No such file or directory).", 2,
-                     ("import", "karpenter", "nowhere.yaml"), "", id="no file"),
-        pytest.param("ebb: stdin: it holds no NodePool", 1, ("import", "karpenter", "-"), NODE_REFINER,
-                     id="no NodePool"),
-        pytest.param("ebb: stdin: time_gap: value 'x' is wrong", 1, ("import", "node-refiner", "-"), '{time_gap: "x"}',
-                     id="a fault"),
-    ],
+@cases(
+    "expected, code, args, stdin",
+    ("no file", "ebb: nowhere.yaml: cannot be read (No such file or directory).", 2,
+     ("import", "karpenter", "nowhere.yaml"), ""),
+    ("no NodePool", "ebb: stdin: it holds no NodePool", 1, ("import", "karpenter", "-"), NODE_REFINER),
+    ("a fault", "ebb: stdin: time_gap: value 'x' is wrong", 1, ("import", "node-refiner", "-"), '{time_gap: "x"}'),
 )  # fmt: skip
 def test_bad_input_is_one_sentence(expected: str, code: int, args: tuple[str, ...], stdin: str) -> None:
     found = run_ebb("policy", *args, stdin=stdin)

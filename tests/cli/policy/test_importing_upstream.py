@@ -13,6 +13,7 @@ from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
+from tests.depth import cases
 
 MINUTE = timedelta(minutes=1)
 CONFIGURATION = '{"nodePools": {"web": {"enabled": true, "scaleDownCPURequestRatioLimit": 0.6}}}'
@@ -42,18 +43,13 @@ def test_a_list_whose_items_name_no_kind_is_read() -> None:
     assert (pool.enabled, pool.consolidate_after) == (True, MINUTE)
 
 
-@pytest.mark.parametrize(
-    ("expected", "spec"),
-    [
-        pytest.param("it is static (spec.replicas)", {"replicas": 5, "limits": {"nodes": 8}}, id="a static pool"),
-        pytest.param("it is static (spec.replicas)", {"replicas": 0}, id="one of no nodes"),
-        pytest.param(
-            "its template carries karpenter.sh/do-not-disrupt",
-            {"template": {"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}},
-            id="nodes that may not be disrupted",
-        ),
-    ],
-)
+@cases(
+    "expected, spec",
+    ("a static pool", "it is static (spec.replicas)", {"replicas": 5, "limits": {"nodes": 8}}),
+    ("one of no nodes", "it is static (spec.replicas)", {"replicas": 0}),
+    ("nodes that may not be disrupted", "its template carries karpenter.sh/do-not-disrupt",
+     {"template": {"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}}),
+)  # fmt: skip
 def test_what_karpenter_left_alone_stays_alone_with_a_note(expected: str, spec: dict[str, Any]) -> None:
     pool, notes = imported(node_pool(**spec))
 
@@ -74,14 +70,12 @@ def test_a_reason_that_ebb_never_has_is_read_and_never_matches(reason: str) -> N
     assert [budget.reasons for budget in pool.budgets] == [{reason.lower()}, set()]
 
 
-@pytest.mark.parametrize(
-    ("expected", "nodes"),
-    [
-        pytest.param(2_147_483_647, "2147483647", id="the largest of 32 bits"),
-        pytest.param(10**40, "1" + "0" * 40, id="more than any machine counts"),
-        pytest.param(10**40, 10**40, id="without quotes"),
-        pytest.param(5, "0" * 5_000 + "5", id="zeros before it"),
-    ],
+@cases(
+    "expected, nodes",
+    ("the largest of 32 bits", 2_147_483_647, "2147483647"),
+    ("more than any machine counts", 10**40, "1" + "0" * 40),
+    ("without quotes", 10**40, 10**40),
+    ("zeros before it", 5, "0" * 5_000 + "5"),
 )
 def test_a_number_of_nodes_of_any_length_is_a_limit_that_never_binds_below_it(expected: int, nodes: str | int) -> None:
     pool, _ = imported(node_pool(disruption={"budgets": [{"nodes": nodes}]}))
@@ -90,12 +84,10 @@ def test_a_number_of_nodes_of_any_length_is_a_limit_that_never_binds_below_it(ex
     assert pool.budgets[0].nodes == Limit(count=min(expected, most))
 
 
-@pytest.mark.parametrize(
-    ("expected", "written"),
-    [
-        pytest.param(timedelta(days=36_500), "876000h", id="a hundred years, written for never"),
-        pytest.param(timedelta(hours=2_562_024), "2562024h", id="the longest that Go reads"),
-    ],
+@cases(
+    "expected, written",
+    ("a hundred years, written for never", timedelta(days=36_500), "876000h"),
+    ("the longest that Go reads", timedelta(hours=2_562_024), "2562024h"),
 )
 def test_an_age_of_any_length_that_karpenter_reads_is_read(expected: timedelta, written: str) -> None:
     pool, _ = imported(node_pool(template={"spec": {"expireAfter": written}}, disruption={"consolidateAfter": written}))

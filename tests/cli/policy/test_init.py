@@ -31,6 +31,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import cluster, node
 from tests.cli import dumps
 from tests.cli.running import ebb
+from tests.depth import cases
 
 EVENING = datetime(2026, 3, 5, 17, tzinfo=UTC)  # Six o'clock in Amsterdam, when the night of the policy begins.
 
@@ -146,13 +147,11 @@ def test_nodes_that_no_limit_counts_do_not_lower_the_rate(tmp_path: Path) -> Non
     assert parse(starter("--dump", dump).encode()).rate == alone.rate
 
 
-@pytest.mark.parametrize(
-    ("expected", "minutes"),
-    [
-        pytest.param(0, [], id="none"),
-        pytest.param(3, [0, 10, 59, 60], id="the next hour has its own"),
-        pytest.param(4, [100, 0, 65, 70, 124], id="not by the clock"),
-    ],
+@cases(
+    "expected, minutes",
+    ("none", 0, []),
+    ("the next hour has its own", 3, [0, 10, 59, 60]),
+    ("not by the clock", 4, [100, 0, 65, 70, 124]),
 )
 def test_the_rate_is_what_one_hour_needs(expected: int, minutes: list[int]) -> None:
     assert most_in_an_hour(EVENING + timedelta(minutes=minute) for minute in minutes) == expected
@@ -168,12 +167,10 @@ def with_a_pool_of_one(item: dict[str, Any]) -> None:
         item["metadata"]["labels"]["cloud.google.com/gke-nodepool"] = "own-pool"
 
 
-@pytest.mark.parametrize(
-    ("expected", "pool", "change"),
-    [
-        pytest.param("its nodes have accelerators", "web-pool", with_accelerators, id="accelerators"),
-        pytest.param("a pool of one node may be somebody's own", "own-pool", with_a_pool_of_one, id="one node"),
-    ],
+@cases(
+    "expected, pool, change",
+    ("accelerators", "its nodes have accelerators", "web-pool", with_accelerators),
+    ("one node", "a pool of one node may be somebody's own", "own-pool", with_a_pool_of_one),
 )
 def test_a_pool_that_is_better_left_shows_why(
     expected: str, pool: str, change: Callable[[dict[str, Any]], None], tmp_path: Path
@@ -203,14 +200,12 @@ def test_a_cluster_without_pools_gets_no_policy(tmp_path: Path) -> None:
     assert "no node belongs to a pool of GKE" in shown.stderr
 
 
-@pytest.mark.parametrize(
-    ("expected", "zones"),
-    [
-        pytest.param("Europe/Amsterdam", ["europe-west4-a", "europe-west4-b", "us-central1-a"], id="where most stand"),
-        pytest.param("Etc/UTC", ["moon-base1-a"], id="a region that nobody knows"),
-        pytest.param("Etc/UTC", ["", ""], id="no zone"),
-        pytest.param("Etc/UTC", [], id="no nodes"),
-    ],
+@cases(
+    "expected, zones",
+    ("where most stand", "Europe/Amsterdam", ["europe-west4-a", "europe-west4-b", "us-central1-a"]),
+    ("a region that nobody knows", "Etc/UTC", ["moon-base1-a"]),
+    ("no zone", "Etc/UTC", ["", ""]),
+    ("no nodes", "Etc/UTC", []),
 )
 def test_the_night_is_that_of_the_nodes(expected: str, zones: list[str]) -> None:
     assert time_zone(zones) == expected
@@ -229,15 +224,13 @@ def test_the_careful_pace_stays_where_nothing_goes(tmp_path: Path) -> None:
     assert text.count("maxNodesPerPass: 1  # guessed, for half of the nodes") == 2
 
 
-@pytest.mark.parametrize(
-    ("expected", "evictions", "gone"),
-    [
-        pytest.param(False, 90, 10, id="fewer"),
-        pytest.param(False, 109, 10, id="a tenth more at most is no difference"),
-        pytest.param(True, 111, 10, id="more than a tenth"),
-        pytest.param(False, 200, 20, id="as many for each node that goes"),
-        pytest.param(True, 12, 0, id="for no node at all"),
-    ],
+@cases(
+    "expected, evictions, gone",
+    ("fewer", False, 90, 10),
+    ("a tenth more at most is no difference", False, 109, 10),
+    ("more than a tenth", True, 111, 10),
+    ("as many for each node that goes", False, 200, 20),
+    ("for no node at all", True, 12, 0),
 )
 def test_a_pace_moves_more_only_beyond_what_a_forecast_is_sure_of(expected: bool, evictions: int, gone: int) -> None:
     nothing = cluster([])

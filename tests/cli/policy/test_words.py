@@ -32,6 +32,7 @@ from shared.core.policy import (
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
+from tests.depth import cases
 from tests.docs.policy_page import rows
 
 OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
@@ -48,77 +49,65 @@ COMMITTED = Commitments(
 )
 
 
-@pytest.mark.parametrize(
-    ("expected", "setting", "pool"),
-    [
-        pytest.param("0.75", "scaleDownCPURequestRatioLimit", PoolPolicy(), id="a ratio"),
-        pytest.param("0.5", "scaleDownMemoryRequestRatioLimit", PoolPolicy(memory_limit=Fraction(1, 2)), id="a half"),
-        pytest.param("Never", "disruption.expireAfter", PoolPolicy(), id="nodes that do not expire"),
-        pytest.param("5m", "disruption.consolidateAfter", PoolPolicy(), id="the age a mark needs"),
-        pytest.param("10% always", "disruption.budgets", PoolPolicy(), id="the budget that is left out"),
-        pytest.param("no limit", "disruption.budgets", PoolPolicy(budgets=()), id="no budget"),
-        pytest.param(
-            '0 "0 9 * * mon-fri" for 8h (Europe/Amsterdam); 10 always for underutilized',
-            "disruption.budgets",
-            PoolPolicy(
-                budgets=(Budget(Limit(0), OFFICE), Budget(Limit(10), reasons=frozenset({"underutilized"}))),
-            ),
-            id="budgets with schedule and reasons",
-        ),
-        pytest.param("always", "disruption.windows", PoolPolicy(), id="no windows"),
-        pytest.param("never", "disruption.windows", PoolPolicy(windows=()), id="an empty list of windows"),
-        pytest.param(
-            '"0 9 * * mon-fri" for 8h (Europe/Amsterdam)',
-            "disruption.windows",
-            PoolPolicy(windows=(OFFICE,)),
-            id="a window",
-        ),
-        pytest.param("the cluster's", "timeSinceLastAddition", PoolPolicy(), id="what the cluster shows"),
-        pytest.param("2 in any 1h", "rate", PoolPolicy(rate=Rate(Limit(2), timedelta(hours=1))), id="a pool's rate"),
-        pytest.param("25%", "unprotected", PoolPolicy(), id="workloads without a PodDisruptionBudget"),
-    ],
-)
+@cases(
+    "expected, setting, pool",
+    ("a ratio", "0.75", "scaleDownCPURequestRatioLimit", PoolPolicy()),
+    ("a half", "0.5", "scaleDownMemoryRequestRatioLimit", PoolPolicy(memory_limit=Fraction(1, 2))),
+    ("nodes that do not expire", "Never", "disruption.expireAfter", PoolPolicy()),
+    ("the age a mark needs", "5m", "disruption.consolidateAfter", PoolPolicy()),
+    ("the budget that is left out", "10% always", "disruption.budgets", PoolPolicy()),
+    ("no budget", "no limit", "disruption.budgets", PoolPolicy(budgets=())),
+    ("budgets with schedule and reasons", '0 "0 9 * * mon-fri" for 8h (Europe/Amsterdam); 10 always for underutilized',
+     "disruption.budgets",
+     PoolPolicy(budgets=(Budget(Limit(0), OFFICE), Budget(Limit(10), reasons=frozenset({"underutilized"}))))),
+    ("no windows", "always", "disruption.windows", PoolPolicy()),
+    ("an empty list of windows", "never", "disruption.windows", PoolPolicy(windows=())),
+    ("a window", '"0 9 * * mon-fri" for 8h (Europe/Amsterdam)', "disruption.windows", PoolPolicy(windows=(OFFICE,))),
+    ("what the cluster shows", "the cluster's", "timeSinceLastAddition", PoolPolicy()),
+    ("a pool's rate", "2 in any 1h", "rate", PoolPolicy(rate=Rate(Limit(2), timedelta(hours=1)))),
+    ("workloads without a PodDisruptionBudget", "25%", "unprotected", PoolPolicy()),
+)  # fmt: skip
 def test_a_pools_setting_is_shown_as_the_policy_writes_it(expected: str, setting: str, pool: PoolPolicy) -> None:
     assert pool_settings(pool)[setting] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "setting", "policy"),
-    [
-        pytest.param("true", "dryRun", Policy(), id="the safe default"),
-        pytest.param("20% in any 1h", "cluster.rate", Policy(), id="the rate"),
-        pytest.param("30m", "drain.backoff.first", Policy(), id="the first back-off"),
-        pytest.param("25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy(), id="the watchdog"),
-        pytest.param("of any size, at the pace of timeGap", "cluster.wave", Policy(), id="no bound of waves"),
-        pytest.param(
-            "30% for at most 1h30m",
-            "cluster.wave",
-            Policy(wave=WaveLimits(Limit(percent=30), timedelta(minutes=90))),
-            id="waves",
-        ),
-        pytest.param("none", "cluster.freezes", Policy(), id="no freeze"),
-        pytest.param(
-            "2026-11-27 00:00:00 UTC to 2026-12-01 00:00:00 UTC",
-            "cluster.freezes",
-            Policy(freezes=(Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),)),
-            id="a freeze",
-        ),
-        pytest.param("windows", "manual.mayIgnore", Policy(), id="what a person may ignore"),
-        pytest.param("none", "cluster.commitments", Policy(), id="nothing committed"),
-        pytest.param(
+@cases(
+    "expected, setting, policy",
+    ("the safe default", "true", "dryRun", Policy()),
+    ("the rate", "20% in any 1h", "cluster.rate", Policy()),
+    ("the first back-off", "30m", "drain.backoff.first", Policy()),
+    ("the watchdog", "25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy()),
+    ("no bound of waves", "of any size, at the pace of timeGap", "cluster.wave", Policy()),
+    (
+        "waves",
+        "30% for at most 1h30m",
+        "cluster.wave",
+        Policy(wave=WaveLimits(Limit(percent=30), timedelta(minutes=90))),
+    ),
+    ("no freeze", "none", "cluster.freezes", Policy()),
+    (
+        "a freeze",
+        "2026-11-27 00:00:00 UTC to 2026-12-01 00:00:00 UTC",
+        "cluster.freezes",
+        Policy(freezes=(Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),)),
+    ),
+    ("what a person may ignore", "windows", "manual.mayIgnore", Policy()),
+    ("nothing committed", "none", "cluster.commitments", Policy()),
+    (
+        "all that can be committed",
+        (
             "n2 160 vCPUs 640 GiB at 55% off until 2027-05-01 00:00:00 UTC; 12.5 dollars an hour at 28% off; "
-            "elsewhere n2 40 vCPUs 0 GiB; shared by prod-a, prod-b; read once an hour",
-            "cluster.commitments",
-            Policy(commitments=COMMITTED),
-            id="all that can be committed",
+            "elsewhere n2 40 vCPUs 0 GiB; shared by prod-a, prod-b; read once an hour"
         ),
-        pytest.param(
-            "elsewhere nothing",
-            "cluster.commitments",
-            Policy(commitments=Commitments(elsewhere={})),
-            id="commitments that nobody else uses",
-        ),
-    ],
+        "cluster.commitments",
+        Policy(commitments=COMMITTED),
+    ),
+    (
+        "commitments that nobody else uses",
+        "elsewhere nothing",
+        "cluster.commitments",
+        Policy(commitments=Commitments(elsewhere={})),
+    ),
 )
 def test_the_clusters_setting_is_shown_as_the_policy_writes_it(expected: str, setting: str, policy: Policy) -> None:
     assert cluster_settings(policy)[setting] == expected
@@ -191,12 +180,10 @@ def test_every_field_of_the_cluster_is_printed_by_check_and_named_by_diff(path: 
     assert printed(Policy())[path] != printed(policy)[path] == cluster_settings(policy)[path]
 
 
-@pytest.mark.parametrize(
+@cases(
     "shown",
-    [
-        *(pytest.param(pool_settings(pool.values[1]), id=f"pool {pool.id}") for pool in changed_pools()),
-        *(pytest.param(cluster_settings(policy.values[1]), id=policy.id) for policy in changed_policies()),
-    ],
+    *((f"pool {pool.id}", pool_settings(pool.values[1])) for pool in changed_pools()),
+    *((policy.id, cluster_settings(policy.values[1])) for policy in changed_policies()),
 )
 def test_no_setting_is_shown_as_python_writes_it(shown: dict[str, str]) -> None:
     assert [value for value in shown.values() if re.search(r"\w\(\w*=|datetime", value)] == []

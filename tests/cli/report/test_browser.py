@@ -13,6 +13,7 @@ from tests.cli import dumps
 from tests.cli.report import reports
 from tests.cli.report.reports import objects
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 TAB = 9
@@ -261,9 +262,7 @@ def test_what_is_odd_is_shown_on_top(window: Page, shop: Report, tmp_path: Path)
     assert at(window, shop.path).number(".warnings") == 0
 
 
-@pytest.mark.parametrize(
-    ("dark", "theme"), [pytest.param(False, "light", id="light"), pytest.param(True, "dark", id="dark")]
-)
+@cases("dark, theme", ("light", False, "light"), ("dark", True, "dark"))
 def test_it_follows_the_colours_that_its_reader_prefers_until_shown_otherwise(
     dark: bool, theme: str, window: Page, shop: Report
 ) -> None:

@@ -14,6 +14,7 @@ from tests.browser.pictures import FOLDER, PICTURES
 from tests.cli import dumps
 from tests.cli.report import reports
 from tests.cli.running import ebb, read_json
+from tests.depth import cases
 from tests.pages import DOCS, rows
 
 
@@ -60,16 +61,10 @@ def test_money_is_that_of_the_options(dump: Path) -> None:
     assert told["report"]["ladder"][0]["cost"] == pytest.approx(full["report"]["ladder"][0]["cost"] / 2, abs=8)
 
 
-@pytest.mark.parametrize(
-    ("said", "out"),
-    [
-        pytest.param(
-            "--out: nowhere/report.html cannot be written (No such file or directory).",
-            "nowhere/report.html",
-            id="no folder",
-        ),
-        pytest.param("--out: . cannot be written (Is a directory).", ".", id="a folder"),
-    ],
+@cases(
+    "said, out",
+    ("no folder", "--out: nowhere/report.html cannot be written (No such file or directory).", "nowhere/report.html"),
+    ("a folder", "--out: . cannot be written (Is a directory).", "."),
 )
 def test_a_place_that_cannot_be_written_is_a_sentence(
     said: str, out: str, dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

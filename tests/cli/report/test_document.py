@@ -28,6 +28,7 @@ from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
 from tests.cli.plan.plans import billed, some_committed, some_scenarios
 from tests.cli.report import reports
+from tests.depth import cases
 
 PRICES = load()
 
@@ -182,19 +183,13 @@ def test_a_cluster_of_which_too_little_is_known_has_no_picture_in_steady_state(m
     assert {thing["at_rest"] == thing["node"] for thing in reports.objects(found["pods"])} == {True}
 
 
-@pytest.mark.parametrize(
-    ("expected", "now", "alone", "rest"),
-    [
-        pytest.param(
-            "Ebb saves $73 a month more than the autoscaler alone: 9 nodes instead of 10", 10, 10, 9, id="some go"
-        ),
-        pytest.param(
-            "Ebb saves $73 a month more than the autoscaler alone: 8 nodes instead of 9", 10, 9, 8, id="some by both"
-        ),
-        pytest.param("Ebb saves nothing: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
-        pytest.param("Ebb saves nothing: 1 node stays", 1, 1, 1, id="one node"),
-        pytest.param("Ebb saves nothing more than the autoscaler alone, which saves $73", 10, 9, 9, id="autoscaler"),
-    ],
+@cases(
+    "expected, now, alone, rest",
+    ("some go", "Ebb saves $73 a month more than the autoscaler alone: 9 nodes instead of 10", 10, 10, 9),
+    ("some by both", "Ebb saves $73 a month more than the autoscaler alone: 8 nodes instead of 9", 10, 9, 8),
+    ("nothing goes", "Ebb saves nothing: all 10 nodes stay", 10, 10, 10),
+    ("one node", "Ebb saves nothing: 1 node stays", 1, 1, 1),
+    ("autoscaler", "Ebb saves nothing more than the autoscaler alone, which saves $73", 10, 9, 9),
 )
 def test_the_title_shows_what_a_reader_should_keep(
     made: ReportInput, expected: str, now: int, alone: int, rest: int
@@ -207,12 +202,10 @@ def test_the_title_shows_what_a_reader_should_keep(
     assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"].startswith(expected)
 
 
-@pytest.mark.parametrize(
-    ("zone", "paused", "zones_written"),
-    [
-        pytest.param("Europe/Amsterdam", "false", ("Europe/Amsterdam",) * 2, id="one"),
-        pytest.param("UTC", "true", ("Europe/Amsterdam", "America/New_York"), id="several: that of none of them"),
-    ],
+@cases(
+    "zone, paused, zones_written",
+    ("one", "Europe/Amsterdam", "false", ("Europe/Amsterdam",) * 2),
+    ("several: that of none of them", "UTC", "true", ("Europe/Amsterdam", "America/New_York")),
 )
 def test_the_calendars_hours_are_those_of_the_zone_of_all_schedules_and_a_pause_is_shown(
     zone: str, paused: str, zones_written: tuple[str, ...], tmp_path: Path
@@ -250,12 +243,10 @@ def test_memory_is_shown_in_mebibytes(made: ReportInput, report: dict[str, Any])
     assert [thing["memory"] for thing in reports.objects(report["pods"])] == [size // 2**20 for size in asked]
 
 
-@pytest.mark.parametrize(
-    ("keeps", "reason"),
-    [
-        pytest.param(True, PodBlock.LOCAL_STORAGE, id="which may not be moved"),
-        pytest.param(False, Unremovable.NO_PLACE_FOR_PODS, id="which only finds no place"),
-    ],
+@cases(
+    "keeps, reason",
+    ("which may not be moved", True, PodBlock.LOCAL_STORAGE),
+    ("which only finds no place", False, Unremovable.NO_PLACE_FOR_PODS),
 )
 def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made: ReportInput) -> None:
     held = made.now.pods[0]

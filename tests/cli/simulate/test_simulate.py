@@ -17,6 +17,7 @@ from functions.cli.main import app
 from functions.cli.simulate.demand import read_hours
 from functions.cli.simulate.view import DaysView, PlayedDay, document, show
 from tests.cli import dumps
+from tests.depth import cases
 
 BEGINS = datetime(2026, 3, 2, tzinfo=UTC)
 LONG = ("autoscaler alone", "some/folder/of/policies/as-it-is-now.yaml", "some/folder/of/policies/stricter.yaml")
@@ -49,14 +50,10 @@ def test_the_table_has_a_column_for_each_run_and_shows_what_demand_rests_on(smal
     assert "Demand is a guess" in text
 
 
-@pytest.mark.parametrize(
-    ("titles", "saved", "bill"),
-    [
-        pytest.param(["money"], "50.0%", None, id="nothing is committed: one figure"),
-        pytest.param(
-            ["list", "bill"], "10.0%", (10, 9), id="the list price and the bill; what is saved is of the bill"
-        ),
-    ],
+@cases(
+    "titles, saved, bill",
+    ("nothing is committed: one figure", ["money"], "50.0%", None),
+    ("the list price and the bill; what is saved is of the bill", ["list", "bill"], "10.0%", (10, 9)),
 )
 def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] | None) -> None:
     def run(name: str, cost: int, paid: int | None) -> PlayedDay:
@@ -127,14 +124,12 @@ def test_a_dump_is_played_by_hours_of_a_file(dump: str, tmp_path: Path) -> None:
     assert document["runs"][0]["end_nodes"] < 12
 
 
-@pytest.mark.parametrize(
+@cases(
     "cell",
-    [
-        pytest.param("replicas,4", id="replicas"),
-        pytest.param("cpu,1.2", id="cores, of pods of 300 millicores"),
-        pytest.param("cpu,1001m", id="rounded up to whole pods"),
-        pytest.param("memory,3Gi", id="memory, of pods of 768Mi"),
-    ],
+    ("replicas", "replicas,4"),
+    ("cores, of pods of 300 millicores", "cpu,1.2"),
+    ("rounded up to whole pods", "cpu,1001m"),
+    ("memory, of pods of 768Mi", "memory,3Gi"),
 )
 def test_hours_may_be_replicas_or_requests(cell: str, dump: str, tmp_path: Path) -> None:
     unit, hour = cell.split(",")
@@ -147,35 +142,32 @@ def test_hours_may_be_replicas_or_requests(cell: str, dump: str, tmp_path: Path)
 WITH_UNITS = f"workload,unit,0,1\n{WEB},"
 
 
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param("h.csv: is empty; its first line is workload,0,1,2,…,23", "", id="empty"),
-        pytest.param("h.csv: is empty;", "\n \n", id="blank"),
-        pytest.param("h.csv:1: ; stands between the columns", "workload;0;1;2\n", id="semicolons of a spreadsheet"),
-        pytest.param("h.csv:1: the first line names no hours", "shop,1\n", id="no head"),
-        pytest.param(":2: 'pods' is no unit; write replicas, cpu or memory", f"{WITH_UNITS}pods{',1' * 24}", id="unit"),
-        pytest.param(":2: hour 0: 'x' is not a quantity", f"{WITH_UNITS}cpu,x{',1' * 23}", id="no quantity"),
-        pytest.param(":2: hour 0: cpu: -1 is below 0", f"{WITH_UNITS}cpu,-1{',1' * 23}", id="less than nothing"),
-        pytest.param(":2: hour 0: 30,000,000 replicas are more than", f"{WITH_UNITS}cpu,9000000{',1' * 23}",
-                     id="too many pods"),
-        pytest.param(":2: 2 hours; write 24", f"{WITH_UNITS}cpu,1,2", id="too few hours with a unit"),
-        pytest.param(":2: '' is no unit", WITH_UNITS, id="an empty line"),
-        pytest.param(":2: '' is no unit", WITH_UNITS.removesuffix(","), id="a name alone"),
-        pytest.param(":2: no pods of a workload 'shop/Deployment/x'", f"{HEAD}\nshop/Deployment/x{',1' * 24}",
-                     id="unknown"),
-        pytest.param(":2: 3 hours; write 24", f"{HEAD}\n{WEB},1,2,3", id="too few hours"),
-        pytest.param(":2: 48 hours; write 24", f"{HEAD}\n{WEB}{',1' * 48}", id="of two days"),
-        pytest.param(":2: hour 23: 'x' is no number", f"{HEAD}\n{WEB}{',1' * 23},x", id="no number"),
-        pytest.param(f":3: '{WEB}' has a line already", "\n".join([HEAD, *[f"{WEB}{',1' * 24}"] * 2]), id="twice"),
-        pytest.param(":2: hour 0: 99,999,999 replicas are more than the 100,000 that can be played",
-                     f"{HEAD}\n{WEB},99999999{',1' * 23}", id="too many"),
-        pytest.param(":2: no pods of a workload 'nope' are there; write namespace/Deployment/name",
-                     f"{HEAD}\nnope{',1' * 24}", id="like no name"),
-        pytest.param(":2: no pods of a workload 'shop/Deployment/nope' are there; write namespace/Deployment/name",
-                     f"{HEAD}\nshop/Deployment/nope{',1' * 24}", id="like others by namespace only"),
-        pytest.param(f"did you mean {WEB}?", f"{HEAD}\n{WEB[:-1]}{',1' * 24}", id="a letter is missing"),
-    ],
+@cases(
+    "expected, text",
+    ("empty", "h.csv: is empty; its first line is workload,0,1,2,…,23", ""),
+    ("blank", "h.csv: is empty;", "\n \n"),
+    ("semicolons of a spreadsheet", "h.csv:1: ; stands between the columns", "workload;0;1;2\n"),
+    ("no head", "h.csv:1: the first line names no hours", "shop,1\n"),
+    ("unit", ":2: 'pods' is no unit; write replicas, cpu or memory", f"{WITH_UNITS}pods{',1' * 24}"),
+    ("no quantity", ":2: hour 0: 'x' is not a quantity", f"{WITH_UNITS}cpu,x{',1' * 23}"),
+    ("less than nothing", ":2: hour 0: cpu: -1 is below 0", f"{WITH_UNITS}cpu,-1{',1' * 23}"),
+    ("too many pods", ":2: hour 0: 30,000,000 replicas are more than", f"{WITH_UNITS}cpu,9000000{',1' * 23}"),
+    ("too few hours with a unit", ":2: 2 hours; write 24", f"{WITH_UNITS}cpu,1,2"),
+    ("an empty line", ":2: '' is no unit", WITH_UNITS),
+    ("a name alone", ":2: '' is no unit", WITH_UNITS.removesuffix(",")),
+    ("unknown", ":2: no pods of a workload 'shop/Deployment/x'", f"{HEAD}\nshop/Deployment/x{',1' * 24}"),
+    ("too few hours", ":2: 3 hours; write 24", f"{HEAD}\n{WEB},1,2,3"),
+    ("of two days", ":2: 48 hours; write 24", f"{HEAD}\n{WEB}{',1' * 48}"),
+    ("no number", ":2: hour 23: 'x' is no number", f"{HEAD}\n{WEB}{',1' * 23},x"),
+    ("twice", f":3: '{WEB}' has a line already", "\n".join([HEAD, *[f"{WEB}{',1' * 24}"] * 2])),
+    ("too many", ":2: hour 0: 99,999,999 replicas are more than the 100,000 that can be played",
+     f"{HEAD}\n{WEB},99999999{',1' * 23}"),
+    ("like no name", ":2: no pods of a workload 'nope' are there; write namespace/Deployment/name",
+     f"{HEAD}\nnope{',1' * 24}"),
+    ("like others by namespace only",
+     ":2: no pods of a workload 'shop/Deployment/nope' are there; write namespace/Deployment/name",
+     f"{HEAD}\nshop/Deployment/nope{',1' * 24}"),
+    ("a letter is missing", f"did you mean {WEB}?", f"{HEAD}\n{WEB[:-1]}{',1' * 24}"),
 )  # fmt: skip
 def test_a_bad_file_is_named_with_what_to_write(expected: str, text: str, dump: str, tmp_path: Path) -> None:
     path = tmp_path / "h.csv"
@@ -196,14 +188,12 @@ def test_a_narrow_terminal_shows_whole_names_of_policies(width: int, explained: 
     assert ("nodes on average" in text) is explained
 
 
-@pytest.mark.parametrize(
-    ("expected", "typed"),
-    [
-        pytest.param("--time-zone: 'Mars' is not known", ("--time-zone", "Mars"), id="time zone"),
-        pytest.param("--boot: 'soon'", ("--boot", "soon"), id="boot"),
-        pytest.param("a dump takes the place of the cluster", ("--context", "prod"), id="two clusters"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, typed",
+    ("time zone", "--time-zone: 'Mars' is not known", ("--time-zone", "Mars")),
+    ("boot", "--boot: 'soon'", ("--boot", "soon")),
+    ("two clusters", "a dump takes the place of the cluster", ("--context", "prod")),
+)
 def test_what_cannot_be_used_is_refused_in_a_sentence(
     expected: str, typed: tuple[str, ...], small: tuple[str, ...]
 ) -> None:

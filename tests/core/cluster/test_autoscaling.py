@@ -2,12 +2,11 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-import pytest
-
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses, SaidBy, ScaleDownRule, scale_down_of
 from shared.core.cluster.node import NodePool
 from tests.builders import cluster, node, resources
+from tests.depth import cases
 
 MINUTE = timedelta(minutes=1)
 ZERO, HALF, SOME = Fraction(0), Fraction(1, 2), Fraction(17, 20)
@@ -28,46 +27,40 @@ def rule(
     return scale_down_of(here, NodePool("a", consolidation_delay=delay), profile, classes)
 
 
-@pytest.mark.parametrize(
-    ("gate", "by", "found"),
-    [
-        pytest.param(HALF, PROFILE, rule(), id="a class that shows nothing: the profile's"),
-        pytest.param(SOME, PROFILE, rule("OPTIMIZE_UTILIZATION"), id="or the other profile's"),
-        pytest.param(HALF, PROFILE, rule("ANOTHER"), id="a profile not known counts as balanced"),
-        pytest.param(ZERO, CLASS, rule(threshold=ZERO), id="zero is shown, not missing"),
-        pytest.param(ZERO, CLASS, rule("OPTIMIZE_UTILIZATION", threshold=ZERO), id="whatever the profile"),
-        pytest.param(HALF, PROFILE, rule(threshold=ZERO, gpus=1), id="a node with GPUs has a threshold of its own"),
-        pytest.param(ZERO, CLASS, rule(threshold=HALF, gpu_threshold=ZERO, gpus=1), id="which may be zero"),
-    ],
+@cases(
+    "gate, by, found",
+    ("a class that shows nothing: the profile's", HALF, PROFILE, rule()),
+    ("or the other profile's", SOME, PROFILE, rule("OPTIMIZE_UTILIZATION")),
+    ("a profile not known counts as balanced", HALF, PROFILE, rule("ANOTHER")),
+    ("zero is shown, not missing", ZERO, CLASS, rule(threshold=ZERO)),
+    ("whatever the profile", ZERO, CLASS, rule("OPTIMIZE_UTILIZATION", threshold=ZERO)),
+    ("a node with GPUs has a threshold of its own", HALF, PROFILE, rule(threshold=ZERO, gpus=1)),
+    ("which may be zero", ZERO, CLASS, rule(threshold=HALF, gpu_threshold=ZERO, gpus=1)),
 )
 def test_the_threshold_is_the_classs_where_it_shows_one(gate: Fraction, by: SaidBy, found: ScaleDownRule) -> None:
     assert (found.gate, found.gate_by, found.only_empty) == (gate, by, gate == 0)
 
 
-@pytest.mark.parametrize(
-    ("minutes", "by", "found"),
-    [
-        pytest.param(10, PROFILE, rule(), id="nobody shows anything: the profile's"),
-        pytest.param(1, PROFILE, rule("OPTIMIZE_UTILIZATION"), id="or the other profile's"),
-        pytest.param(1, CLASS, rule(class_delay=MINUTE), id="the class's"),
-        pytest.param(60, CLASS, rule(delay=MINUTE, class_delay=60 * MINUTE), id="a class that waits longer"),
-        pytest.param(30, POOL, rule(delay=30 * MINUTE), id="the pool's"),
-        pytest.param(2, POOL, rule(label="120"), id="the node's label"),
-        pytest.param(30, POOL, rule(delay=30 * MINUTE, label="120"), id="the longest of several"),
-    ],
+@cases(
+    "minutes, by, found",
+    ("nobody shows anything: the profile's", 10, PROFILE, rule()),
+    ("or the other profile's", 1, PROFILE, rule("OPTIMIZE_UTILIZATION")),
+    ("the class's", 1, CLASS, rule(class_delay=MINUTE)),
+    ("a class that waits longer", 60, CLASS, rule(delay=MINUTE, class_delay=60 * MINUTE)),
+    ("the pool's", 30, POOL, rule(delay=30 * MINUTE)),
+    ("the node's label", 2, POOL, rule(label="120")),
+    ("the longest of several", 30, POOL, rule(delay=30 * MINUTE, label="120")),
 )
 def test_the_delay_is_the_longest_that_anybody_shows(minutes: int, by: SaidBy, found: ScaleDownRule) -> None:
     assert (found.unneeded, found.unneeded_by) == (minutes * MINUTE, by)
     assert found.delay == (None if by is PROFILE else minutes * MINUTE)
 
 
-@pytest.mark.parametrize(
-    ("known", "labels"),
-    [
-        pytest.param(True, {}, id="a node of no class"),
-        pytest.param(True, {names.COMPUTE_CLASS_LABEL: "web"}, id="a class that was read"),
-        pytest.param(False, {names.COMPUTE_CLASS_LABEL: "gone"}, id="one that was not"),
-    ],
+@cases(
+    "known, labels",
+    ("a node of no class", True, {}),
+    ("a class that was read", True, {names.COMPUTE_CLASS_LABEL: "web"}),
+    ("one that was not", False, {names.COMPUTE_CLASS_LABEL: "gone"}),
 )
 def test_a_class_that_is_not_known_is_shown(labels: dict[str, str], *, known: bool) -> None:
     here = node("n1", labels=labels)

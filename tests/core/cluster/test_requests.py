@@ -14,6 +14,7 @@ from shared.core.cluster.requests import (
 )
 from shared.core.cluster.resources import NOTHING, Resources
 from tests.builders import resources
+from tests.depth import cases
 
 HUGE_PAGES = Resources.of({"hugepages-2Mi": 4})
 
@@ -27,20 +28,18 @@ def init(cpu: float, memory: float = 0, *, sidecar: bool = False) -> Container:
 
 
 @pytest.mark.acceptance(19, 20)
-@pytest.mark.parametrize(
-    ("expected", "containers", "initial"),
-    [
-        pytest.param(0, [], [], id="no containers"),
-        pytest.param(0, [NOTHING], [], id="a container without requests counts nothing"),
-        pytest.param(1.5, [resources(1), resources(0.5)], [], id="app containers add up"),
-        pytest.param(1.5, [resources(1), NOTHING, resources(0.5)], [], id="one without requests adds nothing"),
-        pytest.param(4, [resources(1)], [init(4)], id="a big init container wins"),
-        pytest.param(1, [resources(1)], [init(0.5), init(0.7)], id="init containers run one after the other"),
-        pytest.param(1.5, [resources(1)], [init(0.5, sidecar=True)], id="a sidecar runs next to the app"),
-        pytest.param(4.5, [resources(1)], [init(0.5, sidecar=True), init(4)], id="init next to an earlier sidecar"),
-        pytest.param(4, [resources(1)], [init(4), init(0.5, sidecar=True)], id="init before a later sidecar"),
-        pytest.param(3, [resources(1)], [init(1, sidecar=True), init(1, sidecar=True)], id="two sidecars"),
-    ],
+@cases(
+    "expected, containers, initial",
+    ("no containers", 0, [], []),
+    ("a container without requests counts nothing", 0, [NOTHING], []),
+    ("app containers add up", 1.5, [resources(1), resources(0.5)], []),
+    ("one without requests adds nothing", 1.5, [resources(1), NOTHING, resources(0.5)], []),
+    ("a big init container wins", 4, [resources(1)], [init(4)]),
+    ("init containers run one after the other", 1, [resources(1)], [init(0.5), init(0.7)]),
+    ("a sidecar runs next to the app", 1.5, [resources(1)], [init(0.5, sidecar=True)]),
+    ("init next to an earlier sidecar", 4.5, [resources(1)], [init(0.5, sidecar=True), init(4)]),
+    ("init before a later sidecar", 4, [resources(1)], [init(4), init(0.5, sidecar=True)]),
+    ("two sidecars", 3, [resources(1)], [init(1, sidecar=True), init(1, sidecar=True)]),
 )
 def test_the_larger_of_running_and_initialising_is_booked(
     expected: float, containers: Sequence[Resources], initial: Sequence[Container]
@@ -58,15 +57,13 @@ def test_overhead_is_added_to_whatever_is_booked() -> None:
     assert pod_requests([app(resources(1)), init(2)], overhead=resources(0.25, 0.1)) == resources(2.25, 0.1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "pod_level"),
-    [
-        pytest.param(resources(1, 1), NOTHING, id="none given: the containers' sum"),
-        pytest.param(resources(3, 1), resources(3), id="cpu replaced, memory summed"),
-        pytest.param(resources(0.5, 2), resources(0.5, 2), id="both replaced, even by less"),
-        pytest.param(resources(1, 1), Resources.of({"nvidia.com/gpu": 1}), id="only cpu, memory and huge pages count"),
-        pytest.param(resources(1, 1) + HUGE_PAGES, HUGE_PAGES, id="huge pages"),
-    ],
+@cases(
+    "expected, pod_level",
+    ("none given: the containers' sum", resources(1, 1), NOTHING),
+    ("cpu replaced, memory summed", resources(3, 1), resources(3)),
+    ("both replaced, even by less", resources(0.5, 2), resources(0.5, 2)),
+    ("only cpu, memory and huge pages count", resources(1, 1), Resources.of({"nvidia.com/gpu": 1})),
+    ("huge pages", resources(1, 1) + HUGE_PAGES, HUGE_PAGES),
 )
 def test_requests_of_the_pod_itself_replace_the_sum(expected: Resources, pod_level: Resources) -> None:
     assert pod_requests([app(resources(1, 1))], pod_level=pod_level) == expected
@@ -90,27 +87,25 @@ def whole(said: Report, *, desired: float = 4, infeasible: bool = False, overhea
     return RunningPod((container,), overhead, resources(desired), said, infeasible)
 
 
-@pytest.mark.parametrize(
-    ("by_1_36", "by_1_37", "pod"),
-    [
-        pytest.param(2, 2, running(report()), id="the kubelet has shown nothing"),
-        pytest.param(2, 2, running(report(1, 1)), id="growing: the request counts already"),
-        pytest.param(3, 3, running(report(3, 3)), id="shrinking: not yet returned"),
-        pytest.param(3, 3, running(report(1, 3)), id="allocated, not yet actuated"),
-        pytest.param(2, 3, running(report(3)), id="allocated alone is shown: only 1.37 takes it"),
-        pytest.param(6, 5, running(report(1, 1), report(4, 4)), id="by container, or over the sums"),
-        pytest.param(1, 1, running(report(1, 1), infeasible=True), id="an infeasible request does not count"),
-        pytest.param(3, 3, running(report(1, 3), infeasible=True), id="infeasible: the larger of what is reported"),
-        pytest.param(2, 1, running(report(1), infeasible=True), id="infeasible, actuated not shown: 1.36 counts it"),
-        pytest.param(3, 1, running(report(), report(1, 1), infeasible=True), id="infeasible, one container unheard of"),
-        pytest.param(4, 4, whole(report()), id="the pod's own request stands for its containers"),
-        pytest.param(5, 5, whole(report(5, 3)), id="the pod shrinks"),
-        pytest.param(4, 4, whole(report(5)), id="the pod's actuated is not shown"),
-        pytest.param(3, 3, whole(report(3, 1), infeasible=True), id="the pod's own infeasible request"),
-        pytest.param(2, 0, whole(report(), infeasible=True, desired=0), id="infeasible, and nothing is reported"),
-        pytest.param(6, 6, whole(report(5, 5), overhead=resources(1)), id="overhead that is reported too counts twice"),
-        pytest.param(2, 5, whole(report(5, 5), desired=0), id="a report of a pod that asks as containers: only 1.37"),
-    ],
+@cases(
+    "by_1_36, by_1_37, pod",
+    ("the kubelet has shown nothing", 2, 2, running(report())),
+    ("growing: the request counts already", 2, 2, running(report(1, 1))),
+    ("shrinking: not yet returned", 3, 3, running(report(3, 3))),
+    ("allocated, not yet actuated", 3, 3, running(report(1, 3))),
+    ("allocated alone is shown: only 1.37 takes it", 2, 3, running(report(3))),
+    ("by container, or over the sums", 6, 5, running(report(1, 1), report(4, 4))),
+    ("an infeasible request does not count", 1, 1, running(report(1, 1), infeasible=True)),
+    ("infeasible: the larger of what is reported", 3, 3, running(report(1, 3), infeasible=True)),
+    ("infeasible, actuated not shown: 1.36 counts it", 2, 1, running(report(1), infeasible=True)),
+    ("infeasible, one container unheard of", 3, 1, running(report(), report(1, 1), infeasible=True)),
+    ("the pod's own request stands for its containers", 4, 4, whole(report())),
+    ("the pod shrinks", 5, 5, whole(report(5, 3))),
+    ("the pod's actuated is not shown", 4, 4, whole(report(5))),
+    ("the pod's own infeasible request", 3, 3, whole(report(3, 1), infeasible=True)),
+    ("infeasible, and nothing is reported", 2, 0, whole(report(), infeasible=True, desired=0)),
+    ("overhead that is reported too counts twice", 6, 6, whole(report(5, 5), overhead=resources(1))),
+    ("a report of a pod that asks as containers: only 1.37", 2, 5, whole(report(5, 5), desired=0)),
 )
 def test_what_each_scheduler_books_for_a_running_pod(by_1_36: float, by_1_37: float, pod: RunningPod) -> None:
     assert (booked_by_1_36(pod), booked_by_1_37(pod)) == (resources(by_1_36), resources(by_1_37))

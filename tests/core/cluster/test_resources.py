@@ -10,6 +10,7 @@ from kubernetes.utils import quantity
 from shared.core.cluster.resources import NOTHING, Resources, amount, parse_quantity, total
 from shared.errors import BadInput
 from tests.builders import resources
+from tests.depth import cases
 
 reference: Callable[[str], Decimal] = quantity.parse_quantity
 SUFFIXES = ("", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -34,20 +35,18 @@ def test_any_number_with_any_suffix_has_the_reference_value(number: Decimal, suf
 
 
 @pytest.mark.acceptance(15)
-@pytest.mark.parametrize(
-    ("expected", "name", "text"),
-    [
-        pytest.param(100, "cpu", "100m", id="millicores"),
-        pytest.param(1500, "cpu", "1.5", id="cores"),
-        pytest.param(1, "cpu", "1u", id="a part of a millicore rounds up"),
-        pytest.param(2000, "cpu", 2, id="a bare number"),
-        pytest.param(1024, "memory", "1Ki", id="bytes"),
-        pytest.param(1, "memory", "100m", id="a part of a byte rounds up"),
-        pytest.param(10**18, "memory", "1E", id="exa, not an exponent"),
-        pytest.param(110, "pods", "110", id="pieces"),
-        pytest.param(2**63 - 1, "memory", "100E", id="capped as the API server caps it"),
-        pytest.param((2**63 - 1) * 1000, "cpu", "9223372036854775808", id="cores capped before they are millicores"),
-    ],
+@cases(
+    "expected, name, text",
+    ("millicores", 100, "cpu", "100m"),
+    ("cores", 1500, "cpu", "1.5"),
+    ("a part of a millicore rounds up", 1, "cpu", "1u"),
+    ("a bare number", 2000, "cpu", 2),
+    ("bytes", 1024, "memory", "1Ki"),
+    ("a part of a byte rounds up", 1, "memory", "100m"),
+    ("exa, not an exponent", 10**18, "memory", "1E"),
+    ("pieces", 110, "pods", "110"),
+    ("capped as the API server caps it", 2**63 - 1, "memory", "100E"),
+    ("cores capped before they are millicores", (2**63 - 1) * 1000, "cpu", "9223372036854775808"),
 )
 def test_an_amount_is_in_the_unit_of_the_scheduler(expected: int, name: str, text: str | float) -> None:
     assert amount(name, text) == expected
@@ -76,14 +75,12 @@ def test_zero_and_absent_are_the_same() -> None:
     assert Resources.parse({"cpu": "0", "memory": "1Gi"}) == resources(memory=1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "needed"),
-    [
-        pytest.param(True, NOTHING, id="nothing fits anywhere"),
-        pytest.param(True, resources(2, 4), id="exactly full"),
-        pytest.param(False, resources(2.001, 1), id="a millicore too much"),
-        pytest.param(False, Resources.of({"nvidia.com/gpu": 1}), id="what the node has not"),
-    ],
+@cases(
+    "expected, needed",
+    ("nothing fits anywhere", True, NOTHING),
+    ("exactly full", True, resources(2, 4)),
+    ("a millicore too much", False, resources(2.001, 1)),
+    ("what the node has not", False, Resources.of({"nvidia.com/gpu": 1})),
 )
 def test_a_vector_fits_where_every_amount_does(expected: bool, needed: Resources) -> None:
     assert needed.fits(resources(2, 4)) is expected

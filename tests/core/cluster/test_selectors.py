@@ -1,5 +1,3 @@
-import pytest
-
 from shared.core.cluster.selectors import (
     LabelSelector,
     NodeTerm,
@@ -9,62 +7,59 @@ from shared.core.cluster.selectors import (
     Toleration,
     tolerates_all,
 )
+from tests.depth import cases
 
 NUMBERS = {"padded": "007", "grouped": "1_000", "largest": str(2**63 - 1), "larger": str(2**63)}
 LABELS = {"disk": "ssd", "cores": "16", "empty": "", **NUMBERS}
 TAINT = Taint("team", "NoSchedule", "a")
 
 
-@pytest.mark.parametrize(
-    ("expected", "asked"),
-    [
-        pytest.param(True, Requirement("disk", "In", ("hdd", "ssd")), id="one of the values"),
-        pytest.param(False, Requirement("disk", "In", ("hdd",)), id="none of the values"),
-        pytest.param(False, Requirement("other", "In", ("ssd",)), id="In asks for the key"),
-        pytest.param(False, Requirement("disk", "NotIn", ("hdd", "ssd")), id="a value that is excluded"),
-        pytest.param(True, Requirement("disk", "NotIn", ("hdd",)), id="a value that is not"),
-        pytest.param(True, Requirement("other", "NotIn", ("hdd",)), id="without the key nothing is excluded"),
-        pytest.param(True, Requirement("empty", "Exists"), id="an empty value exists"),
-        pytest.param(False, Requirement("other", "Exists"), id="a key that is not there"),
-        pytest.param(False, Requirement("disk", "DoesNotExist"), id="a key that should not be there"),
-        pytest.param(True, Requirement("other", "DoesNotExist"), id="and is not"),
-        pytest.param(True, Requirement("cores", "Gt", ("15",)), id="greater, as numbers: 16 is after 9 too"),
-        pytest.param(True, Requirement("cores", "Gt", ("9",)), id="greater than nine"),
-        pytest.param(False, Requirement("cores", "Gt", ("16",)), id="equal is not greater"),
-        pytest.param(True, Requirement("cores", "Lt", ("17",)), id="less"),
-        pytest.param(False, Requirement("cores", "Lt", ("16",)), id="equal is not less"),
-        pytest.param(False, Requirement("disk", "Gt", ("1",)), id="a word is no number"),
-        pytest.param(False, Requirement("other", "Lt", ("1",)), id="no value is no number"),
-        pytest.param(False, Requirement("cores", "Gt", ("1", "2")), id="two bounds are none"),
-        pytest.param(True, Requirement("padded", "Lt", ("8",)), id="leading zeros are decimal"),
-        pytest.param(False, Requirement("grouped", "Gt", ("1",)), id="digits with an underscore are no number"),
-        pytest.param(False, Requirement("cores", "Lt", ("1_000",)), id="nor is such a bound"),
-        pytest.param(True, Requirement("largest", "Gt", ("1",)), id="the largest number of 64 bits"),
-        pytest.param(False, Requirement("larger", "Gt", ("1",)), id="a number of more than 64 bits is none"),
-        pytest.param(False, Requirement("cores", "Lt", ("9223372036854775808",)), id="nor is such a bound of more"),
-        pytest.param(False, Requirement("cores", "Gt", ("-3",)), id="a bound that no label could be is none"),
-        pytest.param(False, Requirement("cores", "Gt", ("\u0663",)), id="digits are ASCII"),
-        pytest.param(False, Requirement("disk", "Like", ("ssd",)), id="an operator that nobody knows"),
-    ],
+@cases(
+    "expected, asked",
+    ("one of the values", True, Requirement("disk", "In", ("hdd", "ssd"))),
+    ("none of the values", False, Requirement("disk", "In", ("hdd",))),
+    ("In asks for the key", False, Requirement("other", "In", ("ssd",))),
+    ("a value that is excluded", False, Requirement("disk", "NotIn", ("hdd", "ssd"))),
+    ("a value that is not", True, Requirement("disk", "NotIn", ("hdd",))),
+    ("without the key nothing is excluded", True, Requirement("other", "NotIn", ("hdd",))),
+    ("an empty value exists", True, Requirement("empty", "Exists")),
+    ("a key that is not there", False, Requirement("other", "Exists")),
+    ("a key that should not be there", False, Requirement("disk", "DoesNotExist")),
+    ("and is not", True, Requirement("other", "DoesNotExist")),
+    ("greater, as numbers: 16 is after 9 too", True, Requirement("cores", "Gt", ("15",))),
+    ("greater than nine", True, Requirement("cores", "Gt", ("9",))),
+    ("equal is not greater", False, Requirement("cores", "Gt", ("16",))),
+    ("less", True, Requirement("cores", "Lt", ("17",))),
+    ("equal is not less", False, Requirement("cores", "Lt", ("16",))),
+    ("a word is no number", False, Requirement("disk", "Gt", ("1",))),
+    ("no value is no number", False, Requirement("other", "Lt", ("1",))),
+    ("two bounds are none", False, Requirement("cores", "Gt", ("1", "2"))),
+    ("leading zeros are decimal", True, Requirement("padded", "Lt", ("8",))),
+    ("digits with an underscore are no number", False, Requirement("grouped", "Gt", ("1",))),
+    ("nor is such a bound", False, Requirement("cores", "Lt", ("1_000",))),
+    ("the largest number of 64 bits", True, Requirement("largest", "Gt", ("1",))),
+    ("a number of more than 64 bits is none", False, Requirement("larger", "Gt", ("1",))),
+    ("nor is such a bound of more", False, Requirement("cores", "Lt", ("9223372036854775808",))),
+    ("a bound that no label could be is none", False, Requirement("cores", "Gt", ("-3",))),
+    ("digits are ASCII", False, Requirement("cores", "Gt", ("\u0663",))),
+    ("an operator that nobody knows", False, Requirement("disk", "Like", ("ssd",))),
 )
 def test_a_requirement_matches_labels(expected: bool, asked: Requirement) -> None:
     assert asked.matches(LABELS) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(True, Toleration("team", "Equal", "a", "NoSchedule"), id="key, value and effect"),
-        pytest.param(True, Toleration("team", "", "a"), id="no operator means Equal, no effect every effect"),
-        pytest.param(False, Toleration("team", "Equal", "b"), id="another value"),
-        pytest.param(False, Toleration("team", "Equal"), id="no value is a value"),
-        pytest.param(True, Toleration("team", "Exists"), id="whatever the value"),
-        pytest.param(False, Toleration("team", "Exists", "", "NoExecute"), id="another effect"),
-        pytest.param(False, Toleration("other", "Exists"), id="another key"),
-        pytest.param(True, Toleration("", "Exists"), id="everything"),
-        pytest.param(False, Toleration("", "Equal", "a"), id="an empty key needs Exists"),
-        pytest.param(False, Toleration("team", "Like", "a"), id="an operator that nobody knows"),
-    ],
+@cases(
+    "expected, given",
+    ("key, value and effect", True, Toleration("team", "Equal", "a", "NoSchedule")),
+    ("no operator means Equal, no effect every effect", True, Toleration("team", "", "a")),
+    ("another value", False, Toleration("team", "Equal", "b")),
+    ("no value is a value", False, Toleration("team", "Equal")),
+    ("whatever the value", True, Toleration("team", "Exists")),
+    ("another effect", False, Toleration("team", "Exists", "", "NoExecute")),
+    ("another key", False, Toleration("other", "Exists")),
+    ("everything", True, Toleration("", "Exists")),
+    ("an empty key needs Exists", False, Toleration("", "Equal", "a")),
+    ("an operator that nobody knows", False, Toleration("team", "Like", "a")),
 )
 def test_a_toleration_is_held_against_a_taint(expected: bool, given: Toleration) -> None:
     assert given.tolerates(TAINT) is expected
@@ -87,13 +82,11 @@ def test_a_node_term_asks_for_all_its_parts_and_an_empty_one_matches_nothing() -
     assert not NodeTerm().matches(LABELS, "n1")
 
 
-@pytest.mark.parametrize(
-    ("expected", "namespace", "labels"),
-    [
-        pytest.param(True, "shop", {}, id="a namespace that is named"),
-        pytest.param(True, "other", {"team": "a"}, id="one that its selector chooses"),
-        pytest.param(False, "other", {}, id="neither"),
-    ],
+@cases(
+    "expected, namespace, labels",
+    ("a namespace that is named", True, "shop", {}),
+    ("one that its selector chooses", True, "other", {"team": "a"}),
+    ("neither", False, "other", {}),
 )
 def test_a_pod_term_means_the_pods_of_its_namespaces(expected: bool, namespace: str, labels: dict[str, str]) -> None:
     web, of_team = (

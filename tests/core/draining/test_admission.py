@@ -1,8 +1,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -20,6 +18,7 @@ from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Backoff, Claim, ClusterState, Start
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint
+from tests.depth import cases
 
 PICTURE_AT = NOW - timedelta(seconds=60)
 START = Start(PICTURE_AT, "a")
@@ -30,18 +29,16 @@ def ago(seconds: float, *, picture: float | None = 60) -> Claim:
     return claim("n2", order_id="other", since=NOW - timedelta(seconds=seconds), picture_at=at)
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "claims"),
-    [
-        pytest.param(False, order(picture_at=PICTURE_AT), {}, id="a young snapshot and nobody else"),
-        pytest.param(True, order(picture_at=NOW - timedelta(minutes=2)), {}, id="a snapshot of two minutes ago"),
-        pytest.param(True, order(picture_at=NOW + timedelta(seconds=1)), {}, id="a snapshot to come"),
-        pytest.param(True, order(origin=Origin.MANUAL), {}, id="a person's order"),
-        pytest.param(False, order(picture_at=PICTURE_AT), {"n2": ago(4)}, id="a claim of the pass that moved none"),
-        pytest.param(True, order(picture_at=PICTURE_AT), {"n2": ago(5)}, id="a claim of the pass that may move pods"),
-        pytest.param(True, order(picture_at=PICTURE_AT), {"n2": ago(4, picture=None)}, id="a stranger's claim since"),
-        pytest.param(False, order(picture_at=PICTURE_AT), {"n2": ago(300, picture=300)}, id="a claim that was counted"),
-    ],
+@cases(
+    "expected, given, claims",
+    ("a young snapshot and nobody else", False, order(picture_at=PICTURE_AT), {}),
+    ("a snapshot of two minutes ago", True, order(picture_at=NOW - timedelta(minutes=2)), {}),
+    ("a snapshot to come", True, order(picture_at=NOW + timedelta(seconds=1)), {}),
+    ("a person's order", True, order(origin=Origin.MANUAL), {}),
+    ("a claim of the pass that moved none", False, order(picture_at=PICTURE_AT), {"n2": ago(4)}),
+    ("a claim of the pass that may move pods", True, order(picture_at=PICTURE_AT), {"n2": ago(5)}),
+    ("a stranger's claim since", True, order(picture_at=PICTURE_AT), {"n2": ago(4, picture=None)}),
+    ("a claim that was counted", False, order(picture_at=PICTURE_AT), {"n2": ago(300, picture=300)}),
 )
 def test_a_proof_stands_until_pods_may_lie_elsewhere(expected: bool, given: Order, claims: dict[str, Claim]) -> None:
     assert needs_whole_snapshot(given, ClusterState(claims=claims), (), (), NOW) is expected
@@ -52,16 +49,14 @@ def waits(cpu: float = 1, *, minutes: float | None = 5, **spec: Any) -> Pod:
     return pod("p", cpu=cpu, unschedulable_since=since, **spec)
 
 
-@pytest.mark.parametrize(
-    ("expected", "waiting", "nodes"),
-    [
-        pytest.param(True, waits(), [node("n1", cpu=4)], id="a node could take it if it were empty"),
-        pytest.param(False, waits(minutes=None), [node("n1", cpu=4)], id="the scheduler has not yet looked"),
-        pytest.param(False, waits(5), [node("n1", cpu=4)], id="larger than any node"),
-        pytest.param(False, waits(node_selector={"gpu": "a100"}), [node("n1")], id="no node has its label"),
-        pytest.param(False, waits(), [node("n1", unschedulable=True)], id="only on a node that is cordoned"),
-        pytest.param(False, waits(owner="DaemonSet/agent"), [node("n1")], id="a DaemonSet's own pod"),
-    ],
+@cases(
+    "expected, waiting, nodes",
+    ("a node could take it if it were empty", True, waits(), [node("n1", cpu=4)]),
+    ("the scheduler has not yet looked", False, waits(minutes=None), [node("n1", cpu=4)]),
+    ("larger than any node", False, waits(5), [node("n1", cpu=4)]),
+    ("no node has its label", False, waits(node_selector={"gpu": "a100"}), [node("n1")]),
+    ("only on a node that is cordoned", False, waits(), [node("n1", unschedulable=True)]),
+    ("a DaemonSet's own pod", False, waits(owner="DaemonSet/agent"), [node("n1")]),
 )
 def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, waiting: Pod, nodes: list[Node]) -> None:
     young = order(picture_at=PICTURE_AT)
@@ -69,18 +64,16 @@ def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, wa
     assert needs_whole_snapshot(young, ClusterState(), (waiting,), nodes, NOW) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "before", "after"),
-    [
-        pytest.param(True, {}, {}, id="nothing has happened"),
-        pytest.param(True, {"n1": ago(300)}, {"n1": ago(300)}, id="a drain that stood is counted by its place"),
-        pytest.param(True, {}, {"n1": ago(4)}, id="one since that has moved no pod yet"),
-        pytest.param(False, {}, {"n1": ago(5)}, id="one since that may have moved pods"),
-        pytest.param(False, {}, {"n1": ago(4), "n2": ago(6)}, id="the older of two"),
-        pytest.param(False, {"n1": ago(300)}, {}, id="one that ended since"),
-        pytest.param(False, {"n1": ago(300)}, {"n2": ago(4)}, id="one that ended since, and another in its place"),
-        pytest.param(True, {}, {"n1": claim("n1", order_id="mine", since=NOW - timedelta(seconds=9))}, id="its own"),
-    ],
+@cases(
+    "expected, before, after",
+    ("nothing has happened", True, {}, {}),
+    ("a drain that stood is counted by its place", True, {"n1": ago(300)}, {"n1": ago(300)}),
+    ("one since that has moved no pod yet", True, {}, {"n1": ago(4)}),
+    ("one since that may have moved pods", False, {}, {"n1": ago(5)}),
+    ("the older of two", False, {}, {"n1": ago(4), "n2": ago(6)}),
+    ("one that ended since", False, {"n1": ago(300)}, {}),
+    ("one that ended since, and another in its place", False, {"n1": ago(300)}, {"n2": ago(4)}),
+    ("its own", True, {}, {"n1": claim("n1", order_id="mine", since=NOW - timedelta(seconds=9))}),
 )
 def test_a_snapshot_is_shown_from_one_that_drains_have_outdated(
     expected: bool, before: dict[str, Claim], after: dict[str, Claim]
@@ -90,13 +83,11 @@ def test_a_snapshot_is_shown_from_one_that_drains_have_outdated(
     assert still_reflects(ClusterState(claims=before), ClusterState(claims=after), taken_at, NOW, "mine") is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "since", "anew"),
-    [
-        pytest.param(False, ago(1), False, id="the pass proved both together"),
-        pytest.param(True, ago(1, picture=None), False, id="a stranger's"),
-        pytest.param(True, ago(1), True, id="each proved for itself"),
-    ],
+@cases(
+    "expected, since, anew",
+    ("the pass proved both together", False, ago(1), False),
+    ("a stranger's", True, ago(1, picture=None), False),
+    ("each proved for itself", True, ago(1), True),
 )
 def test_a_claim_that_the_proof_did_not_count_makes_it_void(expected: bool, since: Claim, anew: bool) -> None:
     ours = order(picture_at=PICTURE_AT)
@@ -114,13 +105,11 @@ def test_the_drainers_own_proof_is_the_same_once_its_node_is_claimed() -> None:
     assert no_place(picture.node_by_name["n1"], Situation(picture, claimed, policy())) == ()
 
 
-@pytest.mark.parametrize(
-    ("expected", "key"),
-    [
-        pytest.param(["no_place_for_pods"], AUTOSCALER_CANDIDATE_TAINT, id="the autoscaler has announced it"),
-        pytest.param(["no_place_for_pods"], AUTOSCALER_DELETING_TAINT, id="the autoscaler deletes it"),
-        pytest.param([], "", id="nobody takes it"),
-    ],
+@cases(
+    "expected, key",
+    ("the autoscaler has announced it", ["no_place_for_pods"], AUTOSCALER_CANDIDATE_TAINT),
+    ("the autoscaler deletes it", ["no_place_for_pods"], AUTOSCALER_DELETING_TAINT),
+    ("nobody takes it", [], ""),
 )
 def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expected: list[str], key: str) -> None:
     nodes = [node("n1"), node("m1", taints=(taint(key, "PreferNoSchedule"),) if key else ()), node("n3")]
@@ -133,19 +122,14 @@ def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expecte
     assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"
 
 
-@pytest.mark.parametrize(
-    ("expected", "before", "after"),
-    [
-        pytest.param(False, ClusterState(), ClusterState(), id="nobody came"),
-        pytest.param(True, ClusterState(), ClusterState(last_scale_down=NOW), id="a drain came and has ended"),
-        pytest.param(
-            False,
-            ClusterState(claims={"n2": ago(60, picture=300)}, starts=(START,)),
-            ClusterState(starts=(START,), last_scale_down=START.at),
-            id="a drain that the proof counted has ended",
-        ),
-    ],
-)
+@cases(
+    "expected, before, after",
+    ("nobody came", False, ClusterState(), ClusterState()),
+    ("a drain came and has ended", True, ClusterState(), ClusterState(last_scale_down=NOW)),
+    ("a drain that the proof counted has ended", False,
+     ClusterState(claims={"n2": ago(60, picture=300)}, starts=(START,)),
+     ClusterState(starts=(START,), last_scale_down=START.at)),
+)  # fmt: skip
 def test_a_drain_that_came_and_ended_since_the_proof_makes_it_void(
     expected: bool, before: ClusterState, after: ClusterState
 ) -> None:
@@ -155,17 +139,15 @@ def test_a_drain_that_came_and_ended_since_the_proof_makes_it_void(
 HOLDS = claim("n1", order_id="another")
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "state", "there"),
-    [
-        pytest.param(None, {}, ClusterState(), True, id="a young order for the node that is there"),
-        pytest.param(None, {"node_uid": ""}, ClusterState(), True, id="a person names the node alone"),
-        pytest.param(None, {"order_id": "another"}, ClusterState(claims={"uid-n1": HOLDS}), True, id="its own claim"),
-        pytest.param(Refusal.NODE_UNKNOWN, {}, ClusterState(), False, id="no such node"),
-        pytest.param(Refusal.NODE_REPLACED, {"node_uid": "uid-old"}, ClusterState(), True, id="another of that name"),
-        pytest.param(Refusal.CLAIMED_BY_OTHER, {}, ClusterState(claims={"uid-n1": HOLDS}), True, id="another's claim"),
-        pytest.param(Refusal.EXPIRED, {"expires_at": NOW}, ClusterState(), True, id="at its end it has expired"),
-    ],
+@cases(
+    "expected, given, state, there",
+    ("a young order for the node that is there", None, {}, ClusterState(), True),
+    ("a person names the node alone", None, {"node_uid": ""}, ClusterState(), True),
+    ("its own claim", None, {"order_id": "another"}, ClusterState(claims={"uid-n1": HOLDS}), True),
+    ("no such node", Refusal.NODE_UNKNOWN, {}, ClusterState(), False),
+    ("another of that name", Refusal.NODE_REPLACED, {"node_uid": "uid-old"}, ClusterState(), True),
+    ("another's claim", Refusal.CLAIMED_BY_OTHER, {}, ClusterState(claims={"uid-n1": HOLDS}), True),
+    ("at its end it has expired", Refusal.EXPIRED, {"expires_at": NOW}, ClusterState(), True),
 )
 def test_an_order_is_void_by_name(
     expected: Refusal | None, given: dict[str, Any], state: ClusterState, there: bool
@@ -177,17 +159,15 @@ FULL, LIGHT = pod("full", on="n1", cpu=3.5), pod("p", on="n1")
 PERSONS = {"reason": DrainReason.MANUAL}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "load", "rules"),
-    [
-        pytest.param([], {}, LIGHT, policy(), id="nothing is against it"),
-        pytest.param(["cpu_above_limit"], {}, FULL, policy(), id="the planner's own order asks for the ratio"),
-        pytest.param([], PERSONS, FULL, policy(), id="a person's does not"),
-        pytest.param([], PERSONS, FULL, policy(consolidate_after=None), id="nor for marks"),
-        pytest.param(["pool_disabled"], PERSONS, FULL, policy(enabled=False), id="but for all else"),
-        pytest.param(["not_empty"], {"reason": DrainReason.EMPTY}, LIGHT, policy(), id="empty no more"),
-        pytest.param([], {"reason": DrainReason.EXPIRED}, LIGHT, policy(), id="expired or not, it is under-used"),
-    ],
+@cases(
+    "expected, given, load, rules",
+    ("nothing is against it", [], {}, LIGHT, policy()),
+    ("the planner's own order asks for the ratio", ["cpu_above_limit"], {}, FULL, policy()),
+    ("a person's does not", [], PERSONS, FULL, policy()),
+    ("nor for marks", [], PERSONS, FULL, policy(consolidate_after=None)),
+    ("but for all else", ["pool_disabled"], PERSONS, FULL, policy(enabled=False)),
+    ("empty no more", ["not_empty"], {"reason": DrainReason.EMPTY}, LIGHT, policy()),
+    ("expired or not, it is under-used", [], {"reason": DrainReason.EXPIRED}, LIGHT, policy()),
 )
 def test_the_planners_rules_are_asked_again(
     expected: list[str], given: dict[str, Any], load: Pod, rules: Policy

@@ -3,7 +3,6 @@ from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from shared.core.cluster.names import ZONE_LABEL
@@ -34,6 +33,7 @@ from tests.builders import (
     volume_claim,
 )
 from tests.builders import cluster as picture
+from tests.depth import cases
 
 SET, WEB, OTHER_SET, OTHER = "default/ReplicaSet/web", "default/Deployment/web", "default/ReplicaSet/b", "default/b"
 REPLICAS = 40
@@ -124,14 +124,11 @@ def waiting(count: int, since: datetime = AT, prefix: str = "new") -> list[Pod]:
     return [pod(name, owner="ReplicaSet/web", created=since, ready=False, unschedulable_since=since) for name in names]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [
-        pytest.param([(25, ["n19"]), (30, ["n18"]), (35, ["n17"])], 1, id="one pod: a node, and with each look one"),
-        pytest.param([(25, ["n17", "n18", "n19"]), (30, ["n14", "n15", "n16"]), (35, ["n11", "n12", "n13"])], 3,
-                     id="three pods"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, pods",
+    ("one pod: a node, and with each look one", [(25, ["n19"]), (30, ["n18"]), (35, ["n17"])], 1),
+    ("three pods", [(25, ["n17", "n18", "n19"]), (30, ["n14", "n15", "n16"]), (35, ["n11", "n12", "n13"])], 3),
+)
 def test_of_twenty_drains_as_many_give_way_as_pods_wait_youngest_first(expected: Any, pods: int) -> None:
     assert Cluster(20, waiting(pods)).until(35) == expected
 
@@ -143,21 +140,18 @@ WEB_PODS = LabelSelector((Requirement("app", "In", ("web",)),))
 SPREAD: dict[str, Any] = {"hard_spread": (SpreadConstraint(ZONE_LABEL, WEB_PODS),)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "waits", "there"),
-    [
-        pytest.param("n02", {}, [], id="everywhere: the youngest"),
-        pytest.param("n02", {"cpu": 9}, [], id="nowhere: the youngest"),
-        pytest.param("n00", IN_A, [], id="where its selector shows"),
-        pytest.param("n00", {"volumes": mounts("data")}, [], id="where its disk is"),
-        pytest.param("n01", WEB_PORT, [pod("edge", on="n02", **WEB_PORT)], id="where its port is free"),
-        pytest.param("n01", {"cpu": 2}, [pod("big", on="n02", cpu=3)], id="where there is room for it"),
-        pytest.param("n00", SPREAD, [pod("in-b", on="n03", labels={"app": "web"})], id="where its spread allows it"),
-        pytest.param("n00", {"cpu": 2, **IN_A}, [pod("old-n00", on="n00", cpu=3)], id="where it was before"),
-        pytest.param("n00", {"cpu": 2, **IN_A}, [pod("new-0", on="n00", cpu=3, uid="uid-old-n00")],
-                     id="where one of its name was before"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, waits, there",
+    ("everywhere: the youngest", "n02", {}, []),
+    ("nowhere: the youngest", "n02", {"cpu": 9}, []),
+    ("where its selector shows", "n00", IN_A, []),
+    ("where its disk is", "n00", {"volumes": mounts("data")}, []),
+    ("where its port is free", "n01", WEB_PORT, [pod("edge", on="n02", **WEB_PORT)]),
+    ("where there is room for it", "n01", {"cpu": 2}, [pod("big", on="n02", cpu=3)]),
+    ("where its spread allows it", "n00", SPREAD, [pod("in-b", on="n03", labels={"app": "web"})]),
+    ("where it was before", "n00", {"cpu": 2, **IN_A}, [pod("old-n00", on="n00", cpu=3)]),
+    ("where one of its name was before", "n00", {"cpu": 2, **IN_A}, [pod("new-0", on="n00", cpu=3, uid="uid-old-n00")]),
+)
 def test_the_node_goes_back_on_which_the_pod_fits(expected: str, waits: dict[str, Any], there: list[Pod]) -> None:
     """Zone a has the oldest drain's node alone; the picture is older than the evictions and the waiting pod."""
     kind = pod_class(labels={"app": "web"}, **waits)
@@ -184,14 +178,12 @@ def test_where_two_nodes_fit_a_statefulsets_pod_goes_back_to_the_drain_that_move
     assert cluster.chosen() == ["n00"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "rows"),
-    [
-        pytest.param("n01", {"n00": 60, "n01": 20, "n02": 40}, id="the latest"),
-        pytest.param("n01", {"n00": 60, "n01": 20, "n02": -5}, id="what came after it was not its cause"),
-        pytest.param("n02", {"n00": 60, "n01": 20, "n02": 0}, id="in the same second it may have been"),
-        pytest.param("n02", {"n00": 20, "n01": 20, "n02": 20}, id="of two alike the youngest claim"),
-    ],
+@cases(
+    "expected, rows",
+    ("the latest", "n01", {"n00": 60, "n01": 20, "n02": 40}),
+    ("what came after it was not its cause", "n01", {"n00": 60, "n01": 20, "n02": -5}),
+    ("in the same second it may have been", "n02", {"n00": 60, "n01": 20, "n02": 0}),
+    ("of two alike the youngest claim", "n02", {"n00": 20, "n01": 20, "n02": 20}),
 )
 def test_else_the_last_eviction_before_the_pod_was_created_shows_whose_it_is(
     expected: str, rows: dict[str, float]
@@ -204,12 +196,10 @@ def test_else_the_last_eviction_before_the_pod_was_created_shows_whose_it_is(
     assert cluster.chosen() == [expected]
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(True, {"why": ReturnReason.DEADLINE.value}, id="for another reason: it helps nobody"),
-        pytest.param(False, {"gave_way_for": ("default/new-0",)}, id="for the pod: it is waited for wherever it fits"),
-    ],
+@cases(
+    "expected, changes",
+    ("for another reason: it helps nobody", True, {"why": ReturnReason.DEADLINE.value}),
+    ("for the pod: it is waited for wherever it fits", False, {"gave_way_for": ("default/new-0",)}),
 )
 def test_a_drain_that_ends_helps_only_the_pod_for_which_it_gives_way(expected: bool, changes: dict[str, Any]) -> None:
     """The pod fits on the node of another drain; another instance has chosen by a picture of its own."""
@@ -262,22 +252,18 @@ def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:
 DRAINED = {"phase": DrainPhase.DRAINED, "drained_at": AT}
 
 
-@pytest.mark.parametrize(
-    ("expected", "youngest"),
-    [
-        pytest.param("n02", DRAINED, id="a drained node that is watched is in turn"),
-        pytest.param("n02", {**DRAINED, "lease": None, "updated_at": AT + timedelta(seconds=17)},
-                     id="its next message is on its way"),
-        pytest.param("n01", {**DRAINED, "lease": None, "updated_at": AT}, id="one that nobody watches any more is not"),
-        pytest.param("n01", {"lease": None, "updated_at": AT + timedelta(seconds=16)},
-                     id="nor is one that is silent for five seconds"),
-        pytest.param("n01", {"pods": {}}, id="one that may have moved a pod comes after those that have"),
-        pytest.param("n01", {"before": {}}, id="one that has moved nothing is not concerned"),
-        pytest.param("n01", {"before": {SET: Replicas(REPLICAS - 1, REPLICAS - 1)}}, id="nor one that is owed nothing"),
-        pytest.param("n01", {"cordoned_at": AT + timedelta(seconds=2)}, id="nor one that came after the pod"),
-        pytest.param(None, {"phase": DrainPhase.HALTING}, id="one that ends already is enough"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, youngest",
+    ("a drained node that is watched is in turn", "n02", DRAINED),
+    ("its next message is on its way", "n02", {**DRAINED, "lease": None, "updated_at": AT + timedelta(seconds=17)}),
+    ("one that nobody watches any more is not", "n01", {**DRAINED, "lease": None, "updated_at": AT}),
+    ("nor is one that is silent for five seconds", "n01", {"lease": None, "updated_at": AT + timedelta(seconds=16)}),
+    ("one that may have moved a pod comes after those that have", "n01", {"pods": {}}),
+    ("one that has moved nothing is not concerned", "n01", {"before": {}}),
+    ("nor one that is owed nothing", "n01", {"before": {SET: Replicas(REPLICAS - 1, REPLICAS - 1)}}),
+    ("nor one that came after the pod", "n01", {"cordoned_at": AT + timedelta(seconds=2)}),
+    ("one that ends already is enough", None, {"phase": DrainPhase.HALTING}),
+)
 def test_the_youngest_that_can_help_gives_way(expected: str | None, youngest: dict[str, Any]) -> None:
     cluster = Cluster(3, waiting(1))
     cluster.change("n02", **youngest)
@@ -303,16 +289,14 @@ def test_a_drain_that_falls_silent_after_it_was_chosen_holds_up_the_others_for_o
     assert [name for name in ("n00", "n01", "n02") if isinstance(cluster.step(name), ReturnNode)] == ["n01", "n02"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds", "key"),
-    [
-        pytest.param([], 21, "default/new-0", id="for this wait: it may still help"),
-        pytest.param([(25, ["n01"])], 20, "default/new-0", id="a look ago: it has not helped"),
-        pytest.param([(25, ["n01"])], 0, "default/new-0", id="but none before its grace is over"),
-        pytest.param([(25, ["n01"])], -1, "default/new-0", id="for an earlier one: it has helped, and is over"),
-        pytest.param([(25, ["n01"])], -20, "default/new-0", id="for one that began a grace ago"),
-        pytest.param([(25, ["n01"])], 20, OTHER, id="for another workload"),
-    ],
+@cases(
+    "expected, seconds, key",
+    ("for this wait: it may still help", [], 21, "default/new-0"),
+    ("a look ago: it has not helped", [(25, ["n01"])], 20, "default/new-0"),
+    ("but none before its grace is over", [(25, ["n01"])], 0, "default/new-0"),
+    ("for an earlier one: it has helped, and is over", [(25, ["n01"])], -1, "default/new-0"),
+    ("for one that began a grace ago", [(25, ["n01"])], -20, "default/new-0"),
+    ("for another workload", [(25, ["n01"])], 20, OTHER),
 )
 def test_a_node_returned_for_a_pod_counts_for_the_wait_it_was_returned_for(
     expected: Any, seconds: float, key: str
@@ -340,18 +324,15 @@ SECOND = timedelta(seconds=1)
 DATA = frozenset({"default/data"})
 
 
-@pytest.mark.parametrize(
-    ("expected", "claims", "held", "held_at"),
-    [
-        pytest.param(NOW - 10 * SECOND, ("data",), frozenset(), None, id="its claim was never seen held"),
-        pytest.param(None, ("data",), DATA, NOW, id="it is held"),
-        pytest.param(NOW - 5 * SECOND, ("data",), frozenset(), NOW - 5 * SECOND, id="it was held until then"),
-        pytest.param(NOW - 10 * SECOND, ("data",), frozenset(), NOW - 30 * SECOND,
-                     id="it was free before the pod came"),
-        pytest.param(NOW - 10 * SECOND, ("other",), DATA, None, id="another pod's is held"),
-        pytest.param(NOW - 10 * SECOND, (), DATA, NOW, id="it has none"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, claims, held, held_at",
+    ("its claim was never seen held", NOW - 10 * SECOND, ("data",), frozenset(), None),
+    ("it is held", None, ("data",), DATA, NOW),
+    ("it was held until then", NOW - 5 * SECOND, ("data",), frozenset(), NOW - 5 * SECOND),
+    ("it was free before the pod came", NOW - 10 * SECOND, ("data",), frozenset(), NOW - 30 * SECOND),
+    ("another pod's is held", NOW - 10 * SECOND, ("other",), DATA, None),
+    ("it has none", NOW - 10 * SECOND, (), DATA, NOW),
+)
 def test_a_pod_waits_for_a_place_since_nobody_held_its_claim(
     expected: datetime | None, claims: tuple[str, ...], held: frozenset[str], held_at: datetime | None
 ) -> None:

@@ -14,6 +14,7 @@ from shared.core.policy import BudgetUntil, DrainSettings
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy, taint
+from tests.depth import cases
 
 LATER = NOW + timedelta(minutes=1)  # A minute after the cordon.
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
@@ -139,28 +140,22 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
     return record("drained", drained_at=LATER - timedelta(seconds=seconds), **changes)
 
 
-@pytest.mark.parametrize(
-    ("expected", "drain", "seen"),
-    [
-        pytest.param(LEAVE, drained(), observed(), id="all run as before"),
-        pytest.param(WATCH, drained(29), observed(), id="a controller may be late to show that one is missing"),
-        pytest.param(WATCH, drained(), observed(workloads=web(available=3)), id="one is starting"),
-        pytest.param(WATCH, drained(before=FOUR_OF_WEB), observed(workloads=next_set(available=3)),
-                     id="one is starting, and the ReplicaSet that was moved is deleted"),
-        pytest.param(LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3)),
-                     id="as many run as before"),
-        pytest.param(LEAVE, drained(), observed(workloads=web(3, wanted=3, available=3)),
-                     id="it asks for fewer by now"),
-        pytest.param(WATCH, drained(), observed(waits(5), workloads=web(available=3)), id="one lost its node again"),
-        pytest.param(PENDING, drained(), observed(waits(21), workloads=web(available=3)), id="and finds no other"),
-        pytest.param(LEAVE, drained(deadline=LATER), observed(workloads=web(available=3)),
-                     id="the deadline ends the watch"),
-        pytest.param(WATCH, drained(29, before=None), observed(workloads={}), id="nobody counts it, half a minute"),
-        pytest.param(LEAVE, drained(30, before=None), observed(workloads={}), id="and no longer"),
-        pytest.param(PENDING, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"),
-        pytest.param(ReturnNode(ReturnReason.OVERRULED), drained(), observed(node=node("n1")),
-                     id="a person takes the node back"),
-    ],
+@cases(
+    "expected, drain, seen",
+    ("all run as before", LEAVE, drained(), observed()),
+    ("a controller may be late to show that one is missing", WATCH, drained(29), observed()),
+    ("one is starting", WATCH, drained(), observed(workloads=web(available=3))),
+    ("one is starting, and the ReplicaSet that was moved is deleted", WATCH, drained(before=FOUR_OF_WEB),
+     observed(workloads=next_set(available=3))),
+    ("as many run as before", LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3))),
+    ("it asks for fewer by now", LEAVE, drained(), observed(workloads=web(3, wanted=3, available=3))),
+    ("one lost its node again", WATCH, drained(), observed(waits(5), workloads=web(available=3))),
+    ("and finds no other", PENDING, drained(), observed(waits(21), workloads=web(available=3))),
+    ("the deadline ends the watch", LEAVE, drained(deadline=LATER), observed(workloads=web(available=3))),
+    ("nobody counts it, half a minute", WATCH, drained(29, before=None), observed(workloads={})),
+    ("and no longer", LEAVE, drained(30, before=None), observed(workloads={})),
+    ("one that waits is seen", PENDING, drained(60, before=None), observed(waits(21), workloads={})),
+    ("a person takes the node back", ReturnNode(ReturnReason.OVERRULED), drained(), observed(node=node("n1"))),
 )  # fmt: skip
 def test_a_drained_node_is_looked_at_until_its_pods_run_as_before(
     expected: Any, drain: DrainRecord, seen: Observation
@@ -172,18 +167,16 @@ def test_the_grace_of_a_replacement_leaves_time_within_half_a_minute() -> None:
     assert DrainSettings().pending_grace == timedelta(seconds=20)
 
 
-@pytest.mark.parametrize(
-    ("expected", "drain", "seen"),
-    [
-        pytest.param(True, drained(), observed(policy=REPLACED), id="all run as before"),
-        pytest.param(True, drained(0, before={}, pods={}), observed(policy=REPLACED), id="nothing was moved"),
-        pytest.param(False, drained(), observed(), id="a budget that ends with the node"),
-        pytest.param(False, drained(), observed(policy=None), id="the policy cannot be read"),
-        pytest.param(False, drained(before=None), observed(policy=REPLACED, workloads={}), id="nobody ever counted it"),
-        pytest.param(False, drained(), observed(policy=REPLACED, workloads={}), id="nobody counts it any more"),
-        pytest.param(False, drained(deadline=LATER), observed(policy=REPLACED, workloads=web(available=3)),
-                     id="the deadline ends the watch, not the disruption"),
-    ],
+@cases(
+    "expected, drain, seen",
+    ("all run as before", True, drained(), observed(policy=REPLACED)),
+    ("nothing was moved", True, drained(0, before={}, pods={}), observed(policy=REPLACED)),
+    ("a budget that ends with the node", False, drained(), observed()),
+    ("the policy cannot be read", False, drained(), observed(policy=None)),
+    ("nobody ever counted it", False, drained(before=None), observed(policy=REPLACED, workloads={})),
+    ("nobody counts it any more", False, drained(), observed(policy=REPLACED, workloads={})),
+    ("the deadline ends the watch, not the disruption", False, drained(deadline=LATER),
+     observed(policy=REPLACED, workloads=web(available=3))),
 )  # fmt: skip
 def test_a_budget_ends_once_what_was_moved_runs_again(expected: bool, drain: DrainRecord, seen: Observation) -> None:
     assert next_step(drain, seen, LATER) == LeaveToAutoscaler(replaced=expected)
@@ -194,16 +187,14 @@ def late(created: int, *, terminating: int | None = 0, available: int = 4) -> di
     return {SET: Workload(WEB, 4, available, created=created, terminating=terminating, replaced_at_end=True)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "workloads"),
-    [
-        pytest.param(4, web(4), id="all are there"),
-        pytest.param(3, web(3), id="one is missing, and its controller would have made another"),
-        pytest.param(3, {SET: Workload(WEB, 4, 3, created=3, terminating=1)}, id="one ends: another would have come"),
-        pytest.param(4, late(3, terminating=1), id="one ends, and is made again only after that"),
-        pytest.param(3, late(3, terminating=None), id="how many end is not shown"),
-        pytest.param(4, late(4, terminating=1), id="one too many ends"),
-    ],
+@cases(
+    "expected, workloads",
+    ("all are there", 4, web(4)),
+    ("one is missing, and its controller would have made another", 3, web(3)),
+    ("one ends: another would have come", 3, {SET: Workload(WEB, 4, 3, created=3, terminating=1)}),
+    ("one ends, and is made again only after that", 4, late(3, terminating=1)),
+    ("how many end is not shown", 3, late(3, terminating=None)),
+    ("one too many ends", 4, late(4, terminating=1)),
 )
 def test_what_a_workload_had_before_counts_a_pod_whose_replacement_is_still_to_come(
     expected: int, workloads: dict[str, Workload]

@@ -1,7 +1,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from shared.core.draining.evicting import EVICTIONS_A_ROUND, ROUND, counted_at, 
 from shared.core.policy import DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
+from tests.depth import cases
 
 QUARTER = Limit(percent=25)
 WEB, OTHER = pod_class(owner="ReplicaSet/web"), pod_class(owner="ReplicaSet/web-new")
@@ -36,18 +36,16 @@ def let_go(name: str, *, ago: float, answer: str = "granted") -> dict[str, PodPr
     return {f"default/{name}": PodProgress(uid=f"uid-{name}", answer=answer, owner=WEB.workload, at=at)}
 
 
-@pytest.mark.parametrize(
-    ("expected", "workload", "limit"),
-    [
-        pytest.param(["p0"], None, QUARTER, id="not known: one by one"),
-        pytest.param(["p0"], Workload(NAME, 4, 4), QUARTER, id="a quarter of four is one"),
-        pytest.param(["p0", "p1"], Workload(NAME, 8, 8), QUARTER, id="a quarter of eight is two"),
-        pytest.param(["p0"], Workload(NAME, 8, 7), QUARTER, id="one is lost elsewhere already"),
-        pytest.param([], Workload(NAME, 8, 6), QUARTER, id="two are lost elsewhere already"),
-        pytest.param(["p0", "p1"], Workload(NAME, 3, 3), Limit(percent=100), id="never all replicas at once"),
-        pytest.param(["p0", "p1", "p2"], Workload(NAME, 9, 9), Limit(count=3), id="a plain number"),
-        pytest.param(["p0"], Workload(NAME, 8, 8), Limit(count=0), id="at least one"),
-    ],
+@cases(
+    "expected, workload, limit",
+    ("not known: one by one", ["p0"], None, QUARTER),
+    ("a quarter of four is one", ["p0"], Workload(NAME, 4, 4), QUARTER),
+    ("a quarter of eight is two", ["p0", "p1"], Workload(NAME, 8, 8), QUARTER),
+    ("one is lost elsewhere already", ["p0"], Workload(NAME, 8, 7), QUARTER),
+    ("two are lost elsewhere already", [], Workload(NAME, 8, 6), QUARTER),
+    ("never all replicas at once", ["p0", "p1"], Workload(NAME, 3, 3), Limit(percent=100)),
+    ("a plain number", ["p0", "p1", "p2"], Workload(NAME, 9, 9), Limit(count=3)),
+    ("at least one", ["p0"], Workload(NAME, 8, 8), Limit(count=0)),
 )
 def test_as_many_go_at_once_as_the_policy_lets_be_away(
     expected: list[str], workload: Workload | None, limit: Limit
@@ -55,28 +53,24 @@ def test_as_many_go_at_once_as_the_policy_lets_be_away(
     assert due(*pods(3), workload=workload, limit=limit) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "first", "workload"),
-    [
-        pytest.param([], {"deleting": NOW}, Workload(NAME, 4, 4), id="leaving and still counted as available"),
-        pytest.param([], {"deleting": NOW, "ready": False}, Workload(NAME, 4, 3), id="leaving and counted as away"),
-        pytest.param(["p1"], {"deleting": NOW, "ready": False}, Workload(NAME, 4, 4), id="leaving and replaced"),
-        pytest.param([], {"deleting": NOW, "ready": False}, None, id="not known: until it is gone"),
-        pytest.param(["p0"], {"ready": False}, Workload(NAME, 4, 3), id="the one that is away already goes"),
-    ],
+@cases(
+    "expected, first, workload",
+    ("leaving and still counted as available", [], {"deleting": NOW}, Workload(NAME, 4, 4)),
+    ("leaving and counted as away", [], {"deleting": NOW, "ready": False}, Workload(NAME, 4, 3)),
+    ("leaving and replaced", ["p1"], {"deleting": NOW, "ready": False}, Workload(NAME, 4, 4)),
+    ("not known: until it is gone", [], {"deleting": NOW, "ready": False}, None),
+    ("the one that is away already goes", ["p0"], {"ready": False}, Workload(NAME, 4, 3)),
 )
 def test_a_pod_that_is_away_is_counted_once(expected: list[str], first: dict[str, Any], workload: Any) -> None:
     leaving, waiting = pods(2)
     assert due(replace(leaving, **first), waiting, workload=workload) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "row"),
-    [
-        pytest.param([], let_go("gone", ago=4), id="let go four seconds before: the status may not show it yet"),
-        pytest.param(["p0"], let_go("gone", ago=5), id="let go five seconds before: the status shows it"),
-        pytest.param(["p0"], let_go("gone", ago=4, answer="budget"), id="refused: it never left"),
-    ],
+@cases(
+    "expected, row",
+    ("let go four seconds before: the status may not show it yet", [], let_go("gone", ago=4)),
+    ("let go five seconds before: the status shows it", ["p0"], let_go("gone", ago=5)),
+    ("refused: it never left", ["p0"], let_go("gone", ago=4, answer="budget")),
 )
 def test_a_pod_just_let_go_counts_until_the_status_can_show_it(
     expected: list[str], row: dict[str, PodProgress]
@@ -118,18 +112,16 @@ def chosen(record: DrainRecord, working: int, most: int = 20, due: tuple[Pod, ..
     return [row.name for row in in_this_round(due, record, working, most, NOW)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "record", "working", "most"),
-    [
-        pytest.param(["p0", "p1", "p2", "p3", "p4"], asked(), 1, 20, id="alone: all at once"),
-        pytest.param(["p0", "p1", "p2"], asked(), 1, 3, id="alone, but the policy shows three"),
-        pytest.param(["p0", "p1"], asked(), 18, 20, id="eighteen drains: two each"),
-        pytest.param(["p0"], asked(), 30, 20, id="thirty drains: one each"),
-        pytest.param([], asked(p0=2), 1, 20, id="the round is not over"),
-        pytest.param(["p1"], asked(p0=3), 30, 20, id="what was never asked for comes first"),
-        pytest.param(["p3"], asked(p0=6, p1=7, p2=8, p3=9, p4=5), 30, 20, id="then what was asked for longest ago"),
-        pytest.param(["p1"], asked(p0=3), 500, 20, id="five hundred drains: one each all the same"),
-    ],
+@cases(
+    "expected, record, working, most",
+    ("alone: all at once", ["p0", "p1", "p2", "p3", "p4"], asked(), 1, 20),
+    ("alone, but the policy shows three", ["p0", "p1", "p2"], asked(), 1, 3),
+    ("eighteen drains: two each", ["p0", "p1"], asked(), 18, 20),
+    ("thirty drains: one each", ["p0"], asked(), 30, 20),
+    ("the round is not over", [], asked(p0=2), 1, 20),
+    ("what was never asked for comes first", ["p1"], asked(p0=3), 30, 20),
+    ("then what was asked for longest ago", ["p3"], asked(p0=6, p1=7, p2=8, p3=9, p4=5), 30, 20),
+    ("five hundred drains: one each all the same", ["p1"], asked(p0=3), 500, 20),
 )
 def test_a_drain_asks_for_its_share(expected: list[str], record: DrainRecord, working: int, most: int) -> None:
     assert chosen(record, working, most) == expected

@@ -15,6 +15,7 @@ from shared.core.reasons import Blocker, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, PodProgress
 from tests.builders import claim, pdb, pod, pod_class, policy
 from tests.core.draining.test_next_step import LATER, STAYS, asked, observed, record
+from tests.depth import cases
 
 NO_ROOM = Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/p", "no node has room")
 STALE = ReturnNode(ReturnReason.STALE, NO_ROOM.sentence)
@@ -37,31 +38,25 @@ def test_pods_are_evicted_together_and_the_number_is_bounded() -> None:
     assert next_step(record("cordoned"), seen, LATER) == Evict(tuple(pods[:3]))
 
 
-@pytest.mark.parametrize(
-    ("expected", "own"),
-    [
-        pytest.param(30, 30, id="the pod's own grace when it is short"),
-        pytest.param(480, 480, id="eight minutes exactly"),
-        pytest.param(480, 3600, id="an hour is cut to eight minutes"),
-        pytest.param(1, 0, id="a second at least: with none the pod is gone while its containers run"),
-    ],
+@cases(
+    "expected, own",
+    ("the pod's own grace when it is short", 30, 30),
+    ("eight minutes exactly", 480, 480),
+    ("an hour is cut to eight minutes", 480, 3600),
+    ("a second at least: with none the pod is gone while its containers run", 1, 0),
 )
 @pytest.mark.acceptance(85)
 def test_grace_is_the_pods_own_but_never_above_eight_minutes(expected: int, own: int) -> None:
     assert expected == grace_seconds(pod("p", grace_seconds=own), DrainSettings().max_grace)
 
 
-@pytest.mark.parametrize(
-    ("expected", "own", "drain", "rules"),
-    [
-        pytest.param(True, 480, DrainSettings(), {}, id="as much as the drain gives"),
-        pytest.param(False, 481, DrainSettings(), {}, id="more"),
-        pytest.param(True, 3600, DrainSettings(), {"long_grace": LongGrace.CUT},
-                     id="an hour that is cut by the policy"),
-        pytest.param(True, 3600, DrainSettings(max_grace=timedelta(hours=1)), {},
-                     id="an hour that the drain began with"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, own, drain, rules",
+    ("as much as the drain gives", True, 480, DrainSettings(), {}),
+    ("more", False, 481, DrainSettings(), {}),
+    ("an hour that is cut by the policy", True, 3600, DrainSettings(), {"long_grace": LongGrace.CUT}),
+    ("an hour that the drain began with", True, 3600, DrainSettings(max_grace=timedelta(hours=1)), {}),
+)
 def test_a_pod_that_comes_late_and_asks_for_too_much_grace_ends_the_drain(
     expected: bool, own: int, drain: DrainSettings, rules: dict[str, Any]
 ) -> None:
@@ -101,37 +96,33 @@ def test_daemon_set_mirror_and_finished_pods_are_left() -> None:
     assert next_step(record("cordoned"), observed(*left), LATER) == WritePhase(DrainPhase.DRAINED)
 
 
-@pytest.mark.parametrize(
-    ("expected", "known", "proof"),
-    [
-        pytest.param(Prove(), {}, None, id="no pod goes before its place is proved again"),
-        pytest.param(Evict((STAYS,)), {}, PROVED, id="it is"),
-        pytest.param(Evict((STAYS,)), {}, ago(19), id="a moment ago"),
-        pytest.param(Prove(), {}, ago(20), id="too long ago"),
-        pytest.param(Evict((STAYS,)), {}, ago(19, ended=3), id="on a snapshot of a moment ago"),
-        pytest.param(Prove(), {}, ago(20, ended=2), id="on one that is too old"),
-        pytest.param(Evict((STAYS,)), {}, ago(60, ended=0), id="whose reading took long, just now"),
-        pytest.param(Evict((STAYS,)), {}, ago(60, ended=1.9), id="which holds for the next look"),
-        pytest.param(Prove(), {}, ago(60, ended=2), id="which holds for no second round"),
-        pytest.param(STALE, {}, ago(60, ended=19, against=(NO_ROOM,)),
-                     id="the room was gone, and the node is looked at again before it is returned"),
-        pytest.param(STALE, {}, AGAINST, id="the room was taken meanwhile"),
-        pytest.param(Prove(), asked("p", "budget", ago=5), None, id="a budget kept the first eviction back"),
-        pytest.param(Prove(), asked("p", "later", ago=5), None, id="the API was too busy"),
-        pytest.param(Prove(), asked("p", "conflict", ago=5), None, id="somebody else wrote"),
-        pytest.param(Prove(), asked("p", "terminating", ago=5), None, id="not yet on its way"),
-        pytest.param(Prove(), asked("gone", "terminating", ago=5), None, id="it ended with its namespace"),
-        pytest.param(Prove(), asked("p", "asked", ago=5), None, id="killed before it asked"),
-        pytest.param(Prove(), asked("old", "budget", ago=5), None, id="a pod that went by itself"),
-        pytest.param(Evict((STAYS,)), asked("old", "granted", ago=5), AGAINST,
-                     id="once a pod has moved the drain goes on, and its replacement is watched"),
-        pytest.param(Evict((STAYS,)), asked("old", "later", ago=5), None, id="an answer was lost, and the pod is gone"),
-        pytest.param(Prove(), asked("old", "later", ago=5, refused=True), None,
-                     id="the API was too busy, and the pod went by itself"),
-        pytest.param(Evict((STAYS,)), asked("old", "asked", ago=5), AGAINST,
-                     id="killed after it asked, and the pod is gone"),
-        pytest.param(Evict((STAYS,)), asked("going", "asked", ago=5), None, id="or on its way out"),
-    ],
+@cases(
+    "expected, known, proof",
+    ("no pod goes before its place is proved again", Prove(), {}, None),
+    ("it is", Evict((STAYS,)), {}, PROVED),
+    ("a moment ago", Evict((STAYS,)), {}, ago(19)),
+    ("too long ago", Prove(), {}, ago(20)),
+    ("on a snapshot of a moment ago", Evict((STAYS,)), {}, ago(19, ended=3)),
+    ("on one that is too old", Prove(), {}, ago(20, ended=2)),
+    ("whose reading took long, just now", Evict((STAYS,)), {}, ago(60, ended=0)),
+    ("which holds for the next look", Evict((STAYS,)), {}, ago(60, ended=1.9)),
+    ("which holds for no second round", Prove(), {}, ago(60, ended=2)),
+    ("the room was gone, and the node is looked at again before it is returned", STALE, {},
+     ago(60, ended=19, against=(NO_ROOM,))),
+    ("the room was taken meanwhile", STALE, {}, AGAINST),
+    ("a budget kept the first eviction back", Prove(), asked("p", "budget", ago=5), None),
+    ("the API was too busy", Prove(), asked("p", "later", ago=5), None),
+    ("somebody else wrote", Prove(), asked("p", "conflict", ago=5), None),
+    ("not yet on its way", Prove(), asked("p", "terminating", ago=5), None),
+    ("it ended with its namespace", Prove(), asked("gone", "terminating", ago=5), None),
+    ("killed before it asked", Prove(), asked("p", "asked", ago=5), None),
+    ("a pod that went by itself", Prove(), asked("old", "budget", ago=5), None),
+    ("once a pod has moved the drain goes on, and its replacement is watched", Evict((STAYS,)),
+     asked("old", "granted", ago=5), AGAINST),
+    ("an answer was lost, and the pod is gone", Evict((STAYS,)), asked("old", "later", ago=5), None),
+    ("the API was too busy, and the pod went by itself", Prove(), asked("old", "later", ago=5, refused=True), None),
+    ("killed after it asked, and the pod is gone", Evict((STAYS,)), asked("old", "asked", ago=5), AGAINST),
+    ("or on its way out", Evict((STAYS,)), asked("going", "asked", ago=5), None),
 )  # fmt: skip
 def test_the_place_is_proved_once_more_before_the_first_eviction(
     expected: Any, known: dict[str, PodProgress], proof: Proof | None
@@ -147,22 +138,18 @@ AWAY = pod("away", on="n1", ready=False)
 FREE = pod("free", on="n1", owner="ReplicaSet/free", labels={"app": "free"})
 
 
-@pytest.mark.parametrize(
-    ("expected", "allowed", "pods", "known", "proof"),
-    [
-        pytest.param(Await(), 0, (STAYS,), HELD, ago(60), id="its budget is shut: there is nothing to prove"),
-        pytest.param(Prove(), 1, (STAYS,), HELD, ago(60), id="it opens: the place is proved first"),
-        pytest.param(Evict((STAYS,)), 1, (STAYS,), HELD, ago(1), id="and then the pod is asked for"),
-        pytest.param(Evict((STAYS,)), 0, (STAYS,), HELD, ago(1), id="while a proof stands the pod is asked for"),
-        pytest.param(Prove(), 0, (AWAY,), asked("away", "budget", ago=5), ago(60), id="what is not Ready may go yet"),
-        pytest.param(Prove(), 0, (STAYS,), asked("p", "later", ago=5), None,
-                     id="an answer that was no budget's is asked again"),
-        pytest.param(Prove(), 0, (STAYS,), {}, None, id="whose budget it is shows the first answer"),
-        pytest.param(Prove(), 0, (STAYS, FREE), HELD, ago(60), id="another pod may go"),
-        pytest.param(Evict((STAYS,)), 0, (STAYS,), HELD | asked("old", "granted"), None,
-                     id="a drain that moves keeps asking"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, allowed, pods, known, proof",
+    ("its budget is shut: there is nothing to prove", Await(), 0, (STAYS,), HELD, ago(60)),
+    ("it opens: the place is proved first", Prove(), 1, (STAYS,), HELD, ago(60)),
+    ("and then the pod is asked for", Evict((STAYS,)), 1, (STAYS,), HELD, ago(1)),
+    ("while a proof stands the pod is asked for", Evict((STAYS,)), 0, (STAYS,), HELD, ago(1)),
+    ("what is not Ready may go yet", Prove(), 0, (AWAY,), asked("away", "budget", ago=5), ago(60)),
+    ("an answer that was no budget's is asked again", Prove(), 0, (STAYS,), asked("p", "later", ago=5), None),
+    ("whose budget it is shows the first answer", Prove(), 0, (STAYS,), {}, None),
+    ("another pod may go", Prove(), 0, (STAYS, FREE), HELD, ago(60)),
+    ("a drain that moves keeps asking", Evict((STAYS,)), 0, (STAYS,), HELD | asked("old", "granted"), None),
+)
 def test_a_drain_that_only_a_budget_holds_proves_its_place_when_it_could_act(
     expected: Any, allowed: int, pods: tuple[Any, ...], known: dict[str, PodProgress], proof: Proof | None
 ) -> None:

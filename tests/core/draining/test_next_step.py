@@ -16,6 +16,7 @@ from shared.core.draining.next_step import next_step
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_template, policy, taint
+from tests.depth import cases
 
 WEB = "default/ReplicaSet/web"
 LATER = NOW + timedelta(minutes=1)
@@ -65,18 +66,16 @@ HELD_UP = asked("p", "budget", detail="default/web")
 OVERDUE = NOW + timedelta(minutes=9)
 
 
-@pytest.mark.parametrize(
-    ("expected", "minutes", "seen"),
-    [
-        pytest.param(ReturnNode, 0, {}, id="nobody works on the node"),
-        pytest.param(Await, 0, {"in_upgrade": True}, id="an upgrade may have taken it"),
-        pytest.param(Await, 9.9, {"in_upgrade": True}, id="for ten minutes"),
-        pytest.param(ReturnNode, 10, {"in_upgrade": True}, id="and no longer"),
-        pytest.param(Await, 24, {"node": WORKED_ON}, id="it shows that others work on it"),
-        pytest.param(ReturnNode, 25, {"node": WORKED_ON}, id="for no longer than a drained node is waited for"),
-        pytest.param(ReturnNode, 0, {"in_upgrade": True, "paused": True}, id="a pause is a person's word"),
-        pytest.param(ReturnNode, 0, {"in_upgrade": True, "claim": None}, id="a release is, too"),
-    ],
+@cases(
+    "expected, minutes, seen",
+    ("nobody works on the node", ReturnNode, 0, {}),
+    ("an upgrade may have taken it", Await, 0, {"in_upgrade": True}),
+    ("for ten minutes", Await, 9.9, {"in_upgrade": True}),
+    ("and no longer", ReturnNode, 10, {"in_upgrade": True}),
+    ("it shows that others work on it", Await, 24, {"node": WORKED_ON}),
+    ("for no longer than a drained node is waited for", ReturnNode, 25, {"node": WORKED_ON}),
+    ("a pause is a person's word", ReturnNode, 0, {"in_upgrade": True, "paused": True}),
+    ("a release is, too", ReturnNode, 0, {"in_upgrade": True, "claim": None}),
 )
 def test_past_the_deadline_a_node_that_others_empty_is_not_uncordoned_at_once(
     expected: type, minutes: float, seen: dict[str, Any]
@@ -191,16 +190,14 @@ def test_a_drain_has_more_time_for_disks_that_move_in_turn() -> None:
     assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(seconds=30 + 2 * 90)
 
 
-@pytest.mark.parametrize(
-    ("expected", "begun", "cordoned", "changes"),
-    [
-        pytest.param(False, None, NOW, {}, id="the autoscaler has done nothing"),
-        pytest.param(True, None, None, {"taints": (taint(AUTOSCALER_DELETING_TAINT),)}, id="it deletes the node"),
-        pytest.param(True, NOW, NOW - timedelta(seconds=1), {}, id="it began to, since our cordon"),
-        pytest.param(True, NOW, NOW, {}, id="in its very second: events are shown in whole ones"),
-        pytest.param(False, NOW, NOW + timedelta(seconds=1), {}, id="it began before, and our cordon came after"),
-        pytest.param(False, NOW, None, {}, id="nobody knows when we cordoned"),
-    ],
+@cases(
+    "expected, begun, cordoned, changes",
+    ("the autoscaler has done nothing", False, None, NOW, {}),
+    ("it deletes the node", True, None, None, {"taints": (taint(AUTOSCALER_DELETING_TAINT),)}),
+    ("it began to, since our cordon", True, NOW, NOW - timedelta(seconds=1), {}),
+    ("in its very second: events are shown in whole ones", True, NOW, NOW, {}),
+    ("it began before, and our cordon came after", False, NOW, NOW + timedelta(seconds=1), {}),
+    ("nobody knows when we cordoned", False, NOW, None, {}),
 )
 def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
     expected: bool, begun: Any, cordoned: Any, changes: dict[str, Any]

@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -15,6 +13,7 @@ from shared.core.placement import Simulation
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, taint
+from tests.depth import cases
 
 DRAINED: dict[str, Any] = {"taints": (our_taint(),), "unschedulable": True}
 
@@ -42,15 +41,13 @@ def stale(snapshot: Snapshot, *, moving: Collection[str] = (), claimed: int = 0)
     return [drain.name for drain in drains if lost_place(drain, snapshot, state, moving)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "snapshot"),
-    [
-        pytest.param([], picture(1, 1, 1, 1, free=4), id="there is room for all"),
-        pytest.param(["n4"], picture(1, 1, 1, 1, free=3), id="room for one less"),
-        pytest.param(["n2"], picture(1, 5, 1, 1, free=3), id="one pod fits nowhere at all"),
-        pytest.param(["n1"], picture(5, 1, 1, 1, free=3), id="that of the first claim"),
-        pytest.param(["n3"], picture(1, 1, 2, 1, free=3), id="the room that one leaves goes to the next"),
-    ],
+@cases(
+    "expected, snapshot",
+    ("there is room for all", [], picture(1, 1, 1, 1, free=4)),
+    ("room for one less", ["n4"], picture(1, 1, 1, 1, free=3)),
+    ("one pod fits nowhere at all", ["n2"], picture(1, 5, 1, 1, free=3)),
+    ("that of the first claim", ["n1"], picture(5, 1, 1, 1, free=3)),
+    ("the room that one leaves goes to the next", ["n3"], picture(1, 1, 2, 1, free=3)),
 )
 def test_as_many_drains_are_stale_as_the_room_that_is_gone_asks_for(expected: list[str], snapshot: Snapshot) -> None:
     assert stale(snapshot) == expected
@@ -60,14 +57,12 @@ def pending(cpu: float, **spec: Any) -> Pod:
     return pod("w", cpu=cpu, phase=Phase.PENDING, **spec)
 
 
-@pytest.mark.parametrize(
-    ("expected", "waiting"),
-    [
-        pytest.param(["n3"], pending(1), id="it takes room that one of three needs"),
-        pytest.param(["n2", "n3"], pending(2), id="that two of three need"),
-        pytest.param([], pending(9), id="it fits nowhere"),
-        pytest.param([], pending(1, node_selector={"gpu": "a"}), id="no node has what it asks for"),
-    ],
+@cases(
+    "expected, waiting",
+    ("it takes room that one of three needs", ["n3"], pending(1)),
+    ("that two of three need", ["n2", "n3"], pending(2)),
+    ("it fits nowhere", [], pending(9)),
+    ("no node has what it asks for", [], pending(1, node_selector={"gpu": "a"})),
 )
 def test_a_pending_pod_makes_stale_whose_room_it_takes(expected: list[str], waiting: Pod) -> None:
     assert stale(picture(1, 1, 1, free=3, others=[waiting])) == expected
@@ -80,13 +75,11 @@ def test_a_pending_pod_that_fits_elsewhere_makes_nobody_stale() -> None:
     assert stale(elsewhere) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "moving"),
-    [
-        pytest.param(["n3"], [], id="nobody evicts: the youngest has no place"),
-        pytest.param(["n3"], ["n1"], id="the eldest does"),
-        pytest.param(["n2"], ["n3"], id="the youngest does: its pods come before those that stand still"),
-    ],
+@cases(
+    "expected, moving",
+    ("nobody evicts: the youngest has no place", ["n3"], []),
+    ("the eldest does", ["n3"], ["n1"]),
+    ("the youngest does: its pods come before those that stand still", ["n2"], ["n3"]),
 )
 def test_what_has_begun_to_move_goes_on_and_keeps_its_room(expected: list[str], moving: list[str]) -> None:
     seen = picture(1, 1, 1, free=2)
@@ -105,13 +98,11 @@ def test_a_drain_that_moves_takes_the_room_for_what_still_fits_of_it() -> None:
     assert stale(picture(1, 1, 1, free=2, others=others)) == ["n1"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "others"),
-    [
-        pytest.param(True, {"q": 1.0}, id="it takes the room"),
-        pytest.param(True, {"q": 1.0, "r": 9.0}, id="as far as it fits"),
-        pytest.param(False, {"r": 9.0}, id="what fits nowhere takes none"),
-    ],
+@cases(
+    "expected, others",
+    ("it takes the room", True, {"q": 1.0}),
+    ("as far as it fits", True, {"q": 1.0, "r": 9.0}),
+    ("what fits nowhere takes none", False, {"r": 9.0}),
 )
 def test_what_the_autoscaler_moves_keeps_its_room(expected: bool, others: dict[str, float]) -> None:
     deleted = node("d", cpu=16, taints=(taint(names.AUTOSCALER_DELETING_TAINT),), unschedulable=True)
@@ -121,13 +112,11 @@ def test_what_the_autoscaler_moves_keeps_its_room(expected: bool, others: dict[s
     assert bool(lost_place(seen.node_by_name["n1"], seen, claims(1), ())) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "free", "lost"),
-    [
-        pytest.param([], 2, 0, id="there is room for both"),
-        pytest.param(["n1", "n2"], 1, 0, id="two never rest on one room"),
-        pytest.param(["n1", "n2"], 1, 1, id="it comes before an older claim"),
-    ],
+@cases(
+    "expected, free, lost",
+    ("there is room for both", [], 2, 0),
+    ("two never rest on one room", ["n1", "n2"], 1, 0),
+    ("it comes before an older claim", ["n1", "n2"], 1, 1),
 )
 def test_what_is_on_a_claimed_node_that_is_not_ready_takes_its_room_once(
     expected: list[str], free: float, lost: int
@@ -175,19 +164,17 @@ def record(phase: str, *answers: str) -> DrainRecord:
     return DrainRecord(order=order(), phase=DrainPhase(phase), pods=rows)
 
 
-@pytest.mark.parametrize(
-    ("expected", "known"),
-    [
-        pytest.param(False, record("claimed"), id="its node is not cordoned"),
-        pytest.param(False, record("cordoned"), id="it has asked for nothing"),
-        pytest.param(False, record("cordoned", "budget", "conflict"), id="nothing was granted"),
-        pytest.param(True, record("cordoned", "budget", "granted"), id="a pod was let go"),
-        pytest.param(True, record("cordoned", "asked"), id="the answer is not written yet"),
-        pytest.param(True, record("cordoned", "later"), id="the answer was lost"),
-        pytest.param(True, record("drained", "granted"), id="all were"),
-        pytest.param(False, record("halting", "granted"), id="it is being returned: the others stay"),
-        pytest.param(True, None, id="nothing is known of it"),
-    ],
+@cases(
+    "expected, known",
+    ("its node is not cordoned", False, record("claimed")),
+    ("it has asked for nothing", False, record("cordoned")),
+    ("nothing was granted", False, record("cordoned", "budget", "conflict")),
+    ("a pod was let go", True, record("cordoned", "budget", "granted")),
+    ("the answer is not written yet", True, record("cordoned", "asked")),
+    ("the answer was lost", True, record("cordoned", "later")),
+    ("all were", True, record("drained", "granted")),
+    ("it is being returned: the others stay", False, record("halting", "granted")),
+    ("nothing is known of it", True, None),
 )
 def test_a_drain_moves_pods_once_one_may_have_been_let_go(expected: bool, known: DrainRecord | None) -> None:
     assert may_move(known) is expected

@@ -13,6 +13,7 @@ from shared.core.policy import Limit, PodRules, SingleReplicas
 from shared.core.reasons import Blocker, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from tests.builders import NOW, claim, node, order, our_taint, pod
+from tests.depth import cases
 
 NAME, SET = "default/Deployment/web", "default/ReplicaSet/web"
 AT_REST = Deployment(name=NAME, uid="u", created=1, updated=1, available=1, template="t")
@@ -20,20 +21,18 @@ ONE = pod("one", on="n1")
 SECOND = timedelta(seconds=1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(True, {}, id="in steady state"),
-        pytest.param(True, {"max_surge": Limit(count=1), "max_unavailable": Limit(count=0)}, id="as it shows"),
-        pytest.param(False, {"observed": False}, id="a change that its controller has not seen"),
-        pytest.param(False, {"created": 2}, id="in a rollout: another drain's, too"),
-        pytest.param(False, {"available": 0}, id="not available"),
-        pytest.param(False, {"deleting": True}, id="on its way out"),
-        pytest.param(False, {"wanted": 2, "created": 2, "updated": 2, "available": 2}, id="scaled up meanwhile"),
-        pytest.param(False, {"rolling_update": False}, id="Recreate"),
-        pytest.param(False, {"paused": True}, id="paused"),
-        pytest.param(False, {"wish": "false"}, id="forbidden"),
-    ],
+@cases(
+    "expected, changes",
+    ("in steady state", True, {}),
+    ("as it shows", True, {"max_surge": Limit(count=1), "max_unavailable": Limit(count=0)}),
+    ("a change that its controller has not seen", False, {"observed": False}),
+    ("in a rollout: another drain's, too", False, {"created": 2}),
+    ("not available", False, {"available": 0}),
+    ("on its way out", False, {"deleting": True}),
+    ("scaled up meanwhile", False, {"wanted": 2, "created": 2, "updated": 2, "available": 2}),
+    ("Recreate", False, {"rolling_update": False}),
+    ("paused", False, {"paused": True}),
+    ("forbidden", False, {"wish": "false"}),
 )
 def test_only_what_is_in_steady_state_and_leaves_no_gap_is_restarted(expected: bool, changes: dict[str, Any]) -> None:
     assert (why_not_restart(replace(AT_REST, **changes), (ONE,)) == "") is expected
@@ -43,18 +42,16 @@ ASKED = asked_of(replace(AT_REST, stamp="earlier"), NOW)
 WAITING = replace(AT_REST, stamp="order", created=2, updated=1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param("earlier", {}, id="it waits for its new pod"),
-        pytest.param("earlier", {"created": 1, "updated": 1, "observed": False}, id="not begun"),
-        pytest.param("earlier", {"created": 1, "updated": 0}, id="its new pod is refused"),
-        pytest.param(None, {"created": 1, "updated": 1}, id="rolled out"),
-        pytest.param(None, {"stamp": "another"}, id="another drain's"),
-        pytest.param(None, {"stamp": "earlier"}, id="never written, or undone"),
-        pytest.param(None, {"template": "changed"}, id="changed by somebody"),
-        pytest.param(None, {"uid": "another"}, id="another of that name"),
-    ],
+@cases(
+    "expected, changes",
+    ("it waits for its new pod", "earlier", {}),
+    ("not begun", "earlier", {"created": 1, "updated": 1, "observed": False}),
+    ("its new pod is refused", "earlier", {"created": 1, "updated": 0}),
+    ("rolled out", None, {"created": 1, "updated": 1}),
+    ("another drain's", None, {"stamp": "another"}),
+    ("never written, or undone", None, {"stamp": "earlier"}),
+    ("changed by somebody", None, {"template": "changed"}),
+    ("another of that name", None, {"uid": "another"}),
 )
 def test_nothing_is_undone_but_what_hangs_and_is_ours(expected: str | None, changes: dict[str, Any]) -> None:
     assert stamp_to_restore(replace(WAITING, **changes), ASKED, "order") == expected
@@ -108,21 +105,15 @@ def test_a_surge_without_room_is_not_begun() -> None:
     assert step(AT_REST, proof=Proof(NOW, NOW, against)).why is ReturnReason.STALE
 
 
-@pytest.mark.parametrize(
-    ("expected", "deployment", "seen"),
-    [
-        pytest.param(
-            ReturnReason.SURGE_PENDING,
-            ROLLING,
-            {"unbound": (pod("new", owner="ReplicaSet/web", unschedulable_since=NOW - 60 * SECOND, created=NOW),)},
-            id="the new pod finds no node",
-        ),
-        pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, progressing=False), {}, id="no progress"),
-        pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, stamp=""), {}, id="undone by somebody"),
-        pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, uid="another"), {}, id="applied anew with our stamp"),
-        pytest.param(ReturnReason.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end it first"),
-    ],
-)
+@cases(
+    "expected, deployment, seen",
+    ("the new pod finds no node", ReturnReason.SURGE_PENDING, ROLLING,
+     {"unbound": (pod("new", owner="ReplicaSet/web", unschedulable_since=NOW - 60 * SECOND, created=NOW),)}),
+    ("no progress", ReturnReason.SURGE_FAILED, replace(ROLLING, progressing=False), {}),
+    ("undone by somebody", ReturnReason.SURGE_FAILED, replace(ROLLING, stamp=""), {}),
+    ("applied anew with our stamp", ReturnReason.SURGE_FAILED, replace(ROLLING, uid="another"), {}),
+    ("it would end it first", ReturnReason.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}),
+)  # fmt: skip
 def test_a_surge_that_fails_ends_the_drain(
     expected: ReturnReason, deployment: Deployment, seen: dict[str, Any]
 ) -> None:
@@ -146,13 +137,11 @@ def test_what_was_read_before_the_restart_shows_nothing_of_it() -> None:
 
 
 @pytest.mark.parametrize("setting", SingleReplicas)
-@pytest.mark.parametrize(
+@cases(
     "deployment",
-    [
-        pytest.param(ROLLING, id="in its rollout"),
-        pytest.param(replace(ROLLING, wanted=2), id="no single one any more"),
-        pytest.param(replace(AT_REST, stamp="order", progressing=False, observed=False), id="of an earlier one"),
-    ],
+    ("in its rollout", ROLLING),
+    ("no single one any more", replace(ROLLING, wanted=2)),
+    ("of an earlier one", replace(AT_REST, stamp="order", progressing=False, observed=False)),
 )
 def test_a_restarted_pod_is_awaited_whatever_the_policy_has_since(
     deployment: Deployment, setting: SingleReplicas

@@ -1,7 +1,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
@@ -21,6 +20,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgres
 from shared.core.records.orders import Origin
 from shared.core.records.state import Backoff, Breaker, ClusterState, Lease
 from tests.builders import NOW, claim, cluster, mounts, node, order, pod, pod_class, policy, storage, volume_claim
+from tests.depth import cases
 
 MOVED = {"default/old": PodProgress(uid="u", answer="granted", owner="default/ReplicaSet/web", at=NOW)}
 
@@ -29,15 +29,13 @@ def waits(owner: str = "ReplicaSet/web", seconds: int = 21) -> Pod:
     return pod("new", owner=owner, unschedulable_since=NOW - timedelta(seconds=seconds))
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [
-        pytest.param(["a"], [waits()], id="a replacement waits longer than its grace"),
-        pytest.param([], [waits(seconds=20)], id="within its grace it may still be placed"),
-        pytest.param([], [waits(owner="ReplicaSet/other")], id="a pod of a workload that we did not touch"),
-        pytest.param([], [waits(seconds=61)], id="a pod that waited before the drain began"),
-        pytest.param([], [], id="nothing waits"),
-    ],
+@cases(
+    "expected, pods",
+    ("a replacement waits longer than its grace", ["a"], [waits()]),
+    ("within its grace it may still be placed", [], [waits(seconds=20)]),
+    ("a pod of a workload that we did not touch", [], [waits(owner="ReplicaSet/other")]),
+    ("a pod that waited before the drain began", [], [waits(seconds=61)]),
+    ("nothing waits", [], []),
 )
 def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: list[Pod]) -> None:
     records = {"order": DrainRecord(order=order(), pods=MOVED)}
@@ -51,14 +49,12 @@ def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: l
     assert all(row == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for row in opened.values())
 
 
-@pytest.mark.parametrize(
-    ("expected", "mode", "held_at", "deleting"),
-    [
-        pytest.param([], READ_WRITE_ONCE_POD, None, NOW, id="its predecessor still holds the claim"),
-        pytest.param(["a"], "ReadWriteOnce", None, NOW, id="a claim that several pods may use"),
-        pytest.param([], READ_WRITE_ONCE_POD, NOW - timedelta(seconds=20), None, id="it was free twenty seconds ago"),
-        pytest.param(["a"], READ_WRITE_ONCE_POD, NOW - timedelta(seconds=21), None, id="and longer ago"),
-    ],
+@cases(
+    "expected, mode, held_at, deleting",
+    ("its predecessor still holds the claim", [], READ_WRITE_ONCE_POD, None, NOW),
+    ("a claim that several pods may use", ["a"], "ReadWriteOnce", None, NOW),
+    ("it was free twenty seconds ago", [], READ_WRITE_ONCE_POD, NOW - timedelta(seconds=20), None),
+    ("and longer ago", ["a"], READ_WRITE_ONCE_POD, NOW - timedelta(seconds=21), None),
 )
 def test_a_replacement_that_waits_for_its_own_claim_is_not_stranded(
     expected: list[str], mode: str, held_at: datetime | None, deleting: datetime | None
@@ -73,13 +69,11 @@ def test_a_replacement_that_waits_for_its_own_claim_is_not_stranded(
     assert list(opened) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "at"),
-    [
-        pytest.param(["a"], NOW + timedelta(seconds=1), id="after our claim the plan was wrong"),
-        pytest.param([], NOW - timedelta(seconds=1), id="before our claim it was somebody else's need"),
-        pytest.param([], None, id="no node was added"),
-    ],
+@cases(
+    "expected, at",
+    ("after our claim the plan was wrong", ["a"], NOW + timedelta(seconds=1)),
+    ("before our claim it was somebody else's need", [], NOW - timedelta(seconds=1)),
+    ("no node was added", [], None),
 )
 def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[str], at: datetime | None) -> None:
     records = {"order": DrainRecord(order=order(), pods=MOVED)}
@@ -92,16 +86,14 @@ def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[st
     assert expected == list(found)
 
 
-@pytest.mark.parametrize(
-    ("expected", "failures"),
-    [
-        pytest.param(["a"], [("deadline", 5), ("watchdog", 20), ("deadline", 29)], id="three within an hour"),
-        pytest.param([], [("deadline", 5), ("watchdog", 20)], id="two"),
-        pytest.param([], [("deadline", 5), ("overruled", 6), ("released", 7)], id="people are no failures"),
-        pytest.param([], [("demand", 5), ("demand", 6), ("demand", 7)], id="nor is room that was needed"),
-        pytest.param([], [("deadline", 5), ("deadline", 6), ("deadline", 61)], id="one of them long ago"),
-        pytest.param([], [("deadline", 31), ("deadline", 40), ("deadline", 50)], id="the last half an hour ago"),
-    ],
+@cases(
+    "expected, failures",
+    ("three within an hour", ["a"], [("deadline", 5), ("watchdog", 20), ("deadline", 29)]),
+    ("two", [], [("deadline", 5), ("watchdog", 20)]),
+    ("people are no failures", [], [("deadline", 5), ("overruled", 6), ("released", 7)]),
+    ("nor is room that was needed", [], [("demand", 5), ("demand", 6), ("demand", 7)]),
+    ("one of them long ago", [], [("deadline", 5), ("deadline", 6), ("deadline", 61)]),
+    ("the last half an hour ago", [], [("deadline", 31), ("deadline", 40), ("deadline", 50)]),
 )
 def test_a_breaker_opens_after_three_failures_in_a_pool(expected: list[str], failures: list[tuple[str, int]]) -> None:
     nodes = [node(f"n{number}") for number in range(len(failures))]
@@ -159,14 +151,12 @@ def test_of_several_reasons_a_pod_that_waits_now_is_shown() -> None:
     assert found.breakers == found.stranded != {}
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(True, {}, id="a drain of the planner's, which begins none while it is open"),
-        pytest.param(False, {"origin": Origin.MANUAL}, id="one that a person ordered all the same"),
-        pytest.param(True, {"origin": Origin.MANUAL, "since": NOW - timedelta(minutes=6)}, id="or had ordered before"),
-        pytest.param(False, {"pool": "b"}, id="one of another pool"),
-    ],
+@cases(
+    "expected, changes",
+    ("a drain of the planner's, which begins none while it is open", True, {}),
+    ("one that a person ordered all the same", False, {"origin": Origin.MANUAL}),
+    ("or had ordered before", True, {"origin": Origin.MANUAL, "since": NOW - timedelta(minutes=6)}),
+    ("one of another pool", False, {"pool": "b"}),
 )
 def test_a_breaker_ends_the_drains_that_began_before_it(expected: bool, changes: dict[str, Any]) -> None:
     held = replace(GOING, **changes)
@@ -174,13 +164,11 @@ def test_a_breaker_ends_the_drains_that_began_before_it(expected: bool, changes:
     assert breaker_over(held, failing(opened=True).state, NOW + timedelta(minutes=25)) is None
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer"),
-    [
-        pytest.param({"default/ReplicaSet/web"}, "granted", id="let go"),
-        pytest.param(set(), "budget", id="kept by its budget"),
-        pytest.param(set(), "forbidden", id="refused for good"),
-    ],
+@cases(
+    "expected, answer",
+    ("let go", {"default/ReplicaSet/web"}, "granted"),
+    ("kept by its budget", set(), "budget"),
+    ("refused for good", set(), "forbidden"),
 )
 def test_a_workload_is_moved_once_a_pod_of_it_was_let_go(expected: set[str], answer: str) -> None:
     pods = {"default/old": replace(MOVED["default/old"], answer=answer)}

@@ -27,6 +27,7 @@ from shared.core.policy import (
 from shared.core.policy.fields import enough_nodes
 from shared.core.policy.parsing import parse
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
+from tests.depth import cases
 
 DESIGN = """
 dryRun: true
@@ -120,12 +121,10 @@ def test_every_setting_of_the_cluster_arrives() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("expected", "commitments"),
-    [
-        pytest.param(None, {}, id="it is not known who else uses them"),
-        pytest.param({}, {"elsewhere": {}}, id="nobody else uses them"),
-    ],
+@cases(
+    "expected, commitments",
+    ("it is not known who else uses them", None, {}),
+    ("nobody else uses them", {}, {"elsewhere": {}}),
 )
 def test_an_empty_use_elsewhere_is_another_fact_than_an_unknown_one(expected: object, commitments: object) -> None:
     assert policy_of({"cluster": {"commitments": commitments}}).commitments.elsewhere == expected
@@ -176,14 +175,12 @@ def test_a_pool_without_settings_is_the_pool_of_defaults() -> None:
 
 
 @pytest.mark.acceptance(77)
-@pytest.mark.parametrize(
-    ("expected", "block"),
-    [
-        pytest.param("WhenUnderutilized", {}, id="default"),
-        pytest.param("WhenUnderutilized", {"consolidationPolicy": "WhenUnderutilized"}, id="v1beta1"),
-        pytest.param("WhenUnderutilized", {"consolidationPolicy": "WhenEmptyOrUnderutilized"}, id="v1"),
-        pytest.param("WhenEmpty", {"consolidationPolicy": "WhenEmpty"}, id="only empty nodes"),
-    ],
+@cases(
+    "expected, block",
+    ("default", "WhenUnderutilized", {}),
+    ("v1beta1", "WhenUnderutilized", {"consolidationPolicy": "WhenUnderutilized"}),
+    ("v1", "WhenUnderutilized", {"consolidationPolicy": "WhenEmptyOrUnderutilized"}),
+    ("only empty nodes", "WhenEmpty", {"consolidationPolicy": "WhenEmpty"}),
 )
 def test_karpenters_policies_keep_their_meaning(expected: str, block: dict[str, str]) -> None:
     assert disruption(**block).consolidation_policy == expected
@@ -207,17 +204,14 @@ def test_karpenters_v1_block_drops_in_unchanged() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("after", "expiry", "pool"),
-    [
-        pytest.param(timedelta(minutes=5), None, disruption(), id="a block that writes neither"),
-        pytest.param(timedelta(minutes=5), None, disruption(budgets=[{"nodes": 1}]), id="a block for its budgets"),
-        pytest.param(timedelta(minutes=5), None, pool_of(), id="no block"),
-        pytest.param(None, None, disruption(consolidateAfter="Never", expireAfter="Never"), id="Never"),
-        pytest.param(timedelta(minutes=90), timedelta(hours=720),
-                     disruption(consolidateAfter="1h30m", expireAfter="720h"), id="set"),
-    ],
-)  # fmt: skip
+@cases(
+    "after, expiry, pool",
+    ("a block that writes neither", timedelta(minutes=5), None, disruption()),
+    ("a block for its budgets", timedelta(minutes=5), None, disruption(budgets=[{"nodes": 1}])),
+    ("no block", timedelta(minutes=5), None, pool_of()),
+    ("Never", None, None, disruption(consolidateAfter="Never", expireAfter="Never")),
+    ("set", timedelta(minutes=90), timedelta(hours=720), disruption(consolidateAfter="1h30m", expireAfter="720h")),
+)
 def test_timers_that_are_not_written_are_estafettes_whether_there_is_a_block_or_not(
     after: timedelta | None, expiry: timedelta | None, pool: PoolPolicy
 ) -> None:
@@ -225,43 +219,37 @@ def test_timers_that_are_not_written_are_estafettes_whether_there_is_a_block_or_
 
 
 @pytest.mark.acceptance(58, 59)
-@pytest.mark.parametrize(
-    ("expected", "pool"),
-    [
-        pytest.param((Budget(Limit(percent=10)),), pool_of(), id="no block"),
-        pytest.param((Budget(Limit(percent=10)),), disruption(), id="a block without budgets"),
-        pytest.param((), disruption(budgets=[]), id="an empty list is no limit"),
-    ],
+@cases(
+    "expected, pool",
+    ("no block", (Budget(Limit(percent=10)),), pool_of()),
+    ("a block without budgets", (Budget(Limit(percent=10)),), disruption()),
+    ("an empty list is no limit", (), disruption(budgets=[])),
 )
 def test_budgets_left_out_are_one_of_ten_percent(expected: tuple[Budget, ...], pool: PoolPolicy) -> None:
     assert pool.budgets == expected
 
 
 @pytest.mark.acceptance(60)
-@pytest.mark.parametrize(
-    ("expected", "nodes"),
-    [
-        pytest.param(Limit(count=0), 0, id="0"),
-        pytest.param(Limit(percent=0), "0%", id="0%"),
-        pytest.param(Limit(percent=100), "100%", id="100%"),
-        pytest.param(Limit(count=10), "10", id="a number in quotes"),
-    ],
+@cases(
+    "expected, nodes",
+    ("0", Limit(count=0), 0),
+    ("0%", Limit(percent=0), "0%"),
+    ("100%", Limit(percent=100), "100%"),
+    ("a number in quotes", Limit(count=10), "10"),
 )
 def test_a_budget_takes_numbers_and_percentages(expected: Limit, nodes: object) -> None:
     assert disruption(budgets=[{"nodes": nodes}]).budgets == (Budget(expected),)
 
 
 @pytest.mark.acceptance(11)
-@pytest.mark.parametrize(
-    ("expected", "limit"),
-    [
-        pytest.param(10, "0.9", id="0.9 gives 10, not 11 as in floats"),
-        pytest.param(4, "0.75", id="0.75"),
-        pytest.param(3, "0.6", id="0.6"),
-        pytest.param(2, "0.5", id="0.5"),
-        pytest.param(1000, "0.999", id="0.999"),
-        pytest.param(1, "1", id="at 1 there is none"),
-    ],
+@cases(
+    "expected, limit",
+    ("0.9 gives 10, not 11 as in floats", 10, "0.9"),
+    ("0.75", 4, "0.75"),
+    ("0.6", 3, "0.6"),
+    ("0.5", 2, "0.5"),
+    ("0.999", 1000, "0.999"),
+    ("at 1 there is none", 1, "1"),
 )
 def test_the_required_count_is_the_smallest_that_absorbs_one_node(expected: int, limit: str) -> None:
     pool = parse(f"nodePools: {{a: {{scaleDownCPURequestRatioLimit: {limit}}}}}".encode()).pools["a"]
@@ -287,24 +275,20 @@ def test_defaults_stand_under_each_pool_and_enable_no_other() -> None:
     assert (other.enabled, other.headroom_percent) == (False, 7)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        pytest.param("nodePools: {a: }", id="a pool with nothing behind it"),
-        pytest.param('{"nodePools": {"a": {"disruption": null, "headroom": null}}}', id="Terraform's nulls"),
-    ],
+    ("a pool with nothing behind it", "nodePools: {a: }"),
+    ("Terraform's nulls", '{"nodePools": {"a": {"disruption": null, "headroom": null}}}'),
 )
 def test_null_is_the_same_as_left_out(text: str) -> None:
     assert parse(text.encode()).pools["a"] == PoolPolicy()
 
 
-@pytest.mark.parametrize(
-    ("expected", "profile", "drain"),
-    [
-        pytest.param(25, "BALANCED", {}, id="balanced"),
-        pytest.param(8, "OPTIMIZE_UTILIZATION", {}, id="optimize-utilization"),
-        pytest.param(12, "OPTIMIZE_UTILIZATION", {"watchdog": "12m"}, id="written"),
-    ],
+@cases(
+    "expected, profile, drain",
+    ("balanced", 25, "BALANCED", {}),
+    ("optimize-utilization", 8, "OPTIMIZE_UTILIZATION", {}),
+    ("written", 12, "OPTIMIZE_UTILIZATION", {"watchdog": "12m"}),
 )
 def test_the_watchdog_follows_the_profile_unless_it_is_written(
     expected: int, profile: str, drain: dict[str, str]

@@ -15,6 +15,7 @@ from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.parsing import DOCUMENT, places
 from shared.core.reasons import Unremovable
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES, Gate
+from tests.depth import cases
 from tests.docs.policy_page import gates
 from tests.pages import DOCS
 
@@ -79,10 +80,7 @@ def test_the_page_shows_who_asks_a_setting(field: Field) -> None:
     assert any(name in section for name in names), "name it where docs/policy.md says which setting decides"
 
 
-@pytest.mark.parametrize(
-    ("gates", "only_the_pass"),
-    [pytest.param(CLAIM_GATES, False, id="what a claim asks"), pytest.param(PASS_GATES, True, id="what a pass asks")],
-)
+@cases("gates, only_the_pass", ("what a claim asks", CLAIM_GATES, False), ("what a pass asks", PASS_GATES, True))
 def test_a_gates_settings_bind_who_asks_it(gates: tuple[Gate, ...], only_the_pass: bool) -> None:
     for gate in gates:
         named = set(re.findall("`([A-Za-z.]+)`", gate.reads))

@@ -17,6 +17,7 @@ from shared.core.policy.parsing import parse
 from shared.core.records.state import Claim, ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pod
+from tests.depth import cases
 
 NIGHT = {"schedule": "0 20 * * *", "duration": "8h"}  # Open: it is 22:00 UTC.
 DAY = {"schedule": "0 9 * * *", "duration": "8h"}  # Shut.
@@ -193,14 +194,12 @@ def test_the_most_restrictive_wins(
     assert decided(world, written(pool, cluster_wide)) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "top"),
-    [
-        pytest.param("order", {}, id="neither"),
-        pytest.param("would_order", {"dryRun": True}, id="dry run gives the same verdict and shows would"),
-        pytest.param("paused", {"paused": True}, id="paused"),
-        pytest.param("paused", {"paused": True, "dryRun": True}, id="paused in dry run"),
-    ],
+@cases(
+    "expected, top",
+    ("neither", "order", {}),
+    ("dry run gives the same verdict and shows would", "would_order", {"dryRun": True}),
+    ("paused", "paused", {"paused": True}),
+    ("paused in dry run", "paused", {"paused": True, "dryRun": True}),
 )
 def test_what_holds_for_the_whole_policy_holds_over_every_pool(expected: str, top: dict[str, Any]) -> None:
     assert decided(World(), written(TEN, {}, **top)) == expected

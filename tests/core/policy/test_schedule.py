@@ -5,6 +5,7 @@ import pytest
 from shared.core.policy import Schedule
 from shared.core.policy.schedule import active, hits, instant, last_hit, parse_cron, zone_of
 from shared.errors import BadInput
+from tests.depth import cases
 
 AMSTERDAM = "Europe/Amsterdam"
 """Summer time begins on 29 March 2026 at 01:00 UTC (02:00 becomes 03:00) and ends on 25 October at 01:00 UTC."""
@@ -23,45 +24,41 @@ WEEK = schedule("0 0 * * 1", 144)
 
 
 @pytest.mark.acceptance(69)
-@pytest.mark.parametrize(
-    ("expected", "given", "now"),
-    [
-        pytest.param(False, OFFICE, "03-04T08:59:59", id="a second before the hit"),
-        pytest.param(True, OFFICE, "03-04T09:00:00", id="at the hit"),
-        pytest.param(True, OFFICE, "03-04T16:59:59", id="the last second"),
-        pytest.param(False, OFFICE, "03-04T17:00:00", id="at the end"),
-        pytest.param(False, OFFICE, "03-07T12:00:00", id="on a Saturday"),
-        pytest.param(True, schedule("0 22 * * *", 8), "03-05T05:59:59", id="across midnight"),
-        pytest.param(False, schedule("0 22 * * *", 8), "03-05T06:00:00", id="over after midnight"),
-        pytest.param(True, WEEK, "03-07T23:59:59", id="144 hours from Monday last through Saturday"),
-        pytest.param(False, WEEK, "03-08T00:00:00", id="144 hours from Monday leave Sunday"),
-        pytest.param(True, WEEK, "03-09T00:00:00", id="and begin again on Monday"),
-        pytest.param(True, schedule("@daily", 48), "03-04T12:00:00", id="overlapping hits never close"),
-        pytest.param(True, schedule("@yearly", 24), "01-01T12:00:00", id="yearly, in the middle of its day"),
-        pytest.param(True, schedule("0 0 29 2 *", 24 * 365 * 3), "03-04T12:00:00", id="a hit two years ago"),
-    ],
+@cases(
+    "expected, given, now",
+    ("a second before the hit", False, OFFICE, "03-04T08:59:59"),
+    ("at the hit", True, OFFICE, "03-04T09:00:00"),
+    ("the last second", True, OFFICE, "03-04T16:59:59"),
+    ("at the end", False, OFFICE, "03-04T17:00:00"),
+    ("on a Saturday", False, OFFICE, "03-07T12:00:00"),
+    ("across midnight", True, schedule("0 22 * * *", 8), "03-05T05:59:59"),
+    ("over after midnight", False, schedule("0 22 * * *", 8), "03-05T06:00:00"),
+    ("144 hours from Monday last through Saturday", True, WEEK, "03-07T23:59:59"),
+    ("144 hours from Monday leave Sunday", False, WEEK, "03-08T00:00:00"),
+    ("and begin again on Monday", True, WEEK, "03-09T00:00:00"),
+    ("overlapping hits never close", True, schedule("@daily", 48), "03-04T12:00:00"),
+    ("yearly, in the middle of its day", True, schedule("@yearly", 24), "01-01T12:00:00"),
+    ("a hit two years ago", True, schedule("0 0 29 2 *", 24 * 365 * 3), "03-04T12:00:00"),
 )
 def test_a_schedule_is_active_from_each_hit_until_before_its_end(expected: bool, given: Schedule, now: str) -> None:
     assert active(given, at(now)) is expected
 
 
 @pytest.mark.acceptance(67)
-@pytest.mark.parametrize(
-    ("expected", "cron", "now"),
-    [
-        pytest.param(False, "0 9 * * *", "03-28T07:59:59", id="winter: nine o'clock is 08:00 UTC"),
-        pytest.param(True, "0 9 * * *", "03-28T08:00:00", id="winter: active at 08:00 UTC"),
-        pytest.param(True, "0 9 * * *", "03-29T07:00:00", id="summer: active at 07:00 UTC"),
-        pytest.param(False, "0 9 * * *", "03-29T08:00:00", id="summer: over at 08:00 UTC"),
-        pytest.param(False, "30 2 * * *", "03-29T00:59:59", id="skipped hour: not before the gap"),
-        pytest.param(True, "30 2 * * *", "03-29T01:00:00", id="skipped hour: at the first instant after it"),
-        pytest.param(True, "30 2 * * *", "03-29T01:59:59", id="skipped hour: for the whole duration"),
-        pytest.param(False, "30 2 * * *", "03-29T02:00:00", id="skipped hour: and no longer"),
-        pytest.param(True, "30 2 * * *", "10-25T00:30:00", id="repeated hour: the first time"),
-        pytest.param(True, "30 2 * * *", "10-25T01:29:59", id="repeated hour: a duration is elapsed time"),
-        pytest.param(False, "30 2 * * *", "10-25T01:30:00", id="repeated hour: not a second time"),
-        pytest.param(True, "0 3 * * *", "10-25T02:00:00", id="the hour after the repeated one"),
-    ],
+@cases(
+    "expected, cron, now",
+    ("winter: nine o'clock is 08:00 UTC", False, "0 9 * * *", "03-28T07:59:59"),
+    ("winter: active at 08:00 UTC", True, "0 9 * * *", "03-28T08:00:00"),
+    ("summer: active at 07:00 UTC", True, "0 9 * * *", "03-29T07:00:00"),
+    ("summer: over at 08:00 UTC", False, "0 9 * * *", "03-29T08:00:00"),
+    ("skipped hour: not before the gap", False, "30 2 * * *", "03-29T00:59:59"),
+    ("skipped hour: at the first instant after it", True, "30 2 * * *", "03-29T01:00:00"),
+    ("skipped hour: for the whole duration", True, "30 2 * * *", "03-29T01:59:59"),
+    ("skipped hour: and no longer", False, "30 2 * * *", "03-29T02:00:00"),
+    ("repeated hour: the first time", True, "30 2 * * *", "10-25T00:30:00"),
+    ("repeated hour: a duration is elapsed time", True, "30 2 * * *", "10-25T01:29:59"),
+    ("repeated hour: not a second time", False, "30 2 * * *", "10-25T01:30:00"),
+    ("the hour after the repeated one", True, "0 3 * * *", "10-25T02:00:00"),
 )
 def test_a_schedule_keeps_its_zone_on_both_days_of_the_clock_change(expected: bool, cron: str, now: str) -> None:
     assert active(schedule(cron, 1, AMSTERDAM), at(now)) is expected
@@ -95,54 +92,50 @@ def test_a_skipped_time_is_the_first_instant_after_the_gap_whatever_its_fraction
 
 
 @pytest.mark.acceptance(65)
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param("0 9 * 1,2,3,4,5,6,7,8,9,10,11,12 1,2,3,4,5", "0 9 * * mon-fri", id="names and a range"),
-        pytest.param("0 9 * 1,2,3,4,5,6,7,8,9,10,11,12 1,2,3,4,5", "0 9 ? * MON-FRI", id="case and question mark"),
-        pytest.param("0,30 0 1 1 *", "*/30 0 1 jan *", id="steps and a month's name"),
-        pytest.param("5,15,25,35,45,55 0 1 6 *", "5/10 0 1 6 *", id="a start with a step runs to the end"),
-        pytest.param("0 0 * 6 0", "0 0 * 6 7", id="Sunday as 7"),
-        pytest.param("0 0 * 6 0,5,6", "0 0 * 6 5-7", id="a range up to Sunday as 7"),
-        pytest.param("0 0 * 6 0,2,4,6", "0 0 * 6 */2", id="every other weekday counts Sunday once"),
-        pytest.param("0 1,2,3,8 1 6 *", "0 1-3,8 1 6 *", id="a list with a range"),
-        pytest.param("0 0 1 1 *", "0 0 1 1-1 *", id="a range of one is no star"),
-        pytest.param("0 0 13 6 5", "0 0 13 6 fri", id="two restricted days are left to OR"),
-        pytest.param("0 0 * 6 *", "0 0 1-31 6 mon", id="a restricted field of all days makes every day match"),
-        pytest.param("0 0 * 6 1", "0 0 * 6 mon", id="a star leaves the weekday alone"),
-        pytest.param("0 0 1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31 6 1", "0 0 */2 6 1", id="a step is no star"),
-        pytest.param("0 0 * 6 1", "0 0 */1 6 1", id="a step of one is a star"),
-        pytest.param("0 0 1 1 *", "@yearly", id="yearly"),
-        pytest.param("0 0 * 1,2,3,4,5,6,7,8,9,10,11,12 0", "@weekly", id="weekly"),
-    ],
+@cases(
+    "expected, text",
+    ("names and a range", "0 9 * 1,2,3,4,5,6,7,8,9,10,11,12 1,2,3,4,5", "0 9 * * mon-fri"),
+    ("case and question mark", "0 9 * 1,2,3,4,5,6,7,8,9,10,11,12 1,2,3,4,5", "0 9 ? * MON-FRI"),
+    ("steps and a month's name", "0,30 0 1 1 *", "*/30 0 1 jan *"),
+    ("a start with a step runs to the end", "5,15,25,35,45,55 0 1 6 *", "5/10 0 1 6 *"),
+    ("Sunday as 7", "0 0 * 6 0", "0 0 * 6 7"),
+    ("a range up to Sunday as 7", "0 0 * 6 0,5,6", "0 0 * 6 5-7"),
+    ("every other weekday counts Sunday once", "0 0 * 6 0,2,4,6", "0 0 * 6 */2"),
+    ("a list with a range", "0 1,2,3,8 1 6 *", "0 1-3,8 1 6 *"),
+    ("a range of one is no star", "0 0 1 1 *", "0 0 1 1-1 *"),
+    ("two restricted days are left to OR", "0 0 13 6 5", "0 0 13 6 fri"),
+    ("a restricted field of all days makes every day match", "0 0 * 6 *", "0 0 1-31 6 mon"),
+    ("a star leaves the weekday alone", "0 0 * 6 1", "0 0 * 6 mon"),
+    ("a step is no star", "0 0 1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31 6 1", "0 0 */2 6 1"),
+    ("a step of one is a star", "0 0 * 6 1", "0 0 */1 6 1"),
+    ("yearly", "0 0 1 1 *", "@yearly"),
+    ("weekly", "0 0 * 1,2,3,4,5,6,7,8,9,10,11,12 0", "@weekly"),
 )
 def test_a_schedule_is_read_as_robfig_cron_reads_it(expected: str, text: str) -> None:
     assert parse_cron(text).expression == expected
 
 
 @pytest.mark.acceptance(66)
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param("five fields, not 6", "0 0 9 * * mon", id="seconds"),
-        pytest.param("five fields, not 1", "tue-mon", id="one field"),
-        pytest.param("only the words @yearly", "@every 5m", id="an unknown macro"),
-        pytest.param("in timeZone", "TZ=Europe/Amsterdam 0 9 * * *", id="a zone before the schedule"),
-        pytest.param("runs backwards", "0 9 * * tue-mon", id="a range that wraps"),
-        pytest.param("'60' is no minute; write 0 to 59", "60 * * * *", id="a minute too many"),
-        pytest.param("'8' is no day of week; write 0 to 7 or sun to sat", "0 0 * * 8", id="a weekday too many"),
-        pytest.param("step of '*/0' is zero", "*/0 * * * *", id="a step of nothing"),
-        pytest.param("no such date exists", "0 0 30 2 *", id="30 February"),
-        pytest.param("no such date exists", "0 0 31 4,6,9,11 *", id="31 in short months"),
-        pytest.param("'' is no minute", ", * * * *", id="an empty element"),
-        pytest.param("'l' is no day of month", "0 0 l * *", id="the last day"),
-        pytest.param("'15W' is no day of month", "0 0 15W * *", id="the nearest workday"),
-        pytest.param("'5#2' is no day of week", "0 0 * * 5#2", id="the second Friday"),
-        pytest.param("'H' is no minute", "H * * * *", id="a hashed minute"),
-        pytest.param("'R' is no hour", "0 R * * *", id="a random hour"),
-        pytest.param("'-1' is no minute", "-1 * * * *", id="a negative minute"),
-        pytest.param("'*-5' is no minute", "*-5 * * * *", id="a star with an end"),
-    ],
+@cases(
+    "expected, text",
+    ("seconds", "five fields, not 6", "0 0 9 * * mon"),
+    ("one field", "five fields, not 1", "tue-mon"),
+    ("an unknown macro", "only the words @yearly", "@every 5m"),
+    ("a zone before the schedule", "in timeZone", "TZ=Europe/Amsterdam 0 9 * * *"),
+    ("a range that wraps", "runs backwards", "0 9 * * tue-mon"),
+    ("a minute too many", "'60' is no minute; write 0 to 59", "60 * * * *"),
+    ("a weekday too many", "'8' is no day of week; write 0 to 7 or sun to sat", "0 0 * * 8"),
+    ("a step of nothing", "step of '*/0' is zero", "*/0 * * * *"),
+    ("30 February", "no such date exists", "0 0 30 2 *"),
+    ("31 in short months", "no such date exists", "0 0 31 4,6,9,11 *"),
+    ("an empty element", "'' is no minute", ", * * * *"),
+    ("the last day", "'l' is no day of month", "0 0 l * *"),
+    ("the nearest workday", "'15W' is no day of month", "0 0 15W * *"),
+    ("the second Friday", "'5#2' is no day of week", "0 0 * * 5#2"),
+    ("a hashed minute", "'H' is no minute", "H * * * *"),
+    ("a random hour", "'R' is no hour", "0 R * * *"),
+    ("a negative minute", "'-1' is no minute", "-1 * * * *"),
+    ("a star with an end", "'*-5' is no minute", "*-5 * * * *"),
 )
 def test_a_schedule_that_is_none_is_refused_with_the_remedy(expected: str, text: str) -> None:
     with pytest.raises(BadInput) as refused:

@@ -7,6 +7,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.parsing import parse
 from tests.builders import cluster, node, only_empty, pod
 from tests.core.planning.passes import marked, plan, verdicts
+from tests.depth import cases
 
 README = b"""
 {
@@ -54,15 +55,13 @@ def test_the_configuration_of_the_readme_is_a_policy_as_it_stands() -> None:
     assert policy.dry_run
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "count", "cpu"),
-    [
-        pytest.param("underutilized", "cpu_above_limit", 6, 2.6, id="65 % lies below one limit of the two"),
-        pytest.param("underutilized", "cpu_above_limit", 6, 2.4, id="60 % is at the other, not below it"),
-        pytest.param("underutilized", "underutilized", 6, 2.2, id="55 % lies below both"),
-        pytest.param("too_few_underutilized", "underutilized", 4, 1, id="four are enough for one pool of the two"),
-        pytest.param("underutilized", "underutilized", 5, 1, id="five are enough for both"),
-    ],
+@cases(
+    "first, second, count, cpu",
+    ("65 % lies below one limit of the two", "underutilized", "cpu_above_limit", 6, 2.6),
+    ("60 % is at the other, not below it", "underutilized", "cpu_above_limit", 6, 2.4),
+    ("55 % lies below both", "underutilized", "underutilized", 6, 2.2),
+    ("four are enough for one pool of the two", "too_few_underutilized", "underutilized", 4, 1),
+    ("five are enough for both", "underutilized", "underutilized", 5, 1),
 )
 @pytest.mark.acceptance(6)
 def test_each_pool_of_one_plan_is_held_to_its_own_limit_and_count(

@@ -2,7 +2,6 @@ from datetime import timedelta
 from typing import Any
 
 import msgspec
-import pytest
 
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
@@ -22,6 +21,7 @@ from shared.core.records.claims import (
 )
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from tests.builders import NOW, claim, cluster, node, order
+from tests.depth import cases
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 
@@ -66,14 +66,12 @@ def test_a_drained_claim_moves_nothing_and_keeps_the_first_moment_at_which_its_p
     assert mark_drained(moving, "uid-n1", "another", NOW) is moving
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules"),
-    [
-        pytest.param(HOUR, Policy(), id="the cluster's, by default"),
-        pytest.param(3 * HOUR, Policy(pools={"a": PoolPolicy(rate=Rate(Limit(count=1), 3 * HOUR))}), id="a pool's"),
-        pytest.param(4 * HOUR, Policy(other_pools=PoolPolicy(rate=Rate(Limit(count=1), 4 * HOUR))), id="all pools'"),
-        pytest.param(2 * HOUR, Policy(evictions_per_namespace=NamespaceRate(1, 2 * HOUR)), id="a namespace's"),
-    ],
+@cases(
+    "expected, rules",
+    ("the cluster's, by default", HOUR, Policy()),
+    ("a pool's", 3 * HOUR, Policy(pools={"a": PoolPolicy(rate=Rate(Limit(count=1), 3 * HOUR))})),
+    ("all pools'", 4 * HOUR, Policy(other_pools=PoolPolicy(rate=Rate(Limit(count=1), 4 * HOUR)))),
+    ("a namespace's", 2 * HOUR, Policy(evictions_per_namespace=NamespaceRate(1, 2 * HOUR))),
 )
 def test_starts_are_remembered_for_the_longest_period_that_any_rate_counts(expected: timedelta, rules: Policy) -> None:
     assert longest_rate(rules) == expected
@@ -86,12 +84,10 @@ def test_a_start_of_before_pods_were_counted_is_read_and_one_without_pods_is_wri
     assert msgspec.json.encode(Start(NOW, "a")) == old
 
 
-@pytest.mark.parametrize(
-    ("minutes", "profile", "said"),
-    [
-        pytest.param(8, "OPTIMIZE_UTILIZATION", {}, id="by the profile"),
-        pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, id="by the class of a reaper that waits"),
-    ],
+@cases(
+    "minutes, profile, said",
+    ("by the profile", 8, "OPTIMIZE_UTILIZATION", {}),
+    ("by the class of a reaper that waits", 70, "BALANCED", {"threshold": 0, "delay": HOUR}),
 )
 def test_a_claim_carries_the_settings_its_drain_will_end_with(minutes: int, profile: str, said: dict[str, Any]) -> None:
     here, classes = node("n1", labels={COMPUTE_CLASS_LABEL: "web"}), ComputeClasses({"web": AutoscalingPolicy(**said)})
@@ -102,23 +98,21 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with(minutes: int, prof
     assert (made.pool, made.zone, made.since) == ("a", "z", NOW)
 
 
-@pytest.mark.parametrize(
-    ("expected", "why", "before"),
-    [
-        pytest.param(None, None, {}, id="a removed node needs no back-off"),
-        pytest.param(None, ReturnReason.PAUSED, {}, id="a pause shows nothing about the node"),
-        pytest.param(HOUR / 2, ReturnReason.DEADLINE, {}, id="a first failure rests half an hour"),
-        pytest.param(HOUR / 2, ReturnReason.DEMAND, {}, id="room that was needed is not taken again at once"),
-        pytest.param(HOUR, ReturnReason.DEMAND, rested(HOUR / 2), id="nor soon when that repeats"),
-        pytest.param(HOUR, ReturnReason.DEADLINE, rested(HOUR / 2), id="a second one doubles"),
-        pytest.param(24 * HOUR, ReturnReason.WATCHDOG, rested(20 * HOUR), id="never above a day"),
-        pytest.param(HOUR / 2, ReturnReason.DEADLINE, rested(20 * HOUR, ago=25 * HOUR), id="long ago is forgotten"),
-        pytest.param(24 * HOUR, ReturnReason.DEADLINE, rested(20 * HOUR, ago=5 * HOUR),
-                     id="one before a long rest is not: it is the rest's end that counts"),
-        pytest.param(24 * HOUR, ReturnReason.OVERRULED, {}, id="a person who takes the node back has it for a day"),
-        pytest.param(24 * HOUR, ReturnReason.OVERRULED, rested(HOUR / 2), id="whatever failed before"),
-        pytest.param(24 * HOUR, ReturnReason.RELEASED, {}, id="a person's release likewise"),
-    ],
+@cases(
+    "expected, why, before",
+    ("a removed node needs no back-off", None, None, {}),
+    ("a pause shows nothing about the node", None, ReturnReason.PAUSED, {}),
+    ("a first failure rests half an hour", HOUR / 2, ReturnReason.DEADLINE, {}),
+    ("room that was needed is not taken again at once", HOUR / 2, ReturnReason.DEMAND, {}),
+    ("nor soon when that repeats", HOUR, ReturnReason.DEMAND, rested(HOUR / 2)),
+    ("a second one doubles", HOUR, ReturnReason.DEADLINE, rested(HOUR / 2)),
+    ("never above a day", 24 * HOUR, ReturnReason.WATCHDOG, rested(20 * HOUR)),
+    ("long ago is forgotten", HOUR / 2, ReturnReason.DEADLINE, rested(20 * HOUR, ago=25 * HOUR)),
+    ("one before a long rest is not: it is the rest's end that counts", 24 * HOUR, ReturnReason.DEADLINE,
+     rested(20 * HOUR, ago=5 * HOUR)),
+    ("a person who takes the node back has it for a day", 24 * HOUR, ReturnReason.OVERRULED, {}),
+    ("whatever failed before", 24 * HOUR, ReturnReason.OVERRULED, rested(HOUR / 2)),
+    ("a person's release likewise", 24 * HOUR, ReturnReason.RELEASED, {}),
 )  # fmt: skip
 def test_settling_ends_the_claim_and_backs_off_by_what_happened(
     expected: timedelta | None, why: ReturnReason | None, before: dict[str, Backoff]
@@ -137,14 +131,12 @@ def test_settling_twice_changes_nothing_the_second_time() -> None:
     assert settle(once, "uid-n1", ReturnReason.DEADLINE, NOW + HOUR) == once
 
 
-@pytest.mark.parametrize(
-    ("expected", "gone"),
-    [
-        pytest.param({"uid-n2"}, {"uid-n1": "order"}, id="that order's"),
-        pytest.param({"uid-n1", "uid-n2"}, {"uid-n1": "earlier"}, id="none of a later order on the same node"),
-        pytest.param({"uid-n1", "uid-n2"}, {"uid-n3": "order"}, id="none of another node"),
-        pytest.param(set(), {"uid-n1": "order", "uid-n2": "order-2"}, id="all that are gone together"),
-    ],
+@cases(
+    "expected, gone",
+    ("that order's", {"uid-n2"}, {"uid-n1": "order"}),
+    ("none of a later order on the same node", {"uid-n1", "uid-n2"}, {"uid-n1": "earlier"}),
+    ("none of another node", {"uid-n1", "uid-n2"}, {"uid-n3": "order"}),
+    ("all that are gone together", set(), {"uid-n1": "order", "uid-n2": "order-2"}),
 )
 def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
     expected: set[str], gone: dict[str, str]
@@ -161,16 +153,14 @@ def left_alone(why: str) -> ClusterState:
     return ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, why)})
 
 
-@pytest.mark.parametrize(
-    ("expected", "why", "before"),
-    [
-        pytest.param(24 * HOUR, ReturnReason.OVERRULED, ClusterState(), id="a person took it back"),
-        pytest.param(24 * HOUR, ReturnReason.RELEASED, ClusterState(), id="a person released it"),
-        pytest.param(None, ReturnReason.ORPHAN, ClusterState(), id="nobody asked for it"),
-        pytest.param(None, ReturnReason.OVERRULED, held(), id="its claim stands and is settled when the node is free"),
-        pytest.param(None, ReturnReason.OVERRULED, left_alone("overruled"), id="it is left alone, for that reason"),
-        pytest.param(24 * HOUR, ReturnReason.OVERRULED, left_alone("watchdog"), id="it is left alone, for another one"),
-    ],
+@cases(
+    "expected, why, before",
+    ("a person took it back", 24 * HOUR, ReturnReason.OVERRULED, ClusterState()),
+    ("a person released it", 24 * HOUR, ReturnReason.RELEASED, ClusterState()),
+    ("nobody asked for it", None, ReturnReason.ORPHAN, ClusterState()),
+    ("its claim stands and is settled when the node is free", None, ReturnReason.OVERRULED, held()),
+    ("it is left alone, for that reason", None, ReturnReason.OVERRULED, left_alone("overruled")),
+    ("it is left alone, for another one", 24 * HOUR, ReturnReason.OVERRULED, left_alone("watchdog")),
 )
 def test_a_node_without_a_claim_is_left_to_the_person_who_wants_it(
     expected: timedelta | None, why: ReturnReason, before: ClusterState
@@ -181,14 +171,12 @@ def test_a_node_without_a_claim_is_left_to_the_person_who_wants_it(
     assert after is None or after.backoffs["uid-n1"].until == NOW + 24 * HOUR
 
 
-@pytest.mark.parametrize(
-    ("expected", "alive", "until"),
-    [
-        pytest.param(True, ["uid-n1"], HOUR, id="one that stands"),
-        pytest.param(True, ["uid-n1"], -24 * HOUR + SECOND, id="one that has passed, for a failure soon after"),
-        pytest.param(False, ["uid-n1"], -24 * HOUR, id="one that passed a day ago"),
-        pytest.param(False, [], HOUR, id="one of a node that is gone"),
-    ],
+@cases(
+    "expected, alive, until",
+    ("one that stands", True, ["uid-n1"], HOUR),
+    ("one that has passed, for a failure soon after", True, ["uid-n1"], -24 * HOUR + SECOND),
+    ("one that passed a day ago", False, ["uid-n1"], -24 * HOUR),
+    ("one of a node that is gone", False, [], HOUR),
 )
 def test_a_back_off_is_remembered_as_long_as_it_may_double(expected: bool, alive: list[str], until: timedelta) -> None:
     before = held(**{"uid-n1": Backoff("n1", NOW + until, HOUR / 2, "deadline")})
@@ -200,13 +188,11 @@ def test_a_breaker_is_forgotten_when_it_closes() -> None:
     assert set(open_breakers(held_back, NOW)) == set(without_past(held_back, [], NOW).breakers) == {"b"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "standing"),
-    [
-        pytest.param("new", {}, id="none"),
-        pytest.param("old", {"a": Breaker(NOW + SECOND, "old")}, id="one that is open"),
-        pytest.param("new", {"a": Breaker(NOW, "old")}, id="one that has closed and was not swept yet"),
-    ],
+@cases(
+    "expected, standing",
+    ("none", "new", {}),
+    ("one that is open", "old", {"a": Breaker(NOW + SECOND, "old")}),
+    ("one that has closed and was not swept yet", "new", {"a": Breaker(NOW, "old")}),
 )
 def test_a_breaker_opens_over_every_one_but_an_open_one(expected: str, standing: dict[str, Breaker]) -> None:
     after = with_breakers(ClusterState(breakers=standing), {"a": Breaker(NOW + HOUR, "new")}, NOW)
@@ -218,22 +204,20 @@ WRITTEN = Policy(drain=DrainSettings(watchdog=40 * MINUTE), watchdog_by_profile=
 UTILIZED = "OPTIMIZE_UTILIZATION"
 
 
-@pytest.mark.parametrize(
-    ("minutes", "profile", "delay", "only_empty", "rules"),
-    [
-        pytest.param(25, "BALANCED", None, False, Policy(), id="the profile's"),
-        pytest.param(75, "BALANCED", HOUR, False, Policy(), id="an autoscaler that waits an hour"),
-        pytest.param(25, "BALANCED", MINUTE, False, Policy(), id="one that may go sooner, or skip a node"),
-        pytest.param(75, "BALANCED", HOUR, False, WRITTEN, id="a policy that shows less"),
-        pytest.param(40, "BALANCED", MINUTE, False, WRITTEN, id="a policy that shows more"),
-        pytest.param(11, "BALANCED", MINUTE, True, Policy(), id="a reaper is late earlier"),
-        pytest.param(8, UTILIZED, MINUTE, True, Policy(), id="in both profiles"),
-        pytest.param(70, "BALANCED", HOUR, True, Policy(), id="one that waits long is not late"),
-        pytest.param(25, "BALANCED", None, True, Policy(), id="a reaper that waits as its profile does"),
-        pytest.param(8, UTILIZED, None, True, Policy(), id="in either"),
-        pytest.param(40, "BALANCED", MINUTE, True, WRITTEN, id="what the policy writes holds"),
-        pytest.param(70, "BALANCED", HOUR, True, WRITTEN, id="but not against a longer delay"),
-    ],
+@cases(
+    "minutes, profile, delay, only_empty, rules",
+    ("the profile's", 25, "BALANCED", None, False, Policy()),
+    ("an autoscaler that waits an hour", 75, "BALANCED", HOUR, False, Policy()),
+    ("one that may go sooner, or skip a node", 25, "BALANCED", MINUTE, False, Policy()),
+    ("a policy that shows less", 75, "BALANCED", HOUR, False, WRITTEN),
+    ("a policy that shows more", 40, "BALANCED", MINUTE, False, WRITTEN),
+    ("a reaper is late earlier", 11, "BALANCED", MINUTE, True, Policy()),
+    ("in both profiles", 8, UTILIZED, MINUTE, True, Policy()),
+    ("one that waits long is not late", 70, "BALANCED", HOUR, True, Policy()),
+    ("a reaper that waits as its profile does", 25, "BALANCED", None, True, Policy()),
+    ("in either", 8, UTILIZED, None, True, Policy()),
+    ("what the policy writes holds", 40, "BALANCED", MINUTE, True, WRITTEN),
+    ("but not against a longer delay", 70, "BALANCED", HOUR, True, WRITTEN),
 )
 def test_the_watchdog_waits_longer_than_the_autoscaler_does(
     minutes: int, profile: str, delay: timedelta | None, only_empty: bool, rules: Policy

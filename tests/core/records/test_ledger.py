@@ -11,6 +11,7 @@ from shared.core.records.ledger import WEEK, Ledger, PassFigures, Sums, count_pa
 from shared.core.records.pool_count import PoolFigures
 from shared.core.records.state import Removed
 from tests.builders import NOW
+from tests.depth import cases
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
@@ -49,31 +50,27 @@ def total(ledger: Ledger) -> Sums:
     return sums
 
 
-@pytest.mark.parametrize(
-    ("gone", "seen"),
-    [
-        pytest.param(0, [(-HOUR, MINUTE)], id="one came"),
-        pytest.param(1, [(MINUTE,)], id="one came, one went"),
-        pytest.param(1, [(-MINUTE,)], id="one went, one came while the last pass read"),
-        pytest.param(1, [()], id="the last one went"),
-        pytest.param(2, [(), (), (3 * MINUTE,), ()], id="none, one, none"),
-        pytest.param(2, [(MINUTE, MINUTE), (MINUTE,)], id="two for one, then one of them went"),
-    ],
+@cases(
+    "gone, seen",
+    ("one came", 0, [(-HOUR, MINUTE)]),
+    ("one came, one went", 1, [(MINUTE,)]),
+    ("one went, one came while the last pass read", 1, [(-MINUTE,)]),
+    ("the last one went", 1, [()]),
+    ("none, one, none", 2, [(), (), (3 * MINUTE,), ()]),
+    ("two for one, then one of them went", 2, [(MINUTE, MINUTE), (MINUTE,)]),
 )
 def test_nodes_that_went_are_counted_once(gone: int, seen: list[tuple[timedelta, ...]]) -> None:
     found = counted(*(((index + 1) * 5 * MINUTE, figures(*made)) for index, made in enumerate(seen)))
     assert total(found).gone == gone
 
 
-@pytest.mark.parametrize(
-    ("seconds", "at"),
-    [
-        pytest.param(600, [5, 10], id="two passes"),
-        pytest.param(600, [5, 5, 10], id="one twice"),
-        pytest.param(600, [10, 5], id="one late"),
-        pytest.param(600, [2, 3, 4, 10], id="several a minute"),
-        pytest.param(3600, [600], id="an hour at most after a silence"),
-    ],
+@cases(
+    "seconds, at",
+    ("two passes", 600, [5, 10]),
+    ("one twice", 600, [5, 5, 10]),
+    ("one late", 600, [10, 5]),
+    ("several a minute", 600, [2, 3, 4, 10]),
+    ("an hour at most after a silence", 3600, [600]),
 )
 def test_time_counts_once(seconds: int, at: list[int]) -> None:
     found = total(counted(*((minute * MINUTE, figures(-HOUR)) for minute in at)))
@@ -112,12 +109,10 @@ def test_weeks_without_a_schedule_begin_with_it() -> None:
     assert total(found).seconds == 3 * 3600
 
 
-@pytest.mark.parametrize(
-    ("word", "cost", "changes"),
-    [
-        pytest.param("policy_invalid", 2, {"policy_hash": "", "dry_run": True, "possible": 0}, id="no valid policy"),
-        pytest.param("dry_run", 1, {"dry_run": True}, id="a dry run"),
-    ],
+@cases(
+    "word, cost, changes",
+    ("no valid policy", "policy_invalid", 2, {"policy_hash": "", "dry_run": True, "possible": 0}),
+    ("a dry run", "dry_run", 1, {"dry_run": True}),
 )
 def test_what_stops_everything_is_the_one_reason(word: str, cost: int, changes: dict[str, Any]) -> None:
     found = total(counted((HOUR, figures(-HOUR, **changes))))
@@ -148,14 +143,12 @@ def test_the_document_of_an_older_version_goes_on_and_its_promise_is_measured_ag
     assert found.promise.per_hour == pytest.approx(2 * DOLLAR, rel=0.001)
 
 
-@pytest.mark.parametrize(
-    ("expected", "halves"),
-    [
-        pytest.param(0, [7, 7, 7, 7], id="the same all day"),
-        pytest.param(0, [9, 5, 9, 5], id="its average"),
-        pytest.param(3 * 24, [7, 7, 10, 10], id="more after the first day"),
-        pytest.param(2 * 12, [0, 0, 0, 2], id="nothing before"),
-    ],
+@cases(
+    "expected, halves",
+    ("the same all day", 0, [7, 7, 7, 7]),
+    ("its average", 0, [9, 5, 9, 5]),
+    ("more after the first day", 3 * 24, [7, 7, 10, 10]),
+    ("nothing before", 2 * 12, [0, 0, 0, 2]),
 )
 def test_only_what_is_missed_beyond_the_first_day_is_unforeseen(expected: int, halves: list[int]) -> None:
     ledger = None
@@ -166,13 +159,11 @@ def test_only_what_is_missed_beyond_the_first_day_is_unforeseen(expected: int, h
     assert sum(total(ledger).unforeseen.values()) == pytest.approx(expected * DOLLAR, rel=0.001)
 
 
-@pytest.mark.parametrize(
-    ("promised", "halves"),
-    [
-        pytest.param(96, [6, 2], id="begun in the evening"),
-        pytest.param(96, [2, 6], id="begun in the morning"),
-        pytest.param(2 * 96, [6, 2, 6, 2], id="and a day later"),
-    ],
+@cases(
+    "promised, halves",
+    ("begun in the evening", 96, [6, 2]),
+    ("begun in the morning", 96, [2, 6]),
+    ("and a day later", 2 * 96, [6, 2, 6, 2]),
 )
 def test_on_its_first_day_a_policy_promises_what_it_could_remove_then(promised: int, halves: list[int]) -> None:
     ledger = None

@@ -23,6 +23,7 @@ from shared.core.records.orders import (
 )
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW, order
+from tests.depth import cases
 
 TIMES = st.datetimes(datetime(1971, 1, 1), datetime(8999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -89,29 +90,27 @@ def test_a_node_is_enough_and_the_message_supplies_the_rest() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("sentence", "data"),
-    [
-        pytest.param("message data: not JSON", b"", id="nothing"),
-        pytest.param("message data: not JSON", b"gke-x", id="a bare word"),
-        pytest.param("message data: not JSON", b"\xff\xfe", id="no text"),
-        pytest.param("message data: not JSON", b'{"node": "\xff"}', id="text that is no UTF-8"),
-        pytest.param("message data: not JSON", b"[" * 10_000, id="nested without end"),
-        pytest.param("message data: not JSON", b'{"a":' * 10_000, id="objects nested without end"),
-        pytest.param("message data: not a JSON object", b'["gke-x"]', id="a list"),
-        pytest.param("message data: not a JSON object", b"null", id="null"),
-        pytest.param("node: missing", b"{}", id="an empty object"),
-        pytest.param("node: missing", b'{"node": ""}', id="an empty name"),
-        pytest.param("node: missing", b'{"node": ["gke-x"]}', id="a list of nodes"),
-        pytest.param(r"node: '\.\.' cannot be", b'{"node": ".."}', id="a name that leads to another path"),
-        pytest.param("node: 'a,b=c' cannot be", b'{"node": "a,b=c"}', id="a name that is a field selector"),
-        pytest.param("node: 'GKE-X' cannot be", b'{"node": "GKE-X"}', id="a name in capitals"),
-        pytest.param("nodes: ", b'{"kind": "hold"}', id="a wave of no nodes"),
-        pytest.param("nodes: ", b'{"kind": "hold", "node": "a", "nodes": {"u": "a"}}', id="a wave and a single node"),
-        pytest.param("nodes: ", b'{"kind": "let_go", "nodes": ["a"]}', id="nodes without their UIDs"),
-        pytest.param("nodes: '..' cannot be", b'{"kind": "hold", "nodes": {"u": ".."}}', id="a path among the nodes"),
-        pytest.param("nodes: only an order of a wave", b'{"node": "a", "nodes": {"u": "b"}}', id="a drain of several"),
-    ],
+@cases(
+    "sentence, data",
+    ("nothing", "message data: not JSON", b""),
+    ("a bare word", "message data: not JSON", b"gke-x"),
+    ("no text", "message data: not JSON", b"\xff\xfe"),
+    ("text that is no UTF-8", "message data: not JSON", b'{"node": "\xff"}'),
+    ("nested without end", "message data: not JSON", b"[" * 10_000),
+    ("objects nested without end", "message data: not JSON", b'{"a":' * 10_000),
+    ("a list", "message data: not a JSON object", b'["gke-x"]'),
+    ("null", "message data: not a JSON object", b"null"),
+    ("an empty object", "node: missing", b"{}"),
+    ("an empty name", "node: missing", b'{"node": ""}'),
+    ("a list of nodes", "node: missing", b'{"node": ["gke-x"]}'),
+    ("a name that leads to another path", r"node: '\.\.' cannot be", b'{"node": ".."}'),
+    ("a name that is a field selector", "node: 'a,b=c' cannot be", b'{"node": "a,b=c"}'),
+    ("a name in capitals", "node: 'GKE-X' cannot be", b'{"node": "GKE-X"}'),
+    ("a wave of no nodes", "nodes: ", b'{"kind": "hold"}'),
+    ("a wave and a single node", "nodes: ", b'{"kind": "hold", "node": "a", "nodes": {"u": "a"}}'),
+    ("nodes without their UIDs", "nodes: ", b'{"kind": "let_go", "nodes": ["a"]}'),
+    ("a path among the nodes", "nodes: '..' cannot be", b'{"kind": "hold", "nodes": {"u": ".."}}'),
+    ("a drain of several", "nodes: only an order of a wave", b'{"node": "a", "nodes": {"u": "b"}}'),
 )
 def test_what_is_no_order_shows_what_to_send(sentence: str, data: bytes) -> None:
     with pytest.raises(BadOrder, match=sentence) as caught:
@@ -120,37 +119,35 @@ def test_what_is_no_order_shows_what_to_send(sentence: str, data: bytes) -> None
     assert "gke-…" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "fields"),
-    [
-        pytest.param("schema: 2 is not known", {"schema": 2}, id="a later schema"),
-        pytest.param("schema: '1' is not known", {"schema": "1"}, id="a schema in quotes"),
-        pytest.param(r"'delete' is no word for it - at `\$\.kind", {"kind": "delete"}, id="an unknown kind"),
-        pytest.param(r"\$\.reason", {"reason": "bored"}, id="an unknown reason"),
-        pytest.param(r"\$\.origin", {"origin": 5}, id="an origin of the wrong type"),
-        pytest.param(r"\$\.ignore", {"ignore": "windows"}, id="ignore without a list"),
-        pytest.param(r"\$\.ignore\[1\]", {"ignore": ["windows", {}]}, id="ignore with an object in it"),
-        pytest.param(r"\$\.dry_run", {"dry_run": "perhaps"}, id="dry run neither yes nor no"),
-        pytest.param(r"\$\.generation", {"generation": "later"}, id="a generation in words"),
-        pytest.param(r"\$\.issued_at", {"issued_at": "yesterday"}, id="a time in words"),
-        pytest.param("not_before: .* after", {"kind": "release", "not_before": "2026-03-05T22:00:00Z"}, id="too late"),
-        pytest.param("not_before: only a release", {"not_before": "2026-03-04T22:00:00Z"}, id="a drain that waits"),
-        pytest.param("order_id: 'unnamed' stands for", {"order_id": "unnamed"}, id="the id of a taint without one"),
-        pytest.param("issued_at: the time has no zone", {"issued_at": "2026-03-04T22:00:00"}, id="no zone"),
-        pytest.param("expires_at: the time has no zone", {"expires_at": "2026-03-04T22:00:00"}, id="expiry, no zone"),
-        pytest.param("picture_at: the time has no zone", {"picture_at": "2026-03-04T22:00:00"}, id="snapshot, no zone"),
-        pytest.param("expires_at: the year 9999", {"expires_at": "9999-12-31T23:59:59Z"}, id="the end of time"),
-        pytest.param("issued_at: the year 1", {"issued_at": "0001-01-01T00:00:00Z"}, id="the beginning of time"),
-        pytest.param("order_id: 'a/b' cannot be", {"order_id": "a/b"}, id="an id that no taint can carry"),
-        pytest.param("order_id: '' cannot be", {"order_id": ""}, id="an empty id"),
-        pytest.param("picture_at: .* lies after", {"picture_at": "2027-01-01T00:00:00Z"}, id="a snapshot to come"),
-        pytest.param("order_id: 'aaaa", {"order_id": "a" * 64}, id="an id too long for a taint"),
-        pytest.param("order_id: 'é' cannot be", {"order_id": "é"}, id="an id that is not ASCII"),
-        pytest.param("order_id: .* cannot be", {"order_id": "a\n"}, id="an id with a newline"),
-        pytest.param(r"\$\.generation", {"generation": -1}, id="a generation before the first"),
-        pytest.param(r"\$\.generation", {"generation": 2**70}, id="a generation that no store can hold"),
-        pytest.param("message data: 7.* bytes", {"requested_by": "x" * 70_000}, id="a message too large to keep"),
-    ],
+@cases(
+    "sentence, fields",
+    ("a later schema", "schema: 2 is not known", {"schema": 2}),
+    ("a schema in quotes", "schema: '1' is not known", {"schema": "1"}),
+    ("an unknown kind", r"'delete' is no word for it - at `\$\.kind", {"kind": "delete"}),
+    ("an unknown reason", r"\$\.reason", {"reason": "bored"}),
+    ("an origin of the wrong type", r"\$\.origin", {"origin": 5}),
+    ("ignore without a list", r"\$\.ignore", {"ignore": "windows"}),
+    ("ignore with an object in it", r"\$\.ignore\[1\]", {"ignore": ["windows", {}]}),
+    ("dry run neither yes nor no", r"\$\.dry_run", {"dry_run": "perhaps"}),
+    ("a generation in words", r"\$\.generation", {"generation": "later"}),
+    ("a time in words", r"\$\.issued_at", {"issued_at": "yesterday"}),
+    ("too late", "not_before: .* after", {"kind": "release", "not_before": "2026-03-05T22:00:00Z"}),
+    ("a drain that waits", "not_before: only a release", {"not_before": "2026-03-04T22:00:00Z"}),
+    ("the id of a taint without one", "order_id: 'unnamed' stands for", {"order_id": "unnamed"}),
+    ("no zone", "issued_at: the time has no zone", {"issued_at": "2026-03-04T22:00:00"}),
+    ("expiry, no zone", "expires_at: the time has no zone", {"expires_at": "2026-03-04T22:00:00"}),
+    ("snapshot, no zone", "picture_at: the time has no zone", {"picture_at": "2026-03-04T22:00:00"}),
+    ("the end of time", "expires_at: the year 9999", {"expires_at": "9999-12-31T23:59:59Z"}),
+    ("the beginning of time", "issued_at: the year 1", {"issued_at": "0001-01-01T00:00:00Z"}),
+    ("an id that no taint can carry", "order_id: 'a/b' cannot be", {"order_id": "a/b"}),
+    ("an empty id", "order_id: '' cannot be", {"order_id": ""}),
+    ("a snapshot to come", "picture_at: .* lies after", {"picture_at": "2027-01-01T00:00:00Z"}),
+    ("an id too long for a taint", "order_id: 'aaaa", {"order_id": "a" * 64}),
+    ("an id that is not ASCII", "order_id: 'é' cannot be", {"order_id": "é"}),
+    ("an id with a newline", "order_id: .* cannot be", {"order_id": "a\n"}),
+    ("a generation before the first", r"\$\.generation", {"generation": -1}),
+    ("a generation that no store can hold", r"\$\.generation", {"generation": 2**70}),
+    ("a message too large to keep", "message data: 7.* bytes", {"requested_by": "x" * 70_000}),
 )
 def test_a_wrong_field_is_named(sentence: str, fields: dict[str, Any]) -> None:
     with pytest.raises(BadOrder, match=sentence):
@@ -195,13 +192,11 @@ def test_the_same_pass_gives_the_same_order_id_and_another_pass_another() -> Non
     assert read({"node": "gke-x", "order_id": order_id("run-1", "uid-1")}).order_id == order_id("run-1", "uid-1")
 
 
-@pytest.mark.parametrize(
-    ("expected", "generation"),
-    [
-        pytest.param(1, 0, id="the first"),
-        pytest.param(MOST_GENERATION, MOST_GENERATION - 1, id="the last but one"),
-        pytest.param(MOST_GENERATION, MOST_GENERATION, id="the last goes on as itself"),
-    ],
+@cases(
+    "expected, generation",
+    ("the first", 1, 0),
+    ("the last but one", MOST_GENERATION, MOST_GENERATION - 1),
+    ("the last goes on as itself", MOST_GENERATION, MOST_GENERATION),
 )
 def test_whatever_order_is_accepted_can_be_continued(expected: int, generation: int) -> None:
     accepted = decode(encode(order(generation=generation)), CLUSTER, "m", NOW)
@@ -211,18 +206,16 @@ def test_whatever_order_is_accepted_can_be_continued(expected: int, generation: 
     assert following.generation == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer"),
-    [
-        pytest.param({"let go", "no objection"}, EvictionAnswer.GRANTED, id="granted"),
-        pytest.param({"let go", "no objection"}, EvictionAnswer.GONE, id="gone"),
-        pytest.param({"stays"}, EvictionAnswer.BUDGET, id="a budget allows none now"),
-        pytest.param({"no objection"}, EvictionAnswer.LATER, id="an overloaded server"),
-        pytest.param({"no objection", "stays"}, EvictionAnswer.CONFLICT, id="a conflict"),
-        pytest.param({"no objection", "stays"}, EvictionAnswer.TERMINATING, id="a namespace that ends"),
-        pytest.param({"for good", "stays"}, EvictionAnswer.SEVERAL_PDBS, id="several budgets"),
-        pytest.param({"for good", "stays"}, EvictionAnswer.FORBIDDEN, id="forbidden"),
-    ],
+@cases(
+    "expected, answer",
+    ("granted", {"let go", "no objection"}, EvictionAnswer.GRANTED),
+    ("gone", {"let go", "no objection"}, EvictionAnswer.GONE),
+    ("a budget allows none now", {"stays"}, EvictionAnswer.BUDGET),
+    ("an overloaded server", {"no objection"}, EvictionAnswer.LATER),
+    ("a conflict", {"no objection", "stays"}, EvictionAnswer.CONFLICT),
+    ("a namespace that ends", {"no objection", "stays"}, EvictionAnswer.TERMINATING),
+    ("several budgets", {"for good", "stays"}, EvictionAnswer.SEVERAL_PDBS),
+    ("forbidden", {"for good", "stays"}, EvictionAnswer.FORBIDDEN),
 )
 def test_each_answer_belongs_to_its_groups(expected: set[str], answer: EvictionAnswer) -> None:
     groups = {"let go": LET_GO, "no objection": NO_OBJECTION, "for good": REFUSED_FOR_GOOD, "stays": STAYS}
@@ -235,15 +228,13 @@ def test_a_record_may_hold_an_answer_of_a_newer_version() -> None:
     assert (row.answer, row.moved) == ("a new word", False)
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer", "refused"),
-    [
-        pytest.param(True, "later", False, id="the answer was lost"),
-        pytest.param(False, "later", True, id="a busy server refused"),
-        pytest.param(True, "granted", False, id="granted"),
-        pytest.param(False, "budget", False, id="a budget allows none now"),
-        pytest.param(True, "a new word", False, id="of a newer version"),
-    ],
+@cases(
+    "expected, answer, refused",
+    ("the answer was lost", True, "later", False),
+    ("a busy server refused", False, "later", True),
+    ("granted", True, "granted", False),
+    ("a budget allows none now", False, "budget", False),
+    ("of a newer version", True, "a new word", False),
 )
 def test_a_pod_may_leave_unless_its_refusal_is_certain(expected: bool, answer: str, refused: bool) -> None:
     assert PodProgress(uid="u", answer=answer, refused=refused, at=NOW).may_leave is expected

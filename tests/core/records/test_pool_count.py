@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,7 @@ from shared.core.records.pool_count import PoolCount, PoolFigures, begin
 from shared.core.records.state import ClusterState, KnownDemand, Removed
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
-from tests.depth import examples
+from tests.depth import cases, examples
 
 HOUR = timedelta(hours=1)
 PRICE = 100
@@ -31,39 +30,35 @@ def after(*passes: PoolFigures) -> PoolCount:
     return count
 
 
-@pytest.mark.parametrize(
-    ("own", "by_others", "passes"),
-    [
-        pytest.param(2, 0, [seen(5), seen(3, 2)], id="drains removed two"),
-        pytest.param(2, 0, [seen(5), seen(3, 2), *[seen(3, 2)] * 99], id="and they stay away"),
-        pytest.param(0, 2, [seen(5), seen(3)], id="others removed two"),
-        pytest.param(1, 1, [seen(5), seen(3, 1)], id="one by each"),
-        pytest.param(0, 0, [seen(5), seen(3, 2), seen(5, 2)], id="both came back"),
-        pytest.param(1, 0, [seen(5), seen(3, 2), seen(4, 2)], id="one came back"),
-        pytest.param(2, 0, [seen(5), seen(3, 2), seen(2, 2), seen(3, 2)], id="an upgrade replaces a node"),
-        pytest.param(5, 0, [seen(5), seen(0, 5), seen(0, 5)], id="the pool is empty"),
-        pytest.param(1, 1, [seen(5), seen(3, 2), *[seen(4, 2), seen(3, 2)] * 3], id="an upgrade adds each node first"),
-        pytest.param(0, 0, [seen(5), seen(8), seen(5)], id="a rise and a fall"),
-        pytest.param(0, 0, [seen(20), seen(80), seen(20), seen(15, 5), seen(20, 5)], id="a night below an old peak"),
-        pytest.param(0, 0, [seen(5), seen(9), seen(5, 4)], id="drains removed all that a peak had added"),
-        pytest.param(0, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4), seen(5, 4)], id="back by day"),
-        pytest.param(2, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4)], id="a night after four went"),
-        pytest.param(1, 0, [seen(4, 7, saved=1), seen(4, 7)], id="what counts as saved as the policy begins"),
-        pytest.param(0, 0, [seen(4, 7), seen(4, 0)], id="the state was lost"),
-    ],
+@cases(
+    "own, by_others, passes",
+    ("drains removed two", 2, 0, [seen(5), seen(3, 2)]),
+    ("and they stay away", 2, 0, [seen(5), seen(3, 2), *[seen(3, 2)] * 99]),
+    ("others removed two", 0, 2, [seen(5), seen(3)]),
+    ("one by each", 1, 1, [seen(5), seen(3, 1)]),
+    ("both came back", 0, 0, [seen(5), seen(3, 2), seen(5, 2)]),
+    ("one came back", 1, 0, [seen(5), seen(3, 2), seen(4, 2)]),
+    ("an upgrade replaces a node", 2, 0, [seen(5), seen(3, 2), seen(2, 2), seen(3, 2)]),
+    ("the pool is empty", 5, 0, [seen(5), seen(0, 5), seen(0, 5)]),
+    ("an upgrade adds each node first", 1, 1, [seen(5), seen(3, 2), *[seen(4, 2), seen(3, 2)] * 3]),
+    ("a rise and a fall", 0, 0, [seen(5), seen(8), seen(5)]),
+    ("a night below an old peak", 0, 0, [seen(20), seen(80), seen(20), seen(15, 5), seen(20, 5)]),
+    ("drains removed all that a peak had added", 0, 0, [seen(5), seen(9), seen(5, 4)]),
+    ("back by day", 0, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4), seen(5, 4)]),
+    ("a night after four went", 2, 4, [seen(9), seen(5), seen(3, 2), seen(5, 2), seen(3, 4)]),
+    ("what counts as saved as the policy begins", 1, 0, [seen(4, 7, saved=1), seen(4, 7)]),
+    ("the state was lost", 0, 0, [seen(4, 7), seen(4, 0)]),
 )
 def test_what_is_away_by_whom(own: int, by_others: int, passes: list[PoolFigures]) -> None:
     found = after(*passes)
     assert (found.by_drains, found.by_others) == (90 * own, PRICE * by_others)
 
 
-@pytest.mark.parametrize(
-    ("gone", "now"),
-    [
-        pytest.param(1, seen(5, 1), id="a new node that a drain removed before a pass saw it"),
-        pytest.param(1, seen(4, 1), id="one that passes knew"),
-        pytest.param(0, seen(7), id="none"),
-    ],
+@cases(
+    "gone, now",
+    ("a new node that a drain removed before a pass saw it", 1, seen(5, 1)),
+    ("one that passes knew", 1, seen(4, 1)),
+    ("none", 0, seen(7)),
 )
 def test_a_node_that_a_drain_removed_has_gone_whether_a_pass_saw_it_or_not(gone: int, now: PoolFigures) -> None:
     assert after(seen(5)).gone(now, NOW) == gone
@@ -90,16 +85,14 @@ def test_of_what_is_away_the_node_that_went_last_comes_back_first(passes: list[t
     assert gone == sum(by_drains + by_others for by_drains, by_others, _ in passes)
 
 
-@pytest.mark.parametrize(
-    ("expected", "later"),
-    [
-        pytest.param(0, [(1, 900)], id="it has risen"),
-        pytest.param(300, [(1, 500)], id="within the half day"),
-        pytest.param(300, [(1, 500), (13, 500)], id="in the half day after"),
-        pytest.param(0, [(1, 500), (13, 500), (26, 500)], id="the peak is forgotten a day later"),
-        pytest.param(0, [(30, 500)], id="nobody has looked for a day"),
-        pytest.param(100, [(1, 600), (2, 900), (3, 800)], id="since a higher peak"),
-    ],
+@cases(
+    "expected, later",
+    ("it has risen", 0, [(1, 900)]),
+    ("within the half day", 300, [(1, 500)]),
+    ("in the half day after", 300, [(1, 500), (13, 500)]),
+    ("the peak is forgotten a day later", 0, [(1, 500), (13, 500), (26, 500)]),
+    ("nobody has looked for a day", 0, [(30, 500)]),
+    ("since a higher peak", 100, [(1, 600), (2, 900), (3, 800)]),
 )
 def test_demand_has_fallen_since_its_peak(expected: int, later: list[tuple[int, int]]) -> None:
     demand = KnownDemand(800, NOW, 800)
@@ -108,14 +101,12 @@ def test_demand_has_fallen_since_its_peak(expected: int, later: list[tuple[int, 
     assert demand.fallen == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(1500, {}, id="a pod that runs"),
-        pytest.param(1500, {"on": ""}, id="one that waits for a node"),
-        pytest.param(500, {"owner": "DaemonSet/d"}, id="what goes with its node is none"),
-        pytest.param(500, {"deleting": NOW}, id="nor is what is ending: its replacement counts"),
-    ],
+@cases(
+    "expected, changes",
+    ("a pod that runs", 1500, {}),
+    ("one that waits for a node", 1500, {"on": ""}),
+    ("what goes with its node is none", 500, {"owner": "DaemonSet/d"}),
+    ("nor is what is ending: its replacement counts", 500, {"deleting": NOW}),
 )
 def test_demand_is_what_pods_ask_for(expected: int, changes: dict[str, Any]) -> None:
     pods = [pod("a", on="n1", cpu=0.5), pod("b", **{"on": "n1", "cpu": 1, **changes})]

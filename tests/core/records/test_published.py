@@ -23,6 +23,7 @@ from shared.core.records.claims import (
 )
 from shared.core.records.state import Claim, ClusterState, Published, Reclaimed
 from tests.builders import NOW, claim, node
+from tests.depth import cases
 
 ISSUED = NOW - timedelta(minutes=5)
 
@@ -38,15 +39,13 @@ def state(*orders: Published, **changes: Any) -> ClusterState:
     return ClusterState(**{"published": rows, "last_pass": NOW - timedelta(minutes=4), **changes})
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(["uid-n1"], state(published()), id="not yet claimed"),
-        pytest.param([], state(published(expires_at=NOW)), id="expired"),
-        pytest.param([], state(published(), claims={"uid-n1": claim("n1")}), id="its node is claimed"),
-        pytest.param([], state(published(), last_pass=ISSUED - timedelta(minutes=5)), id="its pass was not completed"),
-        pytest.param([], state(published(), last_pass=None), id="no pass was ever completed"),
-    ],
+@cases(
+    "expected, given",
+    ("not yet claimed", ["uid-n1"], state(published())),
+    ("expired", [], state(published(expires_at=NOW))),
+    ("its node is claimed", [], state(published(), claims={"uid-n1": claim("n1")})),
+    ("its pass was not completed", [], state(published(), last_pass=ISSUED - timedelta(minutes=5))),
+    ("no pass was ever completed", [], state(published(), last_pass=None)),
 )
 def test_an_order_is_on_its_way_until_it_is_claimed_or_expires(expected: list[str], given: ClusterState) -> None:
     assert list(on_their_way(given, NOW)) == expected
@@ -71,30 +70,26 @@ def test_nothing_on_its_way_changes_nothing() -> None:
     assert as_planned(before, NOW) is before
 
 
-@pytest.mark.parametrize(
-    ("expected", "after"),
-    [
-        pytest.param([], lambda given: without_order(given, "for-n1"), id="refused"),
-        pytest.param(["uid-n1"], lambda given: without_order(given, "for-n2"), id="another one refused"),
-        pytest.param([], lambda given: grant(given, "uid-n1", claim("n1"), timedelta(0)), id="claimed"),
-        pytest.param([], lambda given: grant(given, "uid-n1", claim("n1", order_id="x"), timedelta(0)),
-                     id="its node claimed by somebody else"),
-        pytest.param(["uid-n1"], lambda given: grant(given, "uid-n2", claim("n2"), timedelta(0)), id="another claim"),
-    ],
+@cases(
+    "expected, after",
+    ("refused", [], lambda given: without_order(given, "for-n1")),
+    ("another one refused", ["uid-n1"], lambda given: without_order(given, "for-n2")),
+    ("claimed", [], lambda given: grant(given, "uid-n1", claim("n1"), timedelta(0))),
+    ("its node claimed by somebody else", [],
+     lambda given: grant(given, "uid-n1", claim("n1", order_id="x"), timedelta(0))),
+    ("another claim", ["uid-n1"], lambda given: grant(given, "uid-n2", claim("n2"), timedelta(0))),
 )  # fmt: skip
 def test_an_answer_takes_the_order_off_its_way(expected: list[str], after: Any) -> None:
     assert list(after(state(published())).published) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "alive"),
-    [
-        pytest.param(["uid-n1"], state(published()), True, id="of a completed pass"),
-        pytest.param(["uid-n1"], state(published(since=NOW)), True, id="of this very pass"),
-        pytest.param([], state(published(expires_at=NOW)), True, id="expired"),
-        pytest.param([], state(published()), False, id="its node is gone"),
-        pytest.param([], state(published(), last_pass=ISSUED - timedelta(1)), True, id="of a pass that died"),
-    ],
+@cases(
+    "expected, given, alive",
+    ("of a completed pass", ["uid-n1"], state(published()), True),
+    ("of this very pass", ["uid-n1"], state(published(since=NOW)), True),
+    ("expired", [], state(published(expires_at=NOW)), True),
+    ("its node is gone", [], state(published()), False),
+    ("of a pass that died", [], state(published(), last_pass=ISSUED - timedelta(1)), True),
 )
 def test_a_pass_sweeps_what_no_longer_counts(expected: list[str], given: ClusterState, alive: bool) -> None:
     assert list(without_void(given, lambda _: alive, NOW, NOW).published) == expected
@@ -133,13 +128,11 @@ def test_a_removed_node_is_kept_with_its_cost_by_pool_and_hour() -> None:
     assert three == (Reclaimed("a", NOW, 2, 150), Reclaimed("b", NOW + HOUR, 1, 70))
 
 
-@pytest.mark.parametrize(
-    ("expected", "why"),
-    [
-        pytest.param(1, None, id="gone"),
-        pytest.param(0, ReturnReason.DEADLINE, id="returned"),
-        pytest.param(0, ReturnReason.RELEASED, id="released"),
-    ],
+@cases(
+    "expected, why",
+    ("gone", 1, None),
+    ("returned", 0, ReturnReason.DEADLINE),
+    ("released", 0, ReturnReason.RELEASED),
 )
 def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: ReturnReason | None) -> None:
     state = ClusterState(claims={"uid-n1": claim("n1")})
@@ -151,15 +144,13 @@ def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: 
     assert (again.reclaimed, again.removed) == (once.reclaimed, once.removed)
 
 
-@pytest.mark.parametrize(
-    ("expected", "added"),
-    [
-        pytest.param((row(3),), [], id="nobody came"),
-        pytest.param((row(2),), [node("new", created=NOW + MINUTE)], id="one came back"),
-        pytest.param((row(3),), [node("old", created=NOW - MINUTE)], id="one that stood before the last pass"),
-        pytest.param((row(3),), [node("new", pool="b", created=NOW + MINUTE)], id="one of another pool"),
-        pytest.param((), [node(f"new{index}", created=NOW + MINUTE) for index in range(5)], id="more than had gone"),
-    ],
+@cases(
+    "expected, added",
+    ("nobody came", (row(3),), []),
+    ("one came back", (row(2),), [node("new", created=NOW + MINUTE)]),
+    ("one that stood before the last pass", (row(3),), [node("old", created=NOW - MINUTE)]),
+    ("one of another pool", (row(3),), [node("new", pool="b", created=NOW + MINUTE)]),
+    ("more than had gone", (), [node(f"new{index}", created=NOW + MINUTE) for index in range(5)]),
 )
 def test_each_node_added_since_the_last_pass_takes_one_off(expected: tuple[Reclaimed, ...], added: list[Node]) -> None:
     assert still_saved((row(3),), added, NOW, NOW + 5 * MINUTE) == expected
@@ -170,14 +161,12 @@ def test_a_node_counts_for_a_day_at_most() -> None:
     assert still_saved((row(),), (), NOW, NOW + COUNTS_FOR) == ()
 
 
-@pytest.mark.parametrize(
-    ("expected", "last_pass"),
-    [
-        pytest.param(0, None, id="the first pass"),
-        pytest.param(1 / 12, NOW - 5 * MINUTE, id="five minutes"),
-        pytest.param(1, NOW - 3 * HOUR, id="a long silence"),
-        pytest.param(0, NOW + MINUTE, id="a clock that went back"),
-    ],
+@cases(
+    "expected, last_pass",
+    ("the first pass", 0, None),
+    ("five minutes", 1 / 12, NOW - 5 * MINUTE),
+    ("a long silence", 1, NOW - 3 * HOUR),
+    ("a clock that went back", 0, NOW + MINUTE),
 )
 def test_a_pass_accounts_for_the_time_since_the_last_an_hour_at_most(
     expected: float, last_pass: datetime | None

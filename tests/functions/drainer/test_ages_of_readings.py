@@ -21,6 +21,7 @@ from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim
 from tests.builders import storage as stored
+from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
@@ -29,26 +30,16 @@ CLAIMING = (pod("p", on="n1", owner="ReplicaSet/web", volumes=mounts("data")),)
 
 
 @pytest.mark.parametrize("over", [0, 1], ids=["as old as it may be", "a second older"])
-@pytest.mark.parametrize(
-    ("read", "call", "seconds"),
-    [
-        pytest.param(reads.nodes, "all_nodes", 5, id="nodes"),
-        pytest.param(reads.disruption_budgets, "disruption_budgets", 2, id="PodDisruptionBudgets"),
-        pytest.param(reads.unbound_pods, "unbound_pods", 2, id="waiting pods"),
-        pytest.param(reads.buffers, "buffers", 5, id="capacity buffers"),
-        pytest.param(
-            lambda ports, now: reads.compute_classes(ports, OF_CLASS, now), "buffers", 60,
-            id="ComputeClasses",
-        ),
-        pytest.param(
-            lambda ports, now: reads.storage_of(ports, CLAIMING, now), "storage", 20, id="storage"
-        ),
-        pytest.param(
-            lambda ports, now: reads.workloads(ports, (WEB.workload,), now), "workloads_of", 3,
-            id="workloads",
-        ),
-    ],
-)  # fmt: skip
+@cases(
+    "read, call, seconds",
+    ("nodes", reads.nodes, "all_nodes", 5),
+    ("PodDisruptionBudgets", reads.disruption_budgets, "disruption_budgets", 2),
+    ("waiting pods", reads.unbound_pods, "unbound_pods", 2),
+    ("capacity buffers", reads.buffers, "buffers", 5),
+    ("ComputeClasses", lambda ports, now: reads.compute_classes(ports, OF_CLASS, now), "buffers", 60),
+    ("storage", lambda ports, now: reads.storage_of(ports, CLAIMING, now), "storage", 20),
+    ("workloads", lambda ports, now: reads.workloads(ports, (WEB.workload,), now), "workloads_of", 3),
+)
 def test_what_another_order_has_read_is_used_for_so_many_seconds(
     read: Callable[[Ports, datetime], object], call: str, seconds: int, over: int
 ) -> None:
@@ -76,9 +67,7 @@ def observer(ebb: FakeEbb, **known: Any) -> Observer:
     return Observer(ebb.ports, step(ebb, **known))
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"), [pytest.param(1, 4, id="four seconds later"), pytest.param(2, 5, id="five")]
-)
+@cases("expected, seconds", ("four seconds later", 1, 4), ("five", 2, 5))
 def test_a_drain_reads_what_changes_slowly_every_five_seconds(expected: int, seconds: int) -> None:
     ebb = fake_ebb()
     eyes = observer(ebb)
@@ -100,9 +89,7 @@ def test_what_undoes_a_drain_is_not_what_was_remembered() -> None:
     assert (eyes.observe().paused, eyes.observe_again().paused) == (False, True)
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"), [pytest.param(1, 0, id="as old as the claim"), pytest.param(2, 1, id="older")]
-)
+@cases("expected, seconds", ("as old as the claim", 1, 0), ("older", 2, 1))
 def test_where_waiting_pods_fit_is_shown_by_a_snapshot_of_after_the_claim(expected: int, seconds: float) -> None:
     ebb = fake_ebb(one_instance=True)
     drain, since = step(ebb), NOW + timedelta(seconds=seconds)
@@ -167,12 +154,10 @@ def test_a_node_reborn_since_others_were_read_is_counted_once() -> None:
     assert ebb.reasons("drain_result") == ["minimum_nodes"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "before"),
-    [
-        pytest.param(1, {}, id="it has moved nothing: what another order has just read is good enough"),
-        pytest.param(2, {WEB.workload: None}, id="it counts replacements: it reads the waiting pods itself"),
-    ],
+@cases(
+    "expected, before",
+    ("it has moved nothing: what another order has just read is good enough", 1, {}),
+    ("it counts replacements: it reads the waiting pods itself", 2, {WEB.workload: None}),
 )
 def test_who_counts_replacements_reads_the_waiting_pods_after_the_workloads(
     expected: int, before: dict[str, None]
@@ -189,14 +174,12 @@ def test_who_counts_replacements_reads_the_waiting_pods_after_the_workloads(
     assert before == {} or read[-2:] == ["workloads_of", "unbound_pods"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "asked", "preflight"),
-    [
-        pytest.param(True, 0, 60, id="its nodes were read a minute before"),
-        pytest.param(False, 0, 61, id="more than a minute before"),
-        pytest.param(True, 5, 55, id="another order had read them, a minute before"),
-        pytest.param(False, 5, 56, id="and more than that"),
-    ],
+@cases(
+    "expected, asked, preflight",
+    ("its nodes were read a minute before", True, 0, 60),
+    ("more than a minute before", False, 0, 61),
+    ("another order had read them, a minute before", True, 5, 55),
+    ("and more than that", False, 5, 56),
 )
 def test_a_claim_rests_on_nodes_that_were_read_within_a_minute(expected: bool, asked: int, preflight: int) -> None:
     """An instance may be paused between two of its calls for any time: here just before an eviction is tried."""

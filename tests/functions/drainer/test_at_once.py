@@ -11,6 +11,7 @@ from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.depth import cases
 from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 
@@ -62,12 +63,10 @@ def test_of_two_passes_at_once_one_acts() -> None:
     assert len(ebb.bus.published) == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "settings"),
-    [
-        pytest.param(1, {}, id="one by default"),
-        pytest.param(3, {"max_nodes_per_pass": 3}, id="three where the pool shows it"),
-    ],
+@cases(
+    "expected, settings",
+    ("one by default", 1, {}),
+    ("three where the pool shows it", 3, {"max_nodes_per_pass": 3}),
 )
 @pytest.mark.acceptance(99)
 def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_pool_shows(
@@ -81,10 +80,7 @@ def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_p
     assert len(ebb.bus.published) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "after"),
-    [pytest.param(0, timedelta(minutes=9, seconds=59), id="9:59"), pytest.param(1, timedelta(minutes=10), id="10:00")],
-)
+@cases("expected, after", ("9:59", 0, timedelta(minutes=9, seconds=59)), ("10:00", 1, timedelta(minutes=10)))
 @pytest.mark.acceptance(50)
 def test_the_gap_counts_from_a_drain_that_failed_too(expected: int, after: timedelta) -> None:
     ebb = FakeEbb(

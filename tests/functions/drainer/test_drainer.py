@@ -13,6 +13,7 @@ from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale, Terminal
 from shared.port_types import COMMITMENTS_KEY, Eviction
 from tests.builders import NOW, committed, listed_commitment, node, order, pdb, pod, policy
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 
@@ -124,15 +125,13 @@ READ = Commitments(read=True)
 LIST = listed_commitment()
 
 
-@pytest.mark.parametrize(
-    ("share", "commitments", "age"),
-    [
-        pytest.param(1, NO_COMMITMENTS, timedelta(0), id="none is committed: its price"),
-        pytest.param(0.5, committed("e2", vcpu=10, gib=40), timedelta(0), id="half of one exceeds them: half"),
-        pytest.param(0, WRITTEN, timedelta(0), id="all are committed: nothing"),
-        pytest.param(0, READ, timedelta(hours=1), id="the planner has listed it"),
-        pytest.param(1, replace(WRITTEN, read=True), timedelta(hours=25), id="its list is too old"),
-    ],
+@cases(
+    "share, commitments, age",
+    ("none is committed: its price", 1, NO_COMMITMENTS, timedelta(0)),
+    ("half of one exceeds them: half", 0.5, committed("e2", vcpu=10, gib=40), timedelta(0)),
+    ("all are committed: nothing", 0, WRITTEN, timedelta(0)),
+    ("the planner has listed it", 0, READ, timedelta(hours=1)),
+    ("its list is too old", 1, replace(WRITTEN, read=True), timedelta(hours=25)),
 )
 def test_a_claim_saves_what_the_bill_falls_by(share: float, commitments: Commitments, age: timedelta) -> None:
     ebb = fake_ebb(policy=policy(cluster_wide={"commitments": commitments}))

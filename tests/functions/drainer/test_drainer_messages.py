@@ -13,6 +13,7 @@ from shared.core.records.state import Lease
 from shared.errors import Retryable, Terminal
 from shared.port_types import drain_key
 from tests.builders import NOW, node, order, pdb, pod, policy
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder, released
 from tests.functions.fake_ebb import FakeEbb
@@ -48,10 +49,7 @@ def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
     assert ebb.effects() == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "minutes"),
-    [pytest.param(PushReply.AGAIN, 9, id="before"), pytest.param(PushReply.DONE, 10, id="then")],
-)
+@cases("expected, minutes", ("before", PushReply.AGAIN, 9), ("then", PushReply.DONE, 10))
 @pytest.mark.parametrize("kind", [OrderKind.RELEASE, OrderKind.HOLD, OrderKind.LET_GO])
 def test_no_order_comes_again_once_it_has_expired(kind: OrderKind, expected: PushReply, minutes: int) -> None:
     """A drain's goes on: its claim stands, and ends by the deadline."""
@@ -66,13 +64,11 @@ def test_no_order_comes_again_once_it_has_expired(kind: OrderKind, expected: Pus
     assert ("expired" in ebb.reasons("drain_step")) is (expected is PushReply.DONE)
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [
-        pytest.param(PushReply.DONE, 0, id="now"),
-        pytest.param(PushReply.DONE, 60, id="within a step's time"),
-        pytest.param(PushReply.AGAIN, 61, id="later than that"),
-    ],
+@cases(
+    "expected, seconds",
+    ("now", PushReply.DONE, 0),
+    ("within a step's time", PushReply.DONE, 60),
+    ("later than that", PushReply.AGAIN, 61),
 )
 def test_a_release_waits_for_its_time_as_long_as_a_step_takes(expected: PushReply, seconds: int) -> None:
     ebb = fake_ebb(step_seconds=60)
@@ -104,16 +100,14 @@ def test_a_step_that_runs_out_of_time_goes_on_in_a_new_message_without_a_second_
     ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "data"),
-    [
-        pytest.param("malformed", b"not json", id="no JSON"),
-        pytest.param("malformed", b"[]", id="no object"),
-        pytest.param("malformed", b"{}", id="no node"),
-        pytest.param("malformed", b'{"node": "n1", "schema": 9}', id="an unknown schema"),
-        pytest.param("malformed", b'{"node": "n1", "issued_at": "yesterday"}', id="a bad time"),
-        pytest.param("other_cluster", b'{"node": "n1", "cluster": "projects/x"}', id="another cluster"),
-    ],
+@cases(
+    "expected, data",
+    ("no JSON", "malformed", b"not json"),
+    ("no object", "malformed", b"[]"),
+    ("no node", "malformed", b"{}"),
+    ("an unknown schema", "malformed", b'{"node": "n1", "schema": 9}'),
+    ("a bad time", "malformed", b'{"node": "n1", "issued_at": "yesterday"}'),
+    ("another cluster", "other_cluster", b'{"node": "n1", "cluster": "projects/x"}'),
 )
 def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: bytes) -> None:
     ebb = fake_ebb()
@@ -125,15 +119,13 @@ def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: byte
     assert ebb.cluster.calls == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
-    [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"not json", id="no JSON"),
-        pytest.param(b"[" * 100_000, id="endless nesting"),
-        pytest.param(b'{"message": {"data": "%%%"}}', id="no base64"),
-        pytest.param(b'{"message": {}}', id="no message id"),
-    ],
+    ("empty", b""),
+    ("no JSON", b"not json"),
+    ("endless nesting", b"[" * 100_000),
+    ("no base64", b'{"message": {"data": "%%%"}}'),
+    ("no message id", b'{"message": {}}'),
 )
 def test_a_body_that_is_no_push_is_acknowledged_and_kept_whole(body: bytes) -> None:
     ebb = fake_ebb()

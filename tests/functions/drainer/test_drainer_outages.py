@@ -12,17 +12,16 @@ from shared.core.records.state import ClusterState
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Terminal
 from shared.port_types import drain_key
 from tests.builders import NOW, claim, order, pdb, pod
+from tests.depth import cases
 from tests.fakes import once
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 
 
-@pytest.mark.parametrize(
+@cases(
     "fault",
-    [
-        pytest.param(Retryable("kubernetes", "timeout"), id="an outage"),
-        pytest.param(Terminal("kubernetes", "403"), id="a missing permission"),
-        pytest.param(Stale("changed"), id="a lost race"),
-    ],
+    ("an outage", Retryable("kubernetes", "timeout")),
+    ("a missing permission", Terminal("kubernetes", "403")),
+    ("a lost race", Stale("changed")),
 )
 @pytest.mark.parametrize(
     "call",
@@ -61,13 +60,11 @@ def test_reads_that_fail_until_the_steps_end_bring_the_message_again() -> None:
     assert ebb.record().phase is DrainPhase.CORDONED
 
 
-@pytest.mark.parametrize(
+@cases(
     "fault",
-    [
-        pytest.param(Retryable("it", "timeout"), id="an outage"),
-        pytest.param(Terminal("it", "403"), id="denied"),
-        pytest.param(BadPolicy("not: yaml"), id="broken"),
-    ],
+    ("an outage", Retryable("it", "timeout")),
+    ("denied", Terminal("it", "403")),
+    ("broken", BadPolicy("not: yaml")),
 )
 @pytest.mark.acceptance(8)
 def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fault: EbbError) -> None:
@@ -88,13 +85,11 @@ def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
     assert (ebb.effects(), ebb.remembered().claims) == ([], {})
 
 
-@pytest.mark.parametrize(
-    ("expected", "picture_at"),
-    [
-        pytest.param(False, NOW, id="a claim of the same pass was proved together with this order"),
-        pytest.param(True, NOW - timedelta(minutes=1), id="another pass claimed room since our snapshot"),
-        pytest.param(True, None, id="a person claimed room since our snapshot"),
-    ],
+@cases(
+    "expected, picture_at",
+    ("a claim of the same pass was proved together with this order", False, NOW),
+    ("another pass claimed room since our snapshot", True, NOW - timedelta(minutes=1)),
+    ("a person claimed room since our snapshot", True, None),
 )
 def test_a_strangers_claim_since_the_snapshot_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:
     ebb = fake_ebb()

@@ -15,6 +15,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.port_types import Eviction, drain_key
 from tests.builders import NOW, buffer, claim, held, order, pdb, pod, pod_class
+from tests.depth import cases
 from tests.fakes import failing, once
 from tests.functions.drainer.one_drain import WEB, evicted, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb
@@ -45,17 +46,15 @@ def begin_another(ebb: FakeEbb, needs: float, pods: Any, **its_claim: Any) -> No
 BEFORE, AFTER = NOW - timedelta(minutes=1), NOW + timedelta(minutes=1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "needs", "pods", "its_claim"),
-    [
-        pytest.param(["stale"], 3.5, {}, {"since": BEFORE}, id="an older claim that needs the room"),
-        pytest.param([], 9, {}, {"since": BEFORE}, id="one whose pod fits nowhere"),
-        pytest.param([], 9, GRANTED, {"since": BEFORE}, id="though it moves pods"),
-        pytest.param([], 3.5, {}, {"since": AFTER}, id="a younger claim that has moved nothing"),
-        pytest.param(["stale"], 3.5, GRANTED, {"since": AFTER}, id="a younger claim that moves pods"),
-        pytest.param(["stale"], 3.5, {}, {"since": AFTER, "drained": True}, id="one of which a pod came late"),
-        pytest.param(["stale"], 3.5, None, {"since": AFTER}, id="one whose record nobody can read"),
-    ],
+@cases(
+    "expected, needs, pods, its_claim",
+    ("an older claim that needs the room", ["stale"], 3.5, {}, {"since": BEFORE}),
+    ("one whose pod fits nowhere", [], 9, {}, {"since": BEFORE}),
+    ("though it moves pods", [], 9, GRANTED, {"since": BEFORE}),
+    ("a younger claim that has moved nothing", [], 3.5, {}, {"since": AFTER}),
+    ("a younger claim that moves pods", ["stale"], 3.5, GRANTED, {"since": AFTER}),
+    ("one of which a pod came late", ["stale"], 3.5, {}, {"since": AFTER, "drained": True}),
+    ("one whose record nobody can read", ["stale"], 3.5, None, {"since": AFTER}),
 )
 def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
     expected: list[str], needs: float, pods: Any, its_claim: dict[str, Any]
@@ -69,13 +68,11 @@ def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
     assert ("evict" in {call[0] for call in ebb.effects()}) is not bool(expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "held"),
-    [
-        pytest.param(["no_place_for_pods"], ("n1", "n2"), id="both are to go"),
-        pytest.param([], ("n2",), id="ours is none of those that are to go"),
-        pytest.param([], ("n1",), id="only ours is to go"),
-    ],
+@cases(
+    "expected, held",
+    ("both are to go", ["no_place_for_pods"], ("n1", "n2")),
+    ("ours is none of those that are to go", [], ("n2",)),
+    ("only ours is to go", [], ("n1",)),
 )
 def test_the_nodes_of_a_set_that_is_held_are_no_room_for_each_other(expected: list[str], held: Sequence[str]) -> None:
     ebb = one_node_left()
@@ -140,10 +137,7 @@ def test_a_first_round_that_moved_nothing_is_followed_by_a_new_proof() -> None:
     assert whole_pictures(ebb) == 2
 
 
-@pytest.mark.parametrize(
-    ("expected", "refused"),
-    [pytest.param(["stale"], True, id="refused"), pytest.param([], False, id="the answer was lost")],
-)
+@cases("expected, refused", ("refused", ["stale"], True), ("the answer was lost", [], False))
 def test_a_pod_that_goes_after_a_refusal_has_not_been_moved_by_the_drain(expected: list[str], refused: bool) -> None:
     """Somebody else deletes it, and the room for what stays is gone by then."""
     ebb = two_pods()

@@ -13,19 +13,18 @@ from shared.core.records.state import ClusterState, Published
 from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import NOW, claim, order, pdb, pod, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes", "things"),
-    [
-        pytest.param("node_unknown", {"node": "n9"}, (), id="no such node"),
-        pytest.param("node_replaced", {"node_uid": "uid-old"}, (), id="the node was replaced"),
-        pytest.param("blocked_by_pod", {}, (pod("bare", on="n1", owner=None),), id="a bare pod appeared"),
-        pytest.param("cpu_above_limit", {}, (pod("big", on="n1", cpu=3.5),), id="the node filled up meanwhile"),
-        pytest.param("not_empty", {"reason": "empty"}, (pod("p", on="n1"),), id="an empty node is empty no more"),
-    ],
+@cases(
+    "expected, changes, things",
+    ("no such node", "node_unknown", {"node": "n9"}, ()),
+    ("the node was replaced", "node_replaced", {"node_uid": "uid-old"}, ()),
+    ("a bare pod appeared", "blocked_by_pod", {}, (pod("bare", on="n1", owner=None),)),
+    ("the node filled up meanwhile", "cpu_above_limit", {}, (pod("big", on="n1", cpu=3.5),)),
+    ("an empty node is empty no more", "not_empty", {"reason": "empty"}, (pod("p", on="n1"),)),
 )
 def test_an_order_that_no_longer_holds_is_refused_by_name(
     expected: str, changes: dict[str, Any], things: tuple[Pod, ...]
@@ -52,14 +51,12 @@ def test_a_refusal_shows_its_sentence_once() -> None:
     assert line["message"].count(Unremovable.POOL_DISABLED.sentence) == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules"),
-    [
-        pytest.param("paused", policy(cluster_wide={"paused": True}), id="paused"),
-        pytest.param("pool_disabled", policy(enabled=False), id="pool disabled"),
-        pytest.param("policy_invalid", None, id="no policy"),
-        pytest.param("minimum_nodes", policy(cluster_wide={"minimum_nodes": 3}), id="at the minimum"),
-    ],
+@cases(
+    "expected, rules",
+    ("paused", "paused", policy(cluster_wide={"paused": True})),
+    ("pool disabled", "pool_disabled", policy(enabled=False)),
+    ("no policy", "policy_invalid", None),
+    ("at the minimum", "minimum_nodes", policy(cluster_wide={"minimum_nodes": 3})),
 )
 def test_the_policy_of_this_moment_decides(expected: str, rules: Any) -> None:
     assert refused(fake_ebb(policy=rules)) == expected

@@ -19,6 +19,7 @@ from shared.core.records.state import ClusterState, Lease, Start
 from shared.errors import Retryable, Terminal
 from shared.port_types import drain_key
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb
 
@@ -309,13 +310,11 @@ def _with_claim(state: ClusterState) -> ClusterState:
     return changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="other")})
 
 
-@pytest.mark.parametrize(
-    ("expected", "state"),
-    [
-        pytest.param(False, ClusterState(starts=(Start(NOW - timedelta(minutes=1), "a"),)), id="an older one"),
-        pytest.param(True, ClusterState(starts=(Start(NOW, "a"),)), id="known by its start"),
-        pytest.param(True, ClusterState(last_scale_down=NOW), id="known as the last"),
-    ],
+@cases(
+    "expected, state",
+    ("an older one", False, ClusterState(starts=(Start(NOW - timedelta(minutes=1), "a"),))),
+    ("known by its start", True, ClusterState(starts=(Start(NOW, "a"),))),
+    ("known as the last", True, ClusterState(last_scale_down=NOW)),
 )
 def test_a_drain_that_began_and_ended_since_the_snapshot_asks_for_a_new_proof(expected: bool, state: Any) -> None:
     """It moved pods, and no claim of it is left that would tell."""

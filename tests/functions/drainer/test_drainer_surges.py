@@ -3,14 +3,13 @@
 import json
 from typing import Any, SupportsIndex
 
-import pytest
-
 from functions.drainer.main import PushReply
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase
 from shared.errors import EbbError, Forbidden, Retryable, Stale
 from tests.builders import order, policy
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.drainer.one_drain import evicted
 from tests.functions.drainer.rollouts import NAME, Rollouts, fake_ebb
@@ -99,14 +98,12 @@ def test_undoing_restores_the_stamp_of_an_earlier_drain() -> None:
     assert restarts(ebb) == ["order", "earlier"]
 
 
-@pytest.mark.parametrize(
-    ("why", "undone", "changes"),
-    [
-        pytest.param(ReturnReason.SURGE_PENDING, "left", {"template": "x"}, id="somebody has changed the template"),
-        pytest.param(ReturnReason.SURGE_FAILED, "left", {"uid": "another"}, id="another one has the name"),
-        pytest.param(ReturnReason.SURGE_FAILED, "left", {"stamp": "", "observed": False}, id="somebody has undone it"),
-        pytest.param(ReturnReason.SURGE_FAILED, "undone", {"progressing": False}, id="its own deadline has passed"),
-    ],
+@cases(
+    "why, undone, changes",
+    ("somebody has changed the template", ReturnReason.SURGE_PENDING, "left", {"template": "x"}),
+    ("another one has the name", ReturnReason.SURGE_FAILED, "left", {"uid": "another"}),
+    ("somebody has undone it", ReturnReason.SURGE_FAILED, "left", {"stamp": "", "observed": False}),
+    ("its own deadline has passed", ReturnReason.SURGE_FAILED, "undone", {"progressing": False}),
 )
 def test_a_rollout_that_comes_to_nothing_is_undone_only_where_it_is_still_ours(
     why: ReturnReason, undone: str, changes: dict[str, Any]
@@ -120,13 +117,11 @@ def test_a_rollout_that_comes_to_nothing_is_undone_only_where_it_is_still_ours(
     assert (restarts(ebb), evicted(ebb)) == (["order", ""] if undone == "undone" else ["order"], [])
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(["order"], {"generation": 1}, id="it never stood: one change is not ours and another's"),
-        pytest.param([], {"generation": 2}, id="it stood, and was undone"),
-        pytest.param(["order"], {"generation": 2, "uid": "another"}, id="another one has the name"),
-    ],
+@cases(
+    "expected, changes",
+    ("it never stood: one change is not ours and another's", ["order"], {"generation": 1}),
+    ("it stood, and was undone", [], {"generation": 2}),
+    ("another one has the name", ["order"], {"generation": 2, "uid": "another"}),
 )
 def test_a_restart_whose_answer_was_lost_and_that_somebody_undid_is_not_written_again(
     expected: list[str], changes: dict[str, Any]
@@ -226,10 +221,7 @@ def test_a_rollout_that_is_over_is_not_undone_when_the_node_is_returned() -> Non
     assert restarts(ebb) == ["order"]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [pytest.param(Stale("it changed"), id="it changed"), pytest.param(Retryable("no answer"), id="no answer came")],
-)
+@cases("fault", ("it changed", Stale("it changed")), ("no answer came", Retryable("no answer")))
 def test_a_restart_whose_answer_was_lost_is_asked_for_again(fault: EbbError) -> None:
     ebb, _ = fake_ebb()
     ebb.later(4, lambda: ebb.cluster.failures.setdefault("restart", []).append(fault))

@@ -8,6 +8,7 @@ import pytest
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from tests.builders import NOW, node, order, pod, pod_class, pod_template, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, holder
 from tests.functions.fake_ebb import FakeEbb
 
@@ -19,19 +20,14 @@ def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     return FakeEbb(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
 
 
-@pytest.mark.parametrize(
-    ("expected", "workload"),
-    [
-        pytest.param("rolling_out", Workload("default/Deployment/web", 2, 2, rolling=True), id="a rollout began"),
-        pytest.param("single_replica", Workload("default/Deployment/web", 1, 1), id="it was scaled to one"),
-        pytest.param("too_few_available", Workload("default/Deployment/web", 2, 1), id="its other replica was lost"),
-        pytest.param(
-            "names_its_node",
-            Workload("default/Deployment/web", 2, 2, templates=(pod_template(node_name="n1"),)),
-            id="its template names the node",
-        ),
-    ],
-)
+@cases(
+    "expected, workload",
+    ("a rollout began", "rolling_out", Workload("default/Deployment/web", 2, 2, rolling=True)),
+    ("it was scaled to one", "single_replica", Workload("default/Deployment/web", 1, 1)),
+    ("its other replica was lost", "too_few_available", Workload("default/Deployment/web", 2, 1)),
+    ("its template names the node", "names_its_node",
+     Workload("default/Deployment/web", 2, 2, templates=(pod_template(node_name="n1"),))),
+)  # fmt: skip
 def test_what_became_of_a_workload_since_the_snapshot_refuses_the_order(expected: str, workload: Workload) -> None:
     ebb = fake_ebb(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
     ebb.cluster.workloads[WORKLOAD] = workload
@@ -124,12 +120,10 @@ def test_without_the_setting_a_claim_remembers_no_pods() -> None:
 
 
 @pytest.mark.acceptance(85)
-@pytest.mark.parametrize(
-    ("expected", "rules"),
-    [
-        pytest.param([], {}, id="a match of an hour keeps its node"),
-        pytest.param([480], {"long_grace": LongGrace.CUT}, id="the policy cuts it to eight minutes"),
-    ],
+@cases(
+    "expected, rules",
+    ("a match of an hour keeps its node", [], {}),
+    ("the policy cuts it to eight minutes", [480], {"long_grace": LongGrace.CUT}),
 )
 def test_an_hour_of_grace_is_cut_only_by_a_policy_that_shows_it(expected: list[int], rules: dict[str, Any]) -> None:
     ebb = fake_ebb(

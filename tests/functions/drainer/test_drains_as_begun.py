@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from msgspec.structs import replace as changed
 
 from functions.drainer.main import PushReply
@@ -14,28 +13,21 @@ from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, Si
 from shared.core.records.drain_record import DrainPhase
 from shared.errors import BadPolicy, Retryable
 from tests.builders import NOW, node, order, pdb, pod, pod_class, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
 
-@pytest.mark.parametrize(
-    ("begun", "edited", "kind"),
-    [
-        pytest.param(
-            {"local_storage": LocalStorage.EVICT},
-            {"local_storage": LocalStorage.BLOCK},
-            {"volumes": (Volume("v", "emptyDir"),)},
-            id="localStorage",
-        ),
-        pytest.param({}, {"kube_system_pods": KubeSystemPods.LEAVE}, {"namespace": "kube-system"}, id="kubeSystemPods"),
-        pytest.param({}, {"minimum_pod_age": timedelta(hours=2)}, {}, id="minimumPodAge"),
-        pytest.param({"jobs": Jobs.MOVE}, {"jobs": Jobs.WAIT}, {"owner": "Job/web"}, id="jobs"),
-        pytest.param({}, {"single_replicas": SingleReplicas.NEVER}, {"owner": "StatefulSet/db"}, id="singleReplicas"),
-        pytest.param(
-            {"long_grace": LongGrace.CUT}, {"long_grace": LongGrace.KEEP}, {"grace_seconds": 9999}, id="longGrace"
-        ),
-    ],
-)
+@cases(
+    "begun, edited, kind",
+    ("localStorage", {"local_storage": LocalStorage.EVICT}, {"local_storage": LocalStorage.BLOCK},
+     {"volumes": (Volume("v", "emptyDir"),)}),
+    ("kubeSystemPods", {}, {"kube_system_pods": KubeSystemPods.LEAVE}, {"namespace": "kube-system"}),
+    ("minimumPodAge", {}, {"minimum_pod_age": timedelta(hours=2)}, {}),
+    ("jobs", {"jobs": Jobs.MOVE}, {"jobs": Jobs.WAIT}, {"owner": "Job/web"}),
+    ("singleReplicas", {}, {"single_replicas": SingleReplicas.NEVER}, {"owner": "StatefulSet/db"}),
+    ("longGrace", {"long_grace": LongGrace.CUT}, {"long_grace": LongGrace.KEEP}, {"grace_seconds": 9999}),
+)  # fmt: skip
 def test_a_policy_edit_lets_running_drains_end(
     begun: Mapping[str, Any], edited: Mapping[str, Any], kind: Mapping[str, Any]
 ) -> None:
@@ -100,17 +92,12 @@ def test_a_drain_that_lost_its_rules_and_its_policy_moves_nothing_that_a_policy_
     assert not ebb.cluster.nodes["n1"].unschedulable
 
 
-@pytest.mark.parametrize(
-    ("late", "rules"),
-    [
-        pytest.param(pod("late", on="n1", owner="Job/cron-28"), {}, id="a Job's pod"),
-        pytest.param(
-            pod("late", on="n1", owner="ReplicaSet/x", created=NOW, started=NOW),
-            {"minimum_pod_age": timedelta(minutes=10)},
-            id="a young pod",
-        ),
-    ],
-)
+@cases(
+    "late, rules",
+    ("a Job's pod", pod("late", on="n1", owner="Job/cron-28"), {}),
+    ("a young pod", pod("late", on="n1", owner="ReplicaSet/x", created=NOW, started=NOW),
+     {"minimum_pod_age": timedelta(minutes=10)}),
+)  # fmt: skip
 def test_what_merely_waits_and_binds_just_before_the_cordon_is_no_failure(late: Any, rules: Mapping[str, Any]) -> None:
     ebb = fake_ebb(policy=policy(**rules))
     ebb.later(2, lambda: ebb.cluster.put(late))

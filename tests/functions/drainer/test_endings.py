@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from functions.drainer.main import PushReply
@@ -13,6 +12,7 @@ from shared.core.draining.evicting import STATUS_LAG, WORKLOADS_STAND_FOR
 from shared.core.records.drain_record import DrainPhase
 from shared.port_types import CLUSTER_KEY, DocumentKey
 from tests.builders import claim, node, order, pdb, pod, policy
+from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb, half_returned
 from tests.functions.fake_ebb import FakeEbb
 
@@ -32,13 +32,11 @@ def pause(ebb: FakeEbb) -> None:
     ebb.policy.policy = policy(cluster_wide={"paused": True})
 
 
-@pytest.mark.parametrize(
-    ("grace", "then"),
-    [
-        pytest.param(BRIEF, keep, id="the node is drained"),
-        pytest.param(LONG, remove, id="the node is gone"),
-        pytest.param(LONG, pause, id="the node is returned"),
-    ],
+@cases(
+    "grace, then",
+    ("the node is drained", BRIEF, keep),
+    ("the node is gone", LONG, remove),
+    ("the node is returned", LONG, pause),
 )
 def test_a_claim_counts_until_every_drain_sees_that_what_it_moved_is_away(
     grace: Any, then: Callable[[FakeEbb], None]

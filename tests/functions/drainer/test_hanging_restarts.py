@@ -3,12 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.errors import Forbidden, Retryable
+from tests.depth import cases
 from tests.functions.drainer.rollouts import NAME, fake_ebb
 from tests.functions.drainer.test_drainer_surges import RELEASE, answers, restarts, to_the_end
 from tests.functions.fake_ebb import FakeEbb
@@ -56,7 +55,7 @@ def test_a_deployment_that_cannot_be_written_keeps_no_node_cordoned() -> None:
     assert (ebb.cluster.nodes["n1"].unschedulable, ebb.remembered().claims) == (False, {})
 
 
-@pytest.mark.parametrize("from_person", [pytest.param(True, id="a person's"), pytest.param(False, id="the planner's")])
+@cases("from_person", ("a person's", True), ("the planner's", False))
 def test_a_release_is_done_though_a_deployment_cannot_be_written(from_person: bool) -> None:
     ebb, _ = fake_ebb(starts=False)
     webhook_is_down(ebb, failures=100)
@@ -109,12 +108,10 @@ def test_a_release_that_is_refused_again_and_again_is_published_three_times_and_
     assert answers(ebb).count("stuck") == 4
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes"),
-    [
-        pytest.param(1, {"template": "by its owner"}, id="its owner rolls out what hangs"),
-        pytest.param(0, {"uid": "another"}, id="another has its name and its stamp"),
-    ],
+@cases(
+    "expected, changes",
+    ("its owner rolls out what hangs", 1, {"template": "by its owner"}),
+    ("another has its name and its stamp", 0, {"uid": "another"}),
 )
 def test_what_is_not_ours_any_more_is_looked_at_once(expected: int, changes: dict[str, Any]) -> None:
     ebb, rollouts = fake_ebb(starts=False)
@@ -148,12 +145,10 @@ def test_a_look_at_a_drain_that_is_over_does_not_change_when_it_ended() -> None:
     assert (after.updated_at, after.surges[NAME].looked_at) == (before.updated_at, 9)
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
-    [
-        pytest.param({"created": 1, "updated": 1}, id="it is rolled out"),
-        pytest.param({"stamp": "unknown"}, id="nobody knows the drain"),
-    ],
+    ("it is rolled out", {"created": 1, "updated": 1}),
+    ("nobody knows the drain", {"stamp": "unknown"}),
 )
 def test_a_pass_leaves_alone_what_hangs_for_nobody_that_is_known(changes: dict[str, Any]) -> None:
     ebb, rollouts = fake_ebb(starts=False)

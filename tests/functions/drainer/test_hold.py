@@ -6,6 +6,7 @@ from functions.drainer.main import PushReply
 from shared.errors import Retryable, Terminal
 from shared.port_types import WAVE_KEY
 from tests.builders import node
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.test_waves import HOLD, LET_GO, held, living, of_wave
@@ -26,13 +27,11 @@ def end_wave(ebb: FakeEbb) -> None:
 
 
 @pytest.mark.parametrize("bad", NAMES)
-@pytest.mark.parametrize(
+@cases(
     "fault",
-    [
-        pytest.param(Retryable("Kubernetes API", "500"), id="no answer"),
-        pytest.param(Terminal("Kubernetes API", "422"), id="refused"),
-        pytest.param(ValueError("odd"), id="a fault of Ebb"),
-    ],
+    ("no answer", Retryable("Kubernetes API", "500")),
+    ("refused", Terminal("Kubernetes API", "422")),
+    ("a fault of Ebb", ValueError("odd")),
 )
 def test_a_node_that_cannot_be_written_keeps_no_other_node_tainted(bad: str, fault: Exception) -> None:
     ebb = ebb_of_three(*NAMES)

@@ -15,6 +15,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.port_types import Eviction
 from tests.builders import NOW, claim, mounts, node, order, pdb, pod, pod_class, storage, volume_claim
+from tests.depth import cases
 from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 
@@ -50,9 +51,7 @@ def test_the_orders_of_one_instance_share_a_snapshot_and_the_log_counts_it() -> 
     assert ebb.reasons("drain_result") == [""] * 3
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"), [pytest.param(1, 20, id="20 s"), pytest.param(2, 20.1, id="over 20 s")]
-)
+@cases("expected, seconds", ("20 s", 1, 20), ("over 20 s", 2, 20.1))
 def test_a_snapshot_is_shared_for_twenty_seconds(expected: int, seconds: float) -> None:
     ebb = fake_ebb()
     ebb.drain(asked("n1"))
@@ -74,10 +73,7 @@ def test_a_snapshot_is_not_shared_once_another_drain_may_have_moved_pods() -> No
     assert (pictures(ebb), told(ebb)) == (2, [False, False])
 
 
-@pytest.mark.parametrize(
-    ("expected", "claims"),
-    [pytest.param(1, ("data",), id="once for all orders"), pytest.param(0, (), id="not where no pod has a claim")],
-)
+@cases("expected, claims", ("once for all orders", 1, ("data",)), ("not where no pod has a claim", 0, ()))
 def test_orders_that_trust_the_planners_snapshot_read_storage_together(expected: int, claims: tuple[str, ...]) -> None:
     kind = pod_class(owner="ReplicaSet/web", volumes=mounts(*claims))
     nodes = [node(f"n{index}") for index in (1, 2, 3, 4)]
@@ -150,13 +146,14 @@ def test_no_first_eviction_rests_on_room_that_is_gone_for_twenty_seconds(age: in
     assert told(ebb)[:3] == [False, False, True]
 
 
-@pytest.mark.parametrize(("held", "lists"), [
-    pytest.param({"storage_held": Storage(unread=("csinodes",))}, "csinodes", id="storage"),
-    pytest.param({"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
-                 "verticalpodautoscalers", id="autoscalers"),
-    pytest.param({"limits_held": NamespaceLimits(unread=("resourcequotas",))}, "resourcequotas", id="quotas"),
-    pytest.param({"buffers_held": Buffers(unread=("capacitybuffers",))}, "capacitybuffers", id="capacity buffers"),
-])  # fmt: skip
+@cases(
+    "held, lists",
+    ("storage", {"storage_held": Storage(unread=("csinodes",))}, "csinodes"),
+    ("autoscalers", {"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
+     "verticalpodautoscalers"),
+    ("quotas", {"limits_held": NamespaceLimits(unread=("resourcequotas",))}, "resourcequotas"),
+    ("capacity buffers", {"buffers_held": Buffers(unread=("capacitybuffers",))}, "capacitybuffers"),
+)  # fmt: skip
 def test_a_drainer_that_may_not_read_what_is_optional_shows_it_and_goes_on(held: dict[str, object], lists: str) -> None:
     ebb = fake_ebb()
     vars(ebb.cluster).update(held)

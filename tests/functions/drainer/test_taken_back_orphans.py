@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from functions.drainer.main import PushReply
 from shared.core.cluster import names
 from shared.core.records.claims import OVERRULED_FOR
 from shared.core.records.orders import OrderKind, Origin
 from shared.errors import Retryable
 from tests.builders import order, taint
+from tests.depth import cases
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun, healed
@@ -54,19 +53,15 @@ def be_deleting(ebb: FakeEbb) -> None:
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=(*kept, taint(names.AUTOSCALER_DELETING_TAINT))))
 
 
-@pytest.mark.parametrize(
-    ("expected", "act"),
-    [
-        pytest.param("overruled", uncordon, id="a person uncordons it"),
-        pytest.param("overruled", untaint, id="a person removes our taint"),
-        pytest.param("overruled", take_back, id="a person does both"),
-        pytest.param("orphan", nothing, id="nobody does anything"),
-        pytest.param(
-            "orphan", lose_the_annotation, id="the annotation alone is gone, and the node is ours all the same"
-        ),
-        pytest.param("orphan", fail_to_delete, id="the autoscaler failed to delete it"),
-        pytest.param("orphan", be_deleting, id="the autoscaler begins to delete it"),
-    ],
+@cases(
+    "expected, act",
+    ("a person uncordons it", "overruled", uncordon),
+    ("a person removes our taint", "overruled", untaint),
+    ("a person does both", "overruled", take_back),
+    ("nobody does anything", "orphan", nothing),
+    ("the annotation alone is gone, and the node is ours all the same", "orphan", lose_the_annotation),
+    ("the autoscaler failed to delete it", "orphan", fail_to_delete),
+    ("the autoscaler begins to delete it", "orphan", be_deleting),
 )
 def test_what_is_left_on_an_orphan_shows_whether_a_person_wants_it(
     expected: str, act: Callable[[FakeEbb], None]

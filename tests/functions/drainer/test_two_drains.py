@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from functions.drainer.main import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.depth import cases
 from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 
@@ -57,13 +56,11 @@ def test_the_second_drain_may_go_once_the_first_has_moved_its_pods() -> None:
     assert set(ebb.remembered().claims) == {"uid-n1", "uid-n2"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "replicas", "available", "guards"),
-    [
-        pytest.param(["default/p0", "default/p1"], 8, 8, (), id="so many may be away"),
-        pytest.param(["default/p0"], 8, 7, (), id="one is away already"),
-        pytest.param(["default/p0", "default/p1"], 4, 4, (pdb("web", allowed=2, app="web"),), id="a PDB guards them"),
-    ],
+@cases(
+    "expected, replicas, available, guards",
+    ("so many may be away", ["default/p0", "default/p1"], 8, 8, ()),
+    ("one is away already", ["default/p0"], 8, 7, ()),
+    ("a PDB guards them", ["default/p0", "default/p1"], 4, 4, (pdb("web", allowed=2, app="web"),)),
 )
 def test_both_go_at_once_where_so_many_may_be_away(
     expected: list[str], replicas: int, available: int, guards: tuple[Any, ...]
@@ -118,12 +115,10 @@ def test_a_crash_before_the_turns_are_dropped_is_made_good_by_the_repeated_messa
     assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 
-@pytest.mark.parametrize(
-    ("expected", "replicas"),
-    [
-        pytest.param(["n1"], 4, id="a quarter of four is one"),
-        pytest.param(["n1", "n2"], 8, id="a quarter of eight is two"),
-    ],
+@cases(
+    "expected, replicas",
+    ("a quarter of four is one", ["n1"], 4),
+    ("a quarter of eight is two", ["n1", "n2"], 8),
 )
 def test_a_plan_takes_no_two_nodes_whose_pods_may_not_be_away_together(expected: list[str], replicas: int) -> None:
     ebb = fake_ebb(replicas, on=("n1", "n2", "n3", "n4"), policy=policy(max_nodes_per_pass=4))

@@ -7,6 +7,7 @@ import pytest
 from functions.drainer.main import PushReply
 from shared.core.cluster import names
 from tests.builders import NOW, node, order, pod
+from tests.depth import cases
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.drainer.test_taken_back_orphans import untaint
 from tests.functions.fake_ebb import FakeEbb
@@ -58,7 +59,7 @@ def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> 
     assert ebb.cluster.nodes["n1"].unschedulable, "and is never asked about again"
 
 
-@pytest.mark.parametrize("cordoned", [pytest.param(True, id="still cordoned"), pytest.param(False, id="uncordoned")])
+@cases("cordoned", ("still cordoned", True), ("uncordoned", False))
 def test_an_annotation_without_taint_or_claim_is_cleared_away(cordoned: bool) -> None:
     ebb = begun(planner_ebb())
     untaint(ebb)

@@ -7,6 +7,7 @@ import pytest
 from shared.core.records.state import Mark
 from shared.errors import Stale
 from tests.builders import node, policy
+from tests.depth import cases
 from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import fake_ebb, marks
@@ -63,13 +64,11 @@ def test_marks_that_a_pass_wrote_after_its_lease_begin_again() -> None:
     assert marks_after_a_frozen_pass(ebb, *JUST_BEFORE_ITS_WRITE) == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     "call",
-    [
-        pytest.param(("put", "cluster"), id="as it takes its lease"),
-        pytest.param(("put", "pools"), id="as it writes marks"),
-        pytest.param(("put", "waves"), id="later"),
-    ],
+    ("as it takes its lease", ("put", "cluster")),
+    ("as it writes marks", ("put", "pools")),
+    ("later", ("put", "waves")),
 )
 def test_a_pass_whose_lease_is_over_orders_no_drain(call: tuple[str, str]) -> None:
     ebb = ebb_with_room()

@@ -10,6 +10,7 @@ from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
 from shared.port_types import WAVE_KEY, pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
+from tests.depth import cases
 from tests.fake_cluster import BYTES
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
@@ -73,12 +74,10 @@ def test_the_orders_of_a_slow_pass_are_on_their_way_after_it() -> None:
     assert "n1" not in ebb.tick()["orders"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [
-        pytest.param(False, 180, id="half of the pass's time"),
-        pytest.param(True, 181, id="more"),
-    ],
+@cases(
+    "expected, seconds",
+    ("half of the pass's time", False, 180),
+    ("more", True, 181),
 )
 def test_a_pass_that_is_late_looks_no_further_ahead_whatever_its_schedule(expected: bool, seconds: float) -> None:
     ebb = slow(fake_ebb(), seconds)
@@ -118,12 +117,10 @@ def test_a_mark_falls_when_the_node_fills_up_and_starts_again_later() -> None:
     assert marks(ebb)["uid-n1"].since == NOW + 10 * MINUTE
 
 
-@pytest.mark.parametrize(
-    ("kept", "seconds"),
-    [
-        pytest.param(True, 1200, id="passes twenty minutes apart, as expected"),
-        pytest.param(False, 300, id="three passes missing of a five-minute schedule"),
-    ],
+@cases(
+    "kept, seconds",
+    ("passes twenty minutes apart, as expected", True, 1200),
+    ("three passes missing of a five-minute schedule", False, 300),
 )
 def test_marks_outlive_three_missing_passes_of_the_interval_that_is_set(kept: bool, seconds: float) -> None:
     ebb = fake_ebb(policy=policy(consolidate_after=600 * MINUTE))
@@ -204,13 +201,11 @@ def test_the_same_run_gives_the_same_order_ids() -> None:
     assert first.bus.drains[0].order_id == second.bus.drains[0].order_id == order_id("t", "uid-n1")
 
 
-@pytest.mark.parametrize(
+@cases(
     "broken",
-    [
-        pytest.param("cluster", id="the cluster does not answer"),
-        pytest.param("pools", id="the GKE API does not answer"),
-        pytest.param("policy", id="the policy's bucket does not answer"),
-    ],
+    ("the cluster does not answer", "cluster"),
+    ("the GKE API does not answer", "pools"),
+    ("the policy's bucket does not answer", "policy"),
 )
 def test_an_outage_ends_the_pass_and_the_retried_tick_runs_again(broken: str) -> None:
     ebb = fake_ebb()
@@ -231,10 +226,7 @@ def test_an_outage_ends_the_pass_and_the_retried_tick_runs_again(broken: str) ->
     assert ebb.tick("t")["orders"] == ["n1"]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
-)
+@cases("fault", ("an outage", Retryable("it", "timeout")), ("denied", Terminal("it", "403")))
 @pytest.mark.parametrize("of", ["the GKE API", "the policy's bucket"])
 def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) -> None:
     ebb = fake_ebb()

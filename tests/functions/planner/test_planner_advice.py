@@ -8,6 +8,7 @@ import pytest
 from shared.core.cluster.names import DISRUPTION_COSTS
 from shared.core.policy import DrainSettings, Policy, PoolPolicy
 from tests.builders import pod
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import fake_ebb
 
@@ -22,24 +23,14 @@ PATIENT = Policy(
 )
 
 
-@pytest.mark.parametrize(
-    ("reason", "expected", "rules"),
-    [
-        pytest.param(
-            "unknown_pool",
-            "nodePools.aa: the cluster has no such pool; the policy names every pool that is there.",
-            MISSPELT,
-            id="an unknown pool",
-        ),
-        pytest.param(
-            "hardly_meant",
-            "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s.",
-            PATIENT,
-            id="what policy check warns of",
-        ),
-        pytest.param("unread_cost", "disruption-cost is '-5' on 1 pod,", PLAIN, id="a cost that cannot be read"),
-    ],
-)
+@cases(
+    "reason, expected, rules",
+    ("an unknown pool", "unknown_pool",
+     "nodePools.aa: the cluster has no such pool; the policy names every pool that is there.", MISSPELT),
+    ("what policy check warns of", "hardly_meant",
+     "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s.", PATIENT),
+    ("a cost that cannot be read", "unread_cost", "disruption-cost is '-5' on 1 pod,", PLAIN),
+)  # fmt: skip
 def test_what_is_odd_is_a_warning_in_the_log_of_a_pass_once_a_day(reason: str, expected: str, rules: Policy) -> None:
     ebb = fake_ebb(policy=rules)
     if reason == "unread_cost":

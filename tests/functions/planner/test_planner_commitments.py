@@ -12,6 +12,7 @@ from shared.core.records.commitments import CommitmentReading
 from shared.errors import Retryable, Terminal
 from shared.port_types import COMMITMENTS_KEY
 from tests.builders import listed_commitment, node
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 
@@ -47,12 +48,10 @@ def test_a_policy_that_does_not_ask_reads_nothing() -> None:
     assert (made.commitments.reads, made.state.get(COMMITMENTS_KEY).value) == (0, None)
 
 
-@pytest.mark.parametrize(
-    ("reads", "gaps"),
-    [
-        pytest.param(1, [300.0] * 11, id="within the hour once"),
-        pytest.param(2, [300.0] * 12, id="after an hour again"),
-    ],
+@cases(
+    "reads, gaps",
+    ("within the hour once", 1, [300.0] * 11),
+    ("after an hour again", 2, [300.0] * 12),
 )
 def test_the_list_is_read_once_an_hour(reads: int, gaps: list[float]) -> None:
     made = ebb()

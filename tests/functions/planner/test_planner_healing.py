@@ -15,6 +15,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.port_types import drain_key, ledger_key
 from tests.builders import claim, node, order, pod, policy
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, healed, reschedule
 from tests.functions.planner.test_weekly import KilledError, die
@@ -22,7 +23,7 @@ from tests.functions.planner.test_weekly import KilledError, die
 ONE_NODE = (Budget(Limit(count=1)),)
 
 
-@pytest.mark.parametrize("killed", [pytest.param(False, id="drained"), pytest.param(True, id="its step died")])
+@cases("killed", ("drained", False), ("its step died", True))
 def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets(killed: bool) -> None:
     """Without an end in the record of a step that died, nobody would ever tell how the order ended."""
     ebb = fake_ebb()
@@ -81,10 +82,7 @@ def test_the_result_of_a_step_that_died_before_it_reported_is_not_lost(
     assert "uid-n1" not in ebb.remembered().claims
 
 
-@pytest.mark.parametrize(
-    ("expected", "unschedulable"),
-    [pytest.param(0, True, id="as it was left"), pytest.param(1, False, id="its cordon is gone")],
-)
+@cases("expected, unschedulable", ("as it was left", 0, True), ("its cordon is gone", 1, False))
 def test_of_a_drained_node_the_autoscaler_is_asked_only_where_somebody_cleared_its_cordon(
     expected: int, unschedulable: bool
 ) -> None:

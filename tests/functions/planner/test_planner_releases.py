@@ -16,6 +16,7 @@ from shared.core.records.state import Backoff
 from shared.errors import EbbError, Retryable, Terminal
 from shared.port_types import drain_key
 from tests.builders import NOW, buffer, held, node, order, our_taint, pod, policy
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, fake_ebb, healed
 
@@ -90,13 +91,11 @@ def test_a_pod_that_preempts_hides_no_other_repair() -> None:
     assert [(sent.node, sent.why) for sent in ebb.bus.published if sent.why] == [("n1", "watchdog")]
 
 
-@pytest.mark.parametrize(
-    ("freed", "becomes"),
-    [
-        pytest.param(True, {}, id="the lower one never ends"),
-        pytest.param(True, {"nominated": ""}, id="another pod has its place"),
-        pytest.param(False, {"node": "n3"}, id="it has its place"),
-    ],
+@cases(
+    "freed, becomes",
+    ("the lower one never ends", True, {}),
+    ("another pod has its place", True, {"nominated": ""}),
+    ("it has its place", False, {"node": "n3"}),
 )
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a pod that fits nowhere"])
 def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
@@ -119,9 +118,7 @@ def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
     assert ebb.cluster.nodes["n1"].unschedulable is not freed
 
 
-@pytest.mark.parametrize(
-    "fault", [pytest.param(Retryable("it", "500"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")]
-)
+@cases("fault", ("an outage", Retryable("it", "500")), ("denied", Terminal("it", "403")))
 @pytest.mark.parametrize("also", ["", "policy", "pools"])
 def test_where_only_nodes_and_pods_can_be_read_an_overdue_node_is_returned(fault: EbbError, also: str) -> None:
     """A list of PodDisruptionBudgets that answers 500 for hours kept each held node for as long."""
@@ -155,16 +152,14 @@ def fill_buffer(ebb: FakeEbb) -> None:
     ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=1))
 
 
-@pytest.mark.parametrize(
-    ("why", "happens"),
-    [
-        pytest.param("demand", upgrade_pool, id="demand: GKE has begun to upgrade the pool"),
-        pytest.param("watchdog", upgrade_pool, id="the watchdog: the same"),
-        pytest.param("demand", empty_by_others, id="demand: somebody else has begun to empty the node"),
-        pytest.param("buffer", empty_by_others, id="a buffer: the same"),
-        pytest.param("demand", lambda _: None, id="demand: nothing waits any more"),
-        pytest.param("buffer", fill_buffer, id="a buffer has its room again"),
-    ],
+@cases(
+    "why, happens",
+    ("demand: GKE has begun to upgrade the pool", "demand", upgrade_pool),
+    ("the watchdog: the same", "watchdog", upgrade_pool),
+    ("demand: somebody else has begun to empty the node", "demand", empty_by_others),
+    ("a buffer: the same", "buffer", empty_by_others),
+    ("demand: nothing waits any more", "demand", lambda _: None),
+    ("a buffer has its room again", "buffer", fill_buffer),
 )
 def test_a_release_is_void_once_its_cause_is_gone(why: str, happens: Callable[[FakeEbb], None]) -> None:
     ebb = begun(fake_ebb())

@@ -13,6 +13,7 @@ from shared.core.records.ledger import Ledger, Sums
 from shared.core.records.week import shortfall
 from shared.port_types import ledger_key
 from tests.builders import NOW, committed, node, pod, policy
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import deliver_and_remove
@@ -81,7 +82,7 @@ def test_on_the_first_day_no_removal_is_older() -> None:
     assert [(one.saved > 0, one.older) for one in sums] == [(True, 0)]
 
 
-@pytest.mark.parametrize(("rows", "exists"), [pytest.param(1, True, id="exists"), pytest.param(0, False, id="deleted")])
+@cases("rows, exists", ("exists", 1, True), ("deleted", 0, False))
 def test_what_is_away_from_an_empty_pool_counts_while_the_pool_exists(rows: int, exists: bool) -> None:
     ebb = cluster(policy=policy(pool="b"), b=NodePool("b"))
     ebb.cluster.put(node("m0", pool="b"))
@@ -106,16 +107,14 @@ def test_a_node_that_was_blocked_from_the_first_day_is_blamed_for_nothing() -> N
     assert "not_replicated" not in why_less(week)
 
 
-@pytest.mark.parametrize(
-    ("ebb_drains", "luck", "others", "back"),
-    [
-        pytest.param(True, 1, 0, 0, id="steady"),
-        pytest.param(True, 0.6, 0, 0, id="steady, ticks lost and doubled"),
-        pytest.param(True, 1, 0.6, 0.3, id="the autoscaler removes, too"),
-        pytest.param(True, 0.6, 0.3, 0.4, id="nodes go and come, ticks lost and doubled"),
-        pytest.param(True, 1, 0, 0.1, id="nodes come back"),
-        pytest.param(False, 0.8, 0.05, 0.05, id="without drains"),
-    ],
+@cases(
+    "ebb_drains, luck, others, back",
+    ("steady", True, 1, 0, 0),
+    ("steady, ticks lost and doubled", True, 0.6, 0, 0),
+    ("the autoscaler removes, too", True, 1, 0.6, 0.3),
+    ("nodes go and come, ticks lost and doubled", True, 0.6, 0.3, 0.4),
+    ("nodes come back", True, 1, 0, 0.1),
+    ("without drains", False, 0.8, 0.05, 0.05),
 )
 def test_over_a_month_the_sums_are_those_of_the_events(
     ebb_drains: bool, luck: float, others: float, back: float

@@ -10,6 +10,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from tests.builders import node, pod, pod_class, policy
+from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web", cpu=1)
@@ -96,14 +97,12 @@ def test_a_dry_run_writes_nothing_and_shows_what_it_would_write() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("left", "fault"),
-    [
-        pytest.param(0, Stale("it changed"), id="the pod changed"),
-        pytest.param(0, Gone("it is gone"), id="the pod is gone"),
-        pytest.param(1, Retryable("the API", "no answer"), id="no answer"),
-        pytest.param(1, Terminal("the API", "422"), id="refused"),
-    ],
+@cases(
+    "left, fault",
+    ("the pod changed", 0, Stale("it changed")),
+    ("the pod is gone", 0, Gone("it is gone")),
+    ("no answer", 1, Retryable("the API", "no answer")),
+    ("refused", 1, Terminal("the API", "422")),
 )
 def test_one_write_that_fails_keeps_no_other_from_being_made(left: int, fault: EbbError) -> None:
     ebb = fake_ebb()
@@ -131,12 +130,10 @@ def test_a_right_that_is_missing_is_shown_once_a_pass_with_its_remedy_and_the_pa
     assert ebb.log.of("scale_in_steered")[0]["left"] == 2
 
 
-@pytest.mark.parametrize(
-    ("asks", "written", "left", "failures"),
-    [
-        pytest.param(18, 9, 9, [Terminal("the API", "a webhook denies it")] * 9, id="refused: the others are written"),
-        pytest.param(3, 0, 18, [Retryable("the API", "no answer")] * 18, id="an outage: it ends the writes"),
-    ],
+@cases(
+    "asks, written, left, failures",
+    ("refused: the others are written", 18, 9, 9, [Terminal("the API", "a webhook denies it")] * 9),
+    ("an outage: it ends the writes", 3, 0, 18, [Retryable("the API", "no answer")] * 18),
 )
 def test_of_many_writes_that_fail_few_are_shown(asks: int, written: int, left: int, failures: list[EbbError]) -> None:
     kinds = [pod_class(owner=f"ReplicaSet/r{index}") for index in range(9)]

@@ -9,6 +9,7 @@ from shared.core.healing import healing_input
 from shared.core.records.orders import OrderKind
 from shared.errors import Forbidden, Retryable, Stale, Terminal
 from tests.builders import node, our_taint
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun
@@ -80,10 +81,7 @@ def _read_no_nodes(ebb: FakeEbb) -> None:
     ebb.cluster.meanwhile["all_nodes",] = failing(ODD)
 
 
-@pytest.mark.parametrize(
-    "breaks",
-    [pytest.param(_read_no_nodes, id="its explanation"), pytest.param(_read_no_pools, id="the look for an upgrade")],
-)
+@cases("breaks", ("its explanation", _read_no_nodes), ("the look for an upgrade", _read_no_pools))
 def test_a_node_is_returned_whatever_fails_that_only_informs(breaks: Callable[[FakeEbb], None]) -> None:
     ebb = begun(half_empty())
     ebb.pass_time(minutes=30)
@@ -98,16 +96,14 @@ def test_a_node_is_returned_whatever_fails_that_only_informs(breaks: Callable[[F
 SILENCE, REFUSED = Retryable("the API", "no answer"), Terminal("the API", "422")
 
 
-@pytest.mark.parametrize(
-    ("expected", "calls"),
-    [
-        pytest.param(True, [SILENCE] * 3, id="three calls in a row get no answer"),
-        pytest.param(False, [SILENCE] * 2, id="two"),
-        pytest.param(False, [SILENCE, SILENCE, None, SILENCE], id="one between them succeeds"),
-        pytest.param(True, [SILENCE, REFUSED, SILENCE, SILENCE], id="a refusal between them shows nothing"),
-        pytest.param(False, [SILENCE, SILENCE, SILENCE, REFUSED], id="a refusal itself is none"),
-        pytest.param(False, [Stale("it changed"), Forbidden("patch"), REFUSED], id="what is wrong with single objects"),
-    ],
+@cases(
+    "expected, calls",
+    ("three calls in a row get no answer", True, [SILENCE] * 3),
+    ("two", False, [SILENCE] * 2),
+    ("one between them succeeds", False, [SILENCE, SILENCE, None, SILENCE]),
+    ("a refusal between them shows nothing", True, [SILENCE, REFUSED, SILENCE, SILENCE]),
+    ("a refusal itself is none", False, [SILENCE, SILENCE, SILENCE, REFUSED]),
+    ("what is wrong with single objects", False, [Stale("it changed"), Forbidden("patch"), REFUSED]),
 )
 def test_calls_that_get_no_answer_one_after_another_are_an_outage(
     expected: bool, calls: list[Exception | None]

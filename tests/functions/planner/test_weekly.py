@@ -20,6 +20,7 @@ from shared.errors import BadPolicy, Retryable
 from shared.port_types import DocumentKey, StoredDocument, ledger_key, week_key
 from shared.ports import State
 from tests.builders import NOW, node, pod, policy
+from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import deliver_and_remove, reschedule
@@ -161,13 +162,11 @@ def die() -> None:
     raise KilledError
 
 
-@pytest.mark.parametrize(
-    ("method", "collection"),
-    [
-        pytest.param("all", "drains", id="as it reads"),
-        pytest.param("put", "weeks", id="before it is written down"),
-        pytest.param("put", "ledger", id="before the ledger knows it"),
-    ],
+@cases(
+    "method, collection",
+    ("as it reads", "all", "drains"),
+    ("before it is written down", "put", "weeks"),
+    ("before the ledger knows it", "put", "ledger"),
 )
 def test_a_planner_that_is_killed_over_a_summary_has_completed_its_pass(method: str, collection: str) -> None:
     ebb = cluster()

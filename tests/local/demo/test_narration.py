@@ -11,6 +11,7 @@ from rich.console import Console
 
 from infra.local.demo.narration import LogLine, Narration, Tail
 from infra.local.demo.screen import ClusterView, NodeBar, Sign, node_bars
+from tests.depth import cases
 from tests.local.demo.test_promise import SOFT
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
@@ -36,39 +37,27 @@ def told(*lines: LogLine) -> list[tuple[Sign, str]]:
     return [(event.sign, event.text) for row in lines for event in narration.narrate(row)]
 
 
-@pytest.mark.parametrize(
-    ("story", "lines"),
-    [
-        pytest.param(
-            [],
-            [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "pdb_exhausted"))],
-            id="a budget that is empty for a moment is no story",
-        ),
-        pytest.param(
-            [(Sign.HELD, "PDB shop/api holds back api-1"), (Sign.DRAINING, "PDB shop/api lets api-1 go")],
-            [eviction("budget", "shop/api"), eviction("budget", "shop/api"), eviction("granted")],
-            id="an eviction held back, asked for again, granted",
-        ),
-        pytest.param(
-            [(Sign.STAYS, "The pass ended early")],
-            [line("run_summary", message="The pass ended early")],
-            id="a pass that failed",
-        ),
-    ],
-)
+@cases(
+    "story, lines",
+    ("a budget that is empty for a moment is no story", [],
+     [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "pdb_exhausted"))]),
+    ("an eviction held back, asked for again, granted",
+     [(Sign.HELD, "PDB shop/api holds back api-1"), (Sign.DRAINING, "PDB shop/api lets api-1 go")],
+     [eviction("budget", "shop/api"), eviction("budget", "shop/api"), eviction("granted")]),
+    ("a pass that failed", [(Sign.STAYS, "The pass ended early")],
+     [line("run_summary", message="The pass ended early")]),
+)  # fmt: skip
 def test_log_lines_become_events(story: list[tuple[Sign, str]], lines: list[LogLine]) -> None:
     assert told(*lines) == story
 
 
-@pytest.mark.parametrize(
-    ("sign", "line"),
-    [
-        pytest.param(Sign.MARKED, decision("waiting", "marked_recently"), id="marked"),
-        pytest.param(Sign.MARKED, decision("keep", "budget", ("budget", "web", "")), id="waits for the budget"),
-        pytest.param(Sign.GIVEN_BACK, decision("keep", "backing_off", ("backing_off", "", "")), id="backs off"),
-        pytest.param(Sign.STAYS, decision("keep", "cpu_above_limit", ("cpu_above_limit", "", "")), id="well used"),
-        pytest.param(Sign.EMPTY, line("drain_step", phase="drained"), id="drained"),
-    ],
+@cases(
+    "sign, line",
+    ("marked", Sign.MARKED, decision("waiting", "marked_recently")),
+    ("waits for the budget", Sign.MARKED, decision("keep", "budget", ("budget", "web", ""))),
+    ("backs off", Sign.GIVEN_BACK, decision("keep", "backing_off", ("backing_off", "", ""))),
+    ("well used", Sign.STAYS, decision("keep", "cpu_above_limit", ("cpu_above_limit", "", ""))),
+    ("drained", Sign.EMPTY, line("drain_step", phase="drained")),
 )
 def test_each_verdict_has_its_sign(sign: Sign, line: LogLine) -> None:
     narration = Narration()

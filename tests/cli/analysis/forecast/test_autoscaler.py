@@ -20,6 +20,7 @@ from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, our_taint, pdb, pod, taint
+from tests.depth import cases
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 OFF = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
@@ -40,14 +41,12 @@ def found(snapshot: Snapshot) -> tuple[str, ...]:
     return nodes_unneeded(snapshot, Situation(snapshot, ClusterState(), Policy()).drain_context(""))
 
 
-@pytest.mark.parametrize(
-    ("takes", "cpu", "profile"),
-    [
-        pytest.param(True, 2, "BALANCED", id="at the gate of 50 % it is taken"),
-        pytest.param(False, 2.1, "BALANCED", id="above it it stays"),
-        pytest.param(True, 2.1, "OPTIMIZE_UTILIZATION", id="the other profile's gate is 85 %"),
-        pytest.param(False, 3.5, "OPTIMIZE_UTILIZATION", id="above that it stays, too"),
-    ],
+@cases(
+    "takes, cpu, profile",
+    ("at the gate of 50 % it is taken", True, 2, "BALANCED"),
+    ("above it it stays", False, 2.1, "BALANCED"),
+    ("the other profile's gate is 85 %", True, 2.1, "OPTIMIZE_UTILIZATION"),
+    ("above that it stays, too", False, 3.5, "OPTIMIZE_UTILIZATION"),
 )
 def test_the_gate_is_the_profiles(takes: bool, cpu: float, profile: str) -> None:
     snapshot = replace(one_node(pod("p", on="n", cpu=cpu)), profile=profile)
@@ -63,14 +62,12 @@ def reaped(snapshot: Snapshot, *, spare: bool = True, delay: timedelta | None = 
     return replace(snapshot, nodes=tuple(nodes), compute_classes=classes)
 
 
-@pytest.mark.parametrize(
-    ("takes", "pods"),
-    [
-        pytest.param(True, (), id="an empty node"),
-        pytest.param(True, (pod("d", on="n", cpu=1, owner="DaemonSet/d"),), id="one with DaemonSet pods"),
-        pytest.param(True, (pod("p", on="n", cpu=0, memory=0),), id="one whose pods ask for nothing: they are moved"),
-        pytest.param(False, (pod("p", on="n", cpu=0.001, memory=0),), id="no node of which anything is asked"),
-    ],
+@cases(
+    "takes, pods",
+    ("an empty node", True, ()),
+    ("one with DaemonSet pods", True, (pod("d", on="n", cpu=1, owner="DaemonSet/d"),)),
+    ("one whose pods ask for nothing: they are moved", True, (pod("p", on="n", cpu=0, memory=0),)),
+    ("no node of which anything is asked", False, (pod("p", on="n", cpu=0.001, memory=0),)),
 )
 @pytest.mark.parametrize("profile", ["BALANCED", "OPTIMIZE_UTILIZATION"])
 def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: tuple[Pod, ...], profile: str) -> None:
@@ -108,20 +105,18 @@ def test_a_node_that_daemon_set_pods_fill_is_empty_or_full(takes: bool, pods: tu
     assert ("n" in found(one_node(daemon, *pods))) is takes
 
 
-@pytest.mark.parametrize(
-    ("takes", "given"),
-    [
-        pytest.param(True, {"owner": "ReplicaSet/web"}, id="a ReplicaSet's is moved"),
-        pytest.param(False, {"owner": None}, id="one that nobody would start again is not"),
-        pytest.param(True, {"owner": None, "annotations": {SAFE: "true"}}, id="unless it shows that it may be"),
-        pytest.param(False, {"annotations": {SAFE: "false"}}, id="one that is not safe to evict stays"),
-        pytest.param(False, {"annotations": {SAFE: "on-completion"}}, id="and so does one that waits for its end"),
-        pytest.param(True, {"owner": "Job/j"}, id="a running Job's is moved, whatever Ebb would do"),
-        pytest.param(False, {"namespace": "guarded"}, id="a PDB that allows nothing keeps its pods"),
-        pytest.param(True, {"namespace": "kube-system"}, id="an old system pod is moved"),
-        pytest.param(False, {"namespace": "kube-system", "created": NOW - timedelta(minutes=59)},
-                     id="a system pod without a PDB stays for its first hour"),
-    ],
+@cases(
+    "takes, given",
+    ("a ReplicaSet's is moved", True, {"owner": "ReplicaSet/web"}),
+    ("one that nobody would start again is not", False, {"owner": None}),
+    ("unless it shows that it may be", True, {"owner": None, "annotations": {SAFE: "true"}}),
+    ("one that is not safe to evict stays", False, {"annotations": {SAFE: "false"}}),
+    ("and so does one that waits for its end", False, {"annotations": {SAFE: "on-completion"}}),
+    ("a running Job's is moved, whatever Ebb would do", True, {"owner": "Job/j"}),
+    ("a PDB that allows nothing keeps its pods", False, {"namespace": "guarded"}),
+    ("an old system pod is moved", True, {"namespace": "kube-system"}),
+    ("a system pod without a PDB stays for its first hour", False,
+     {"namespace": "kube-system", "created": NOW - timedelta(minutes=59)}),
 )  # fmt: skip
 def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: dict[str, Any]) -> None:
     snapshot = replace(
@@ -131,16 +126,14 @@ def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: d
     assert ("n" in found(snapshot)) is takes
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
-    [
-        pytest.param({"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}, id="in deletion already"),
-        pytest.param({"annotations": {OFF: "true"}}, id="scale-down disabled"),
-        pytest.param({"ready": False}, id="not Ready"),
-        pytest.param({"labels": {names.STANDBY_NODE: "true"}}, id="standing by for a buffer"),
-        pytest.param({"labels": {names.MANAGED_NODE: "true"}}, id="managed by Google"),
-        pytest.param({"labels": {"cloud.google.com/gke-nodepool": "unknown"}}, id="of no known pool"),
-    ],
+    ("in deletion already", {"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}),
+    ("scale-down disabled", {"annotations": {OFF: "true"}}),
+    ("not Ready", {"ready": False}),
+    ("standing by for a buffer", {"labels": {names.STANDBY_NODE: "true"}}),
+    ("managed by Google", {"labels": {names.MANAGED_NODE: "true"}}),
+    ("of no known pool", {"labels": {"cloud.google.com/gke-nodepool": "unknown"}}),
 )
 def test_nodes_that_the_autoscaler_leaves_alone(changes: dict[str, Any]) -> None:
     snapshot = one_node(**changes)

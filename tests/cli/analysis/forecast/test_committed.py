@@ -21,6 +21,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, resources
 from tests.cli.analysis.forecast.test_scenarios import OPEN
+from tests.depth import cases
 
 PRICES = load()
 ENDS = NOW + timedelta(days=100)
@@ -41,13 +42,11 @@ def bill(commitments: Commitments, count: int = 4) -> Bill:
     return Bill.of(PRICES, commitments, machines(count), NOW)
 
 
-@pytest.mark.parametrize(
-    ("vcpus", "idle", "nodes"),
-    [
-        pytest.param(12, 0, 4, id="more nodes than are committed: all of it, nothing is idle"),
-        pytest.param(8, Fraction(1, 3), 2, id="two of three nodes' worth: a third is idle"),
-        pytest.param(0, 1, 0, id="no node: all is idle"),
-    ],
+@cases(
+    "vcpus, idle, nodes",
+    ("more nodes than are committed: all of it, nothing is idle", 12, 0, 4),
+    ("two of three nodes' worth: a third is idle", 8, Fraction(1, 3), 2),
+    ("no node: all is idle", 0, 1, 0),
 )
 def test_what_of_a_commitment_is_used(vcpus: int, idle: Fraction, nodes: int) -> None:
     (row,) = rows_of(bill(committed(12)), machines(nodes))
@@ -56,13 +55,11 @@ def test_what_of_a_commitment_is_used(vcpus: int, idle: Fraction, nodes: int) ->
     assert abs(row.now.idle - idle * row.fee) <= LITTLE
 
 
-@pytest.mark.parametrize(
-    ("idle", "nodes"),
-    [
-        pytest.param(0, 4, id="two nodes are left for money for two"),
-        pytest.param(HALF, 3, id="one is left: half of it"),
-        pytest.param(1, 2, id="all are of the family that is committed: nothing is left to cover"),
-    ],
+@cases(
+    "idle, nodes",
+    ("two nodes are left for money for two", 0, 4),
+    ("one is left: half of it", HALF, 3),
+    ("all are of the family that is committed: nothing is left to cover", 1, 2),
 )
 def test_a_flexible_commitment_covers_what_the_others_leave(idle: Fraction, nodes: int) -> None:
     price = Fraction(PRICES.of(node("n")).per_hour, 10**6)

@@ -14,6 +14,7 @@ from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, pod, policy
+from tests.depth import cases
 
 FAR = NOW + timedelta(days=400)
 MINUTE = timedelta(minutes=1)
@@ -36,13 +37,11 @@ def ends(rules: Policy, count: int, **given: Any) -> timedelta | None:
     return None if pace.ended is None else pace.ended - NOW
 
 
-@pytest.mark.parametrize(
-    ("minutes", "until", "most"),
-    [
-        pytest.param(42, "deleted", 9, id="a budget of one: when each is gone"),
-        pytest.param(22, "replaced", 9, id="in the next pass, when its pods run again"),
-        pytest.param(27, "replaced", 2, id="two may wait for their deletion"),
-    ],
+@cases(
+    "minutes, until, most",
+    ("a budget of one: when each is gone", 42, "deleted", 9),
+    ("in the next pass, when its pods run again", 22, "replaced", 9),
+    ("two may wait for their deletion", 27, "replaced", 2),
 )
 def test_a_budget_is_free_again_when_the_policy_wants_that(minutes: int, until: str, most: int) -> None:
     cluster_wide = {"budget_until": BudgetUntil(until), "awaiting_deletion": Limit(count=most)}
@@ -50,36 +49,28 @@ def test_a_budget_is_free_again_when_the_policy_wants_that(minutes: int, until: 
     assert ends(rules, 3, lasts=12 * MINUTE) == minutes * MINUTE
 
 
-@pytest.mark.parametrize(
-    ("minutes", "rules"),
-    [
-        pytest.param(4, policy(max_nodes_per_pass=9), id="all at once"),
-        pytest.param(14, policy(), id="one a pass, passes five minutes apart"),
-        pytest.param(9, policy(max_nodes_per_pass=2), id="two a pass"),
-        pytest.param(34, policy(cluster_wide={"time_gap": 10 * MINUTE}), id="a gap of ten minutes: every third pass"),
-        pytest.param(14, policy(max_nodes_per_pass=9, budgets=(Budget(ONE),)), id="a budget of one: when it is gone"),
-        pytest.param(64, policy(max_nodes_per_pass=9, rate=Rate(TWO, 60 * MINUTE)), id="a rate of two an hour"),
-        pytest.param(184, policy(max_nodes_per_pass=9, windows=(AT_NIGHT,)), id="in the window that opens at one"),
-        pytest.param(
-            64,
-            policy(max_nodes_per_pass=9, cluster_wide={"freezes": (Freeze(NOW, NOW + 60 * MINUTE),)}),
-            id="after the freeze",
-        ),
-    ],
+@cases(
+    "minutes, rules",
+    ("all at once", 4, policy(max_nodes_per_pass=9)),
+    ("one a pass, passes five minutes apart", 14, policy()),
+    ("two a pass", 9, policy(max_nodes_per_pass=2)),
+    ("a gap of ten minutes: every third pass", 34, policy(cluster_wide={"time_gap": 10 * MINUTE})),
+    ("a budget of one: when it is gone", 14, policy(max_nodes_per_pass=9, budgets=(Budget(ONE),))),
+    ("a rate of two an hour", 64, policy(max_nodes_per_pass=9, rate=Rate(TWO, 60 * MINUTE))),
+    ("in the window that opens at one", 184, policy(max_nodes_per_pass=9, windows=(AT_NIGHT,))),
+    ("after the freeze", 64, policy(max_nodes_per_pass=9, cluster_wide={"freezes": (Freeze(NOW, NOW + 60 * MINUTE),)})),
 )
 def test_three_nodes_are_gone_when_the_gates_have_let_them(minutes: int, rules: Policy) -> None:
     assert ends(rules, 3) == minutes * MINUTE
 
 
-@pytest.mark.parametrize(
-    ("minutes", "rules", "given"),
-    [
-        pytest.param(14, policy(), {"ripe": NOW + 7 * MINUTE}, id="its mark is old enough in the second pass"),
-        pytest.param(4, policy(cluster_wide={"freezes": (Freeze(NOW + 60 * MINUTE, FAR),)}), {},
-                     id="before a freeze that is still to come, even beyond the horizon"),
-        pytest.param(64, policy(budgets=(Budget(Limit(count=0), Schedule("0 22 * * *", 60 * MINUTE, "UTC")),)), {},
-                     id="when a scheduled budget of its pool ends"),
-    ],
+@cases(
+    "minutes, rules, given",
+    ("its mark is old enough in the second pass", 14, policy(), {"ripe": NOW + 7 * MINUTE}),
+    ("before a freeze that is still to come, even beyond the horizon", 4,
+     policy(cluster_wide={"freezes": (Freeze(NOW + 60 * MINUTE, FAR),)}), {}),
+    ("when a scheduled budget of its pool ends", 64,
+     policy(budgets=(Budget(Limit(count=0), Schedule("0 22 * * *", 60 * MINUTE, "UTC")),)), {}),
 )  # fmt: skip
 def test_a_node_is_gone(minutes: int, rules: Policy, given: dict[str, Any]) -> None:
     assert ends(rules, 1, **given) == minutes * MINUTE
@@ -89,24 +80,19 @@ EACH_MINUTE = Schedule("*/2 * * * *", MINUTE, "UTC")
 WATCHDOG = policy().drain.watchdog
 
 
-@pytest.mark.parametrize(
-    ("minutes", "count", "rules", "state"),
-    [
-        pytest.param([0, 0, 0, 5, 10], 5, policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=50)),)), {},
-                     id="half of the nodes that are left, rounded up: three of five, one of two, the last"),
-        pytest.param([70], 1, policy(),
-                     {"backoffs": {"uid-n0": Backoff("n0", NOW + 70 * MINUTE, 70 * MINUTE, "late")}},
-                     id="in the pass after it has backed off, although nothing else changes then"),
-        pytest.param([5], 1, policy(budgets=(Budget(ONE),)),
-                     {"claims": {"uid-n4": claim("n4", since=NOW - WATCHDOG + 5 * MINUTE)}},
-                     id="when the watchdog looks after the drain that was under way before"),
-        pytest.param([170 * 1440], 2, policy(rate=Rate(ONE, timedelta(days=60)),
-                                             cluster_wide={"freezes": (Freeze(NOW, NOW + timedelta(days=170)),)}), {},
-                     id="the first after the freeze: the horizon does not move on with it to the second"),
-        pytest.param([0, 1805, 3610], 3, policy(budgets=(Budget(Limit(count=9), EACH_MINUTE),),
-                                                cluster_wide={"time_gap": timedelta(hours=30)}), {},
-                     id="after each gap, in which a schedule changes at some 360 passes in vain"),
-    ],
+@cases(
+    "minutes, count, rules, state",
+    ("half of the nodes that are left, rounded up: three of five, one of two, the last", [0, 0, 0, 5, 10], 5,
+     policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=50)),)), {}),
+    ("in the pass after it has backed off, although nothing else changes then", [70], 1, policy(),
+     {"backoffs": {"uid-n0": Backoff("n0", NOW + 70 * MINUTE, 70 * MINUTE, "late")}}),
+    ("when the watchdog looks after the drain that was under way before", [5], 1, policy(budgets=(Budget(ONE),)),
+     {"claims": {"uid-n4": claim("n4", since=NOW - WATCHDOG + 5 * MINUTE)}}),
+    ("the first after the freeze: the horizon does not move on with it to the second", [170 * 1440], 2,
+     policy(rate=Rate(ONE, timedelta(days=60)), cluster_wide={"freezes": (Freeze(NOW, NOW + timedelta(days=170)),)}),
+     {}),
+    ("after each gap, in which a schedule changes at some 360 passes in vain", [0, 1805, 3610], 3,
+     policy(budgets=(Budget(Limit(count=9), EACH_MINUTE),), cluster_wide={"time_gap": timedelta(hours=30)}), {}),
 )  # fmt: skip
 def test_drains_begin(minutes: list[int], count: int, rules: Policy, state: dict[str, Any]) -> None:
     pace = paced(rules, ClusterState(**state))
@@ -115,16 +101,14 @@ def test_drains_begin(minutes: list[int], count: int, rules: Policy, state: dict
     assert sorted((begins - NOW) // MINUTE for begins in pace.begins.values()) == minutes
 
 
-@pytest.mark.parametrize(
-    ("held_up", "count", "rules", "given"),
-    [
-        pytest.param({Unremovable.MARKED_RECENTLY: 300, Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600},
-                     2, policy(cluster_wide={"time_gap": 10 * MINUTE}), {"ripe": NOW + 5 * MINUTE}, id="each its own"),
-        pytest.param({Unremovable.NODES_PER_PASS: 900}, 4, policy(), {}, id="every pass counts"),
-        pytest.param({Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600}, 2,
-                     policy(cluster_wide={"time_gap": 10 * MINUTE}), {"lasts": 60 * MINUTE},
-                     id="the pass after a drain is one, although nothing ends before it"),
-    ],
+@cases(
+    "held_up, count, rules, given",
+    ("each its own", {Unremovable.MARKED_RECENTLY: 300, Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600}, 2,
+     policy(cluster_wide={"time_gap": 10 * MINUTE}), {"ripe": NOW + 5 * MINUTE}),
+    ("every pass counts", {Unremovable.NODES_PER_PASS: 900}, 4, policy(), {}),
+    ("the pass after a drain is one, although nothing ends before it",
+     {Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600}, 2, policy(cluster_wide={"time_gap": 10 * MINUTE}),
+     {"lasts": 60 * MINUTE}),
 )  # fmt: skip
 def test_reasons_count_the_seconds_for_which_they_hold_the_next_node_up(
     held_up: dict[Unremovable, int], count: int, rules: Policy, given: dict[str, Any]
@@ -135,13 +119,11 @@ def test_reasons_count_the_seconds_for_which_they_hold_the_next_node_up(
     assert pace.held_up == held_up
 
 
-@pytest.mark.parametrize(
-    ("reason", "rules"),
-    [
-        pytest.param(Unremovable.MINIMUM_NODES, policy(cluster_wide={"minimum_nodes": 5}), id="at the minimum"),
-        pytest.param(Unremovable.BUDGET, policy(budgets=(Budget(Limit(count=0)), Budget(ONE, EACH_MINUTE))),
-                     id="a schedule of minutes is not asked for half a year"),
-    ],
+@cases(
+    "reason, rules",
+    ("at the minimum", Unremovable.MINIMUM_NODES, policy(cluster_wide={"minimum_nodes": 5})),
+    ("a schedule of minutes is not asked for half a year", Unremovable.BUDGET,
+     policy(budgets=(Budget(Limit(count=0)), Budget(ONE, EACH_MINUTE)))),
 )  # fmt: skip
 def test_what_never_opens_is_shown_by_its_reason(reason: Unremovable, rules: Policy) -> None:
     pace = paced(rules)
@@ -234,7 +216,7 @@ def test_a_node_that_counts_for_no_budget_takes_nothing_from_one_when_it_goes() 
     assert sorted((begins - NOW) // MINUTE for begins in pace.begins.values()) == [0, 5]
 
 
-@pytest.mark.parametrize("turned", [pytest.param(False, id="asked after it"), pytest.param(True, id="asked before it")])
+@cases("turned", ("asked after it", False), ("asked before it", True))
 def test_a_budget_for_one_reason_holds_no_drain_of_another_up(turned: bool) -> None:
     for_an_hour = Schedule("0 22 * * *", 60 * MINUTE, "UTC")
     none = Budget(Limit(count=0), for_an_hour, reasons=frozenset({"empty"}))
@@ -267,9 +249,7 @@ def test_what_was_left_to_be_done_is_no_merit_of_a_change() -> None:
     assert (cut_short.rest.gone, cut_short.anyway.gone) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "rounds"), [pytest.param(False, 1, id="one round"), pytest.param(True, 2, id="and one to see it")]
-)
+@cases("expected, rounds", ("one round", False, 1), ("and one to see it", True, 2))
 def test_a_change_is_in_steady_state_once_a_round_has_found_nothing(expected: bool, rounds: int) -> None:
     told = _at_rest(policy())
 

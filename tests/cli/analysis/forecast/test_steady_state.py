@@ -37,7 +37,7 @@ from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.builders import NOW, announced_taint, buffer, cluster, held, node, our_taint, pod, policy
-from tests.depth import DEEP, SEED
+from tests.depth import DEEP, SEED, cases
 
 MINUTE = timedelta(minutes=1)
 TWO_SMALL = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
@@ -170,28 +170,24 @@ def two_nodes(*more: Pod) -> Snapshot:
     return cluster([node("n1"), node("n2")], [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=1), *more])
 
 
-@pytest.mark.parametrize(
-    ("expected", "more"),
-    [
-        pytest.param(1, (), id="none is pending"),
-        pytest.param(2, (waiting("w", cpu=3),), id="it fills what the others leave of a node"),
-        pytest.param(1, (waiting("w", cpu=2),), id="there is room for all on one node"),
-        pytest.param(1, (waiting("w", cpu=5),), id="it has no place, and holds none"),
-    ],
+@cases(
+    "expected, more",
+    ("none is pending", 1, ()),
+    ("it fills what the others leave of a node", 2, (waiting("w", cpu=3),)),
+    ("there is room for all on one node", 1, (waiting("w", cpu=2),)),
+    ("it has no place, and holds none", 1, (waiting("w", cpu=5),)),
 )
 def test_neither_the_rest_nor_the_bound_goes_below_what_pending_pods_need(expected: int, more: tuple[Pod, ...]) -> None:
     told = forecast_all(two_nodes(*more))
     assert (told.at_rest.nodes, told.bound.nodes) == (expected, expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "more"),
-    [
-        pytest.param("n2", waiting("w", cpu=1), id="where most is free, as the scheduler scores"),
-        pytest.param("", waiting("w", cpu=9), id="it has no place"),
-        pytest.param("", structs.replace(waiting("w", cpu=1), deleting=NOW), id="it is on its way out"),
-        pytest.param("", pod("w", cpu=1, phase=Phase.SUCCEEDED), id="it has ended"),
-    ],
+@cases(
+    "expected, more",
+    ("where most is free, as the scheduler scores", "n2", waiting("w", cpu=1)),
+    ("it has no place", "", waiting("w", cpu=9)),
+    ("it is on its way out", "", structs.replace(waiting("w", cpu=1), deleting=NOW)),
+    ("it has ended", "", pod("w", cpu=1, phase=Phase.SUCCEEDED)),
 )
 def test_a_pending_pod_begins_where_the_scheduler_would_put_it(expected: str, more: Pod) -> None:
     snapshot = two_nodes(pod("p3", on="n1", cpu=1), more)

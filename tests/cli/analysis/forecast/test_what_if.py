@@ -41,7 +41,7 @@ from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.builders import cluster, node, pdb, pod, policy, resources, taint
-from tests.depth import examples
+from tests.depth import cases, examples
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
@@ -70,65 +70,59 @@ KEEPS = pod("k", on="n2", owner="StatefulSet/k", **KEPT, **SMALL)
 """Keeps n2 for good, so that n1 alone is asked about."""
 
 
-@pytest.mark.parametrize(
-    ("relaxation", "moving", "changes", "rules"),
-    [
-        pytest.param(Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web"),
-                     {"annotations": {names.SAFE_TO_EVICT: "false"}}, {}, {}, id="safe-to-evict"),
-        pytest.param(Relaxation(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"),
-                     {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, {}, {}, id="an opt-out"),
-        pytest.param(Relaxation(PodBlock.NAMESPACE_CLOSED, "default"), {},
-                     {"namespaces": {"default": {names.EVICTIONS_LABEL: "never"}}}, {}, id="a namespace"),
-        pytest.param(Relaxation(PodBlock.NOT_REPLICATED, "default/p"), {"owner": None}, {}, {}, id="a bare pod"),
-        pytest.param(Relaxation(PodBlock.LOCAL_STORAGE, "default/ReplicaSet/web"),
-                     {"volumes": (Volume("cache", "emptyDir"),)}, {}, {}, id="local storage"),
-        pytest.param(Relaxation(PodBlock.KUBE_SYSTEM, "a"), {"namespace": "kube-system"}, {},
-                     {"kube_system_pods": KubeSystemPods.LEAVE}, id="kube-system"),
-        pytest.param(Relaxation(PodBlock.PDB_EXHAUSTED, "default/web"), {},
-                     {"disruption_budgets": (pdb("web", allowed=0, app="web", expected_pods=3),)}, {}, id="a PDB"),
-        pytest.param(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/web"), {},
-                     {"disruption_budgets": (pdb("web", allowed=0, app="web", max_unavailable=Limit(count=0)),)}, {},
-                     id="a PDB that asks for all"),
-        pytest.param(Relaxation(PodBlock.SEVERAL_PDBS, "default/two"), {},
-                     {"disruption_budgets": (pdb("one", app="web"), pdb("two", app="web"))}, {}, id="one PDB too many"),
-        pytest.param(Relaxation(PodBlock.SINGLE_REPLICA, "a"), {},
-                     {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 1, 1)}},
-                     {"single_replicas": SingleReplicas.NEVER}, id="a single replica"),
-        pytest.param(Relaxation(PodBlock.JOB, "a"), {"owner": "Job/x"}, {}, {"jobs": Jobs.NEVER}, id="Jobs"),
-        pytest.param(Relaxation(PodBlock.JOB_RUNNING, "a"), {"owner": "Job/x"}, {}, {}, id="a running Job"),
-        pytest.param(Relaxation(PodBlock.TOO_FEW_AVAILABLE, "a"), {},
-                     {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 4, 3)}}, {},
-                     id="replicas that are away"),
-        pytest.param(Relaxation(PodBlock.GRACE_TOO_LONG, "a"), {"grace_seconds": 3600}, {}, {}, id="a long grace"),
-        pytest.param(Relaxation(PodBlock.TOLERATES_DRAIN_TAINT, "default/ReplicaSet/web"),
-                     {"tolerations": (Toleration(operator="Exists"),)}, {}, {}, id="a wide toleration"),
-        pytest.param(Relaxation(PodBlock.NAMES_ITS_NODE, "default/ReplicaSet/web"),
-                     {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, {}, {}, id="its node's name"),
-        pytest.param(Relaxation(PodBlock.SCHEDULING_GATES, "default/ReplicaSet/web"),
-                     {"scheduling_gates": ("g",)}, {}, {}, id="scheduling gates"),
-        pytest.param(Relaxation(Unremovable.POOL_DISABLED, "a"), {}, {}, {"enabled": False}, id="a disabled pool"),
-        pytest.param(Relaxation(Unremovable.NOT_AUTOSCALED, "a"), {},
-                     {"pools": {"a": NodePool("a", autoscaled=False)}}, {}, id="a pool that is not autoscaled"),
-        pytest.param(Relaxation(Unremovable.POOL_AT_MINIMUM, "a"), {}, {"pools": {"a": NodePool("a", min_total=2)}}, {},
-                     id="a pool's minimum"),
-        pytest.param(Relaxation(Unremovable.POOL_AT_MINIMUM, "a"), {}, {"pools": {"a": NodePool("a", min_per_zone=2)}},
-                     {}, id="the minimum of its zone"),
-        pytest.param(Relaxation(Unremovable.RESOURCE_MINIMUM), {}, {"minimum": resources(cpu=8)}, {}, id="CPU in all"),
-        pytest.param(Relaxation(Unremovable.NOT_EMPTY, "a"), {}, {},
-                     {"consolidation_policy": ConsolidationPolicy.WHEN_EMPTY}, id="WhenEmpty"),
-        pytest.param(Relaxation(Unremovable.CPU_ABOVE_LIMIT, "a"), {}, {}, {"cpu_limit": Fraction(1, 100)}, id="CPU"),
-        pytest.param(Relaxation(Unremovable.MEMORY_ABOVE_LIMIT, "a"), {}, {}, {"memory_limit": Fraction(1, 100)},
-                     id="memory limit"),
-        pytest.param(Relaxation(Unremovable.CONSOLIDATION_OFF, "a"), {}, {}, {"consolidate_after": None}, id="Never"),
-        pytest.param(Relaxation(Unremovable.TOO_FEW_UNDERUTILIZED, "a"), {}, {}, {"required_count": 5}, id="count"),
-        pytest.param(Relaxation(Unremovable.NO_EXCESS, "a"), {}, {}, {"excess_threshold": Fraction(5)}, id="excess"),
-        pytest.param(Relaxation(Unremovable.SAVING_TOO_SMALL, "a"), {}, {}, {"minimum_saving": Fraction(900)},
-                     id="money"),
-        pytest.param(Relaxation(Unremovable.PAUSED), {}, {}, {"cluster_wide": {"paused": True}}, id="a pause"),
-        pytest.param(Relaxation(Unremovable.MINIMUM_NODES), {}, {}, {"cluster_wide": {"minimum_nodes": 2}}, id="nodes"),
-        pytest.param(Relaxation(Unremovable.MINIMUM_NON_TAINTED), {}, {},
-                     {"cluster_wide": {"minimum_non_tainted_nodes": 2}}, id="minimum without taints"),
-    ],
+@cases(
+    "relaxation, moving, changes, rules",
+    ("safe-to-evict", Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web"),
+     {"annotations": {names.SAFE_TO_EVICT: "false"}}, {}, {}),
+    ("an opt-out", Relaxation(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"),
+     {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, {}, {}),
+    ("a namespace", Relaxation(PodBlock.NAMESPACE_CLOSED, "default"), {},
+     {"namespaces": {"default": {names.EVICTIONS_LABEL: "never"}}}, {}),
+    ("a bare pod", Relaxation(PodBlock.NOT_REPLICATED, "default/p"), {"owner": None}, {}, {}),
+    ("local storage", Relaxation(PodBlock.LOCAL_STORAGE, "default/ReplicaSet/web"),
+     {"volumes": (Volume("cache", "emptyDir"),)}, {}, {}),
+    ("kube-system", Relaxation(PodBlock.KUBE_SYSTEM, "a"), {"namespace": "kube-system"}, {},
+     {"kube_system_pods": KubeSystemPods.LEAVE}),
+    ("a PDB", Relaxation(PodBlock.PDB_EXHAUSTED, "default/web"), {},
+     {"disruption_budgets": (pdb("web", allowed=0, app="web", expected_pods=3),)}, {}),
+    ("a PDB that asks for all", Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/web"), {},
+     {"disruption_budgets": (pdb("web", allowed=0, app="web", max_unavailable=Limit(count=0)),)}, {}),
+    ("one PDB too many", Relaxation(PodBlock.SEVERAL_PDBS, "default/two"), {},
+     {"disruption_budgets": (pdb("one", app="web"), pdb("two", app="web"))}, {}),
+    ("a single replica", Relaxation(PodBlock.SINGLE_REPLICA, "a"), {},
+     {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 1, 1)}},
+     {"single_replicas": SingleReplicas.NEVER}),
+    ("Jobs", Relaxation(PodBlock.JOB, "a"), {"owner": "Job/x"}, {}, {"jobs": Jobs.NEVER}),
+    ("a running Job", Relaxation(PodBlock.JOB_RUNNING, "a"), {"owner": "Job/x"}, {}, {}),
+    ("replicas that are away", Relaxation(PodBlock.TOO_FEW_AVAILABLE, "a"), {},
+     {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 4, 3)}}, {}),
+    ("a long grace", Relaxation(PodBlock.GRACE_TOO_LONG, "a"), {"grace_seconds": 3600}, {}, {}),
+    ("a wide toleration", Relaxation(PodBlock.TOLERATES_DRAIN_TAINT, "default/ReplicaSet/web"),
+     {"tolerations": (Toleration(operator="Exists"),)}, {}, {}),
+    ("its node's name", Relaxation(PodBlock.NAMES_ITS_NODE, "default/ReplicaSet/web"),
+     {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, {}, {}),
+    ("scheduling gates", Relaxation(PodBlock.SCHEDULING_GATES, "default/ReplicaSet/web"), {"scheduling_gates": ("g",)},
+     {}, {}),
+    ("a disabled pool", Relaxation(Unremovable.POOL_DISABLED, "a"), {}, {}, {"enabled": False}),
+    ("a pool that is not autoscaled", Relaxation(Unremovable.NOT_AUTOSCALED, "a"), {},
+     {"pools": {"a": NodePool("a", autoscaled=False)}}, {}),
+    ("a pool's minimum", Relaxation(Unremovable.POOL_AT_MINIMUM, "a"), {}, {"pools": {"a": NodePool("a", min_total=2)}},
+     {}),
+    ("the minimum of its zone", Relaxation(Unremovable.POOL_AT_MINIMUM, "a"), {},
+     {"pools": {"a": NodePool("a", min_per_zone=2)}}, {}),
+    ("CPU in all", Relaxation(Unremovable.RESOURCE_MINIMUM), {}, {"minimum": resources(cpu=8)}, {}),
+    ("WhenEmpty", Relaxation(Unremovable.NOT_EMPTY, "a"), {}, {},
+     {"consolidation_policy": ConsolidationPolicy.WHEN_EMPTY}),
+    ("CPU", Relaxation(Unremovable.CPU_ABOVE_LIMIT, "a"), {}, {}, {"cpu_limit": Fraction(1, 100)}),
+    ("memory limit", Relaxation(Unremovable.MEMORY_ABOVE_LIMIT, "a"), {}, {}, {"memory_limit": Fraction(1, 100)}),
+    ("Never", Relaxation(Unremovable.CONSOLIDATION_OFF, "a"), {}, {}, {"consolidate_after": None}),
+    ("count", Relaxation(Unremovable.TOO_FEW_UNDERUTILIZED, "a"), {}, {}, {"required_count": 5}),
+    ("excess", Relaxation(Unremovable.NO_EXCESS, "a"), {}, {}, {"excess_threshold": Fraction(5)}),
+    ("money", Relaxation(Unremovable.SAVING_TOO_SMALL, "a"), {}, {}, {"minimum_saving": Fraction(900)}),
+    ("a pause", Relaxation(Unremovable.PAUSED), {}, {}, {"cluster_wide": {"paused": True}}),
+    ("nodes", Relaxation(Unremovable.MINIMUM_NODES), {}, {}, {"cluster_wide": {"minimum_nodes": 2}}),
+    ("minimum without taints", Relaxation(Unremovable.MINIMUM_NON_TAINTED), {}, {},
+     {"cluster_wide": {"minimum_non_tainted_nodes": 2}}),
 )  # fmt: skip
 def test_what_alone_keeps_a_node_is_found_and_frees_it(
     relaxation: Relaxation, moving: dict[str, Any], changes: dict[str, Any], rules: dict[str, Any]
@@ -152,16 +146,14 @@ def test_what_is_shown_on_a_node_is_found_and_frees_it(relaxation: Relaxation, o
     assert [(freed.relaxation, freed.nodes) for freed in found.freed] == [(relaxation, 1)]
 
 
-@pytest.mark.parametrize(
-    ("rule", "spec"),
-    [
-        pytest.param(Exclusion.SELECTOR, {"node_selector": {"disk": "ssd"}}, id="a selector"),
-        pytest.param(Exclusion.ANTI_AFFINITY, {"anti_affinity": (PodTerm(HOST, WEB, ("default",)),)}, id="apart"),
-        pytest.param(Exclusion.AFFINITY, {"affinity": (PodTerm(HOST, LabelSelector((Requirement("x", "Exists"),)),
-                                                               ("default",)),)}, id="company"),
-        pytest.param(Exclusion.HOST_PORT, {"host_ports": (HostPort("TCP", 80),)}, id="a port"),
-        pytest.param(Exclusion.SPREAD, {"hard_spread": (SpreadConstraint(ZONE, WEB),)}, id="spread"),
-    ],
+@cases(
+    "rule, spec",
+    ("a selector", Exclusion.SELECTOR, {"node_selector": {"disk": "ssd"}}),
+    ("apart", Exclusion.ANTI_AFFINITY, {"anti_affinity": (PodTerm(HOST, WEB, ("default",)),)}),
+    ("company", Exclusion.AFFINITY,
+     {"affinity": (PodTerm(HOST, LabelSelector((Requirement("x", "Exists"),)), ("default",)),)}),
+    ("a port", Exclusion.HOST_PORT, {"host_ports": (HostPort("TCP", 80),)}),
+    ("spread", Exclusion.SPREAD, {"hard_spread": (SpreadConstraint(ZONE, WEB),)}),
 )  # fmt: skip
 def test_a_rule_of_placement_that_alone_leaves_a_pod_no_place_is_found_and_frees_its_node(
     rule: Exclusion, spec: dict[str, Any]
@@ -192,10 +184,7 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
     assert (found.base.rest.gone, found.freed[0].nodes, len(found.freed[0].held.nodes)) == (1, 2, 3)
 
 
-@pytest.mark.parametrize(
-    ("expected", "pools"),
-    [pytest.param("", ("a", "b"), id="in two pools: of all"), pytest.param("a", ("a", "a"), id="in one: of that one")],
-)
+@cases("expected, pools", ("in two pools: of all", "", ("a", "b")), ("in one: of that one", "a", ("a", "a")))
 def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str]) -> None:
     nodes = [node(f"n{at}", pool=pool) for at, pool in enumerate(pools)]
     pods = [pod(f"p{at}", on=one.name, owner="Job/j", **HALF) for at, one in enumerate(nodes)]
@@ -238,13 +227,11 @@ def test_what_frees_most_money_comes_first_and_so_many_are_tried() -> None:
     assert [held.relaxation.object for held in found.left] == ["default/p-n1"]
 
 
-@pytest.mark.parametrize(
-    ("gone", "rules"),
-    [
-        pytest.param(1, {"windows": (Schedule("0 3 * * *", timedelta(hours=1)),)}, id="a window has opened at rest"),
-        pytest.param(1, {"minimum_node_age": timedelta(days=100), "minimum_pod_age": timedelta(days=1)}, id="ages"),
-        pytest.param(0, {"windows": ()}, id="no window at all is no single change"),
-    ],
+@cases(
+    "gone, rules",
+    ("a window has opened at rest", 1, {"windows": (Schedule("0 3 * * *", timedelta(hours=1)),)}),
+    ("ages", 1, {"minimum_node_age": timedelta(days=100), "minimum_pod_age": timedelta(days=1)}),
+    ("no window at all is no single change", 0, {"windows": ()}),
 )
 def test_what_time_opens_is_no_reason(gone: int, rules: dict[str, Any]) -> None:
     found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(**rules))
@@ -329,14 +316,12 @@ def _at_rest(picture: Snapshot) -> PolicyAtRest:
     return find_steady_state(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
 
 
-@pytest.mark.parametrize(
-    ("expected", "cpu", "autoscaled"),
-    [
-        pytest.param(1, 0.5, "web", id="smaller requests free a node"),
-        pytest.param(0, 2.4, "web", id="a little smaller ones free none"),
-        pytest.param(None, 2.7, "web", id="nothing less is recommended"),
-        pytest.param(None, 0.5, "api", id="no workload has a recommendation"),
-    ],
+@cases(
+    "expected, cpu, autoscaled",
+    ("smaller requests free a node", 1, 0.5, "web"),
+    ("a little smaller ones free none", 0, 2.4, "web"),
+    ("nothing less is recommended", None, 2.7, "web"),
+    ("no workload has a recommendation", None, 0.5, "api"),
 )
 def test_what_recommended_requests_free_is_followed_to_the_steady_state(
     expected: int | None, cpu: float, autoscaled: str

@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict, found_no_place
@@ -24,6 +22,7 @@ from shared.core.policy import DrainSettings, Limit, LongGrace, NamespaceRate, P
 from shared.core.reasons import DrainReason, ReturnReason
 from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
 from tests.cli.analysis.simulated_days.recorded import let_pass
+from tests.depth import cases
 
 SECOND = timedelta(seconds=1)
 CRITICAL: dict[str, Any] = {"priority_class": "system-cluster-critical", "priority": 2_000_000_000}
@@ -57,16 +56,13 @@ def leaving(pods: Iterable[Pod]) -> set[str]:
     return {one.name for one in pods if one.deleting is not None}
 
 
-@pytest.mark.parametrize(
-    ("expected", "first", "under"),
-    [
-        pytest.param({"n1", "n2"}, node("n1"), policy(), id="as many as the budgets allow"),
-        pytest.param({"n2"}, node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), policy(), id="in deletion"),
-        pytest.param({"n1"}, node("n1"), policy(cluster_wide={"minimum_nodes": 2}), id="a gate has shut since"),
-        pytest.param({"n1"}, node("n1"),
-                     policy(cluster_wide={"evictions_per_namespace": NamespaceRate(2, timedelta(hours=1))}),
-                     id="the first moves as many pods of a namespace as may move"),
-    ],
+@cases(
+    "expected, first, under",
+    ("as many as the budgets allow", {"n1", "n2"}, node("n1"), policy()),
+    ("in deletion", {"n2"}, node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), policy()),
+    ("a gate has shut since", {"n1"}, node("n1"), policy(cluster_wide={"minimum_nodes": 2})),
+    ("the first moves as many pods of a namespace as may move", {"n1"}, node("n1"),
+     policy(cluster_wide={"evictions_per_namespace": NamespaceRate(2, timedelta(hours=1))})),
 )  # fmt: skip
 def test_a_drain_begins_unless_the_gates_of_its_claim_are_shut(expected: set[str], first: Node, under: Policy) -> None:
     pods = [*PAIR, pod("r", on="n2", owner="ReplicaSet/r")]
@@ -78,12 +74,10 @@ def test_a_drain_begins_unless_the_gates_of_its_claim_are_shut(expected: set[str
     assert drains.under_way.keys() == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "grace"),
-    [
-        pytest.param(timedelta(seconds=120), 120, id="its pod's"),
-        pytest.param(MOST, 10 * MOST.total_seconds(), id="the longest that a drain waits for"),
-    ],
+@cases(
+    "expected, grace",
+    ("its pod's", timedelta(seconds=120), 120),
+    ("the longest that a drain waits for", MOST, 10 * MOST.total_seconds()),
 )
 def test_a_drain_lasts_as_long_as_its_pods_may_take_to_end(expected: timedelta, grace: float) -> None:
     _, drains = begun(pod("p", on="n1", grace_seconds=int(grace)), under=policy(long_grace=LongGrace.CUT))
@@ -210,14 +204,12 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again() -> None:
     assert drains.under_way.keys() == {"n1"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "ready", "budgets"),
-    [
-        pytest.param(set(), {"p"}, (), id="as many of the workload are away as may be"),
-        pytest.param({"p"}, {"p", "q"}, (), id="none is away"),
-        pytest.param({"p"}, {"q"}, (), id="the one that is not Ready itself"),
-        pytest.param(set(), {"p", "q"}, (pdb("web", app="web", min_available=Limit(count=2)),), id="its budget"),
-    ],
+@cases(
+    "expected, ready, budgets",
+    ("as many of the workload are away as may be", set(), {"p"}, ()),
+    ("none is away", {"p"}, {"p", "q"}, ()),
+    ("the one that is not Ready itself", {"p"}, {"q"}, ()),
+    ("its budget", set(), {"p", "q"}, (pdb("web", app="web", min_available=Limit(count=2)),)),
 )
 def test_a_pod_goes_only_within_its_budgets_and_next_to_its_replicas(
     expected: set[str], ready: set[str], budgets: Any

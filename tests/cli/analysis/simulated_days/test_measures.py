@@ -15,17 +15,15 @@ from functions.cli.analysis.simulated_days.patterns import Curve, Range, Replica
 from tests.bench.days.population import MIXES, case
 from tests.bench.days.table import ALONE, DEFAULTS, INIT, SMALL, Row, Run, played, run_of
 from tests.builders import NOW
-from tests.depth import DEEP, SEED
+from tests.depth import DEEP, SEED, cases
 
 HOUR = timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
-    ("bill", "paid", "bills"),
-    [
-        pytest.param(None, 1000, (None, None), id="nothing is committed: the list price is paid"),
-        pytest.param(300 + 3 * 50, 450, (300, 50), id="capacity is committed: the bill"),
-    ],
+@cases(
+    "bill, paid, bills",
+    ("nothing is committed: the list price is paid", None, 1000, (None, None)),
+    ("capacity is committed: the bill", 300 + 3 * 50, 450, (300, 50)),
 )
 def test_node_hours_and_money_are_those_of_each_stretch(
     bill: int | None, paid: int, bills: tuple[int | None, int | None]
@@ -38,15 +36,13 @@ def test_node_hours_and_money_are_those_of_each_stretch(
     assert (told.least_nodes, told.most_nodes, told.end_nodes) == (2, 4, 2)
 
 
-@pytest.mark.parametrize(
-    ("expected", "removed", "bought"),
-    [
-        pytest.param(1, [(0, "a")], [(1, "a")], id="within the hour"),
-        pytest.param(0, [(0, "a")], [(1.1, "a")], id="later"),
-        pytest.param(0, [(1, "a")], [(0, "a")], id="before"),
-        pytest.param(0, [(0, "a")], [(1, "b")], id="of another pool"),
-        pytest.param(1, [(0, "a")], [(0.5, "a"), (1, "a")], id="each removal counts once"),
-    ],
+@cases(
+    "expected, removed, bought",
+    ("within the hour", 1, [(0, "a")], [(1, "a")]),
+    ("later", 0, [(0, "a")], [(1.1, "a")]),
+    ("before", 0, [(1, "a")], [(0, "a")]),
+    ("of another pool", 0, [(0, "a")], [(1, "b")]),
+    ("each removal counts once", 1, [(0, "a")], [(0.5, "a"), (1, "a")]),
 )
 def test_a_node_is_bought_back(
     expected: int, removed: list[tuple[float, str]], bought: list[tuple[float, str]]
@@ -121,16 +117,14 @@ MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "hours", "zone"),
-    [
-        pytest.param(0, 0, UTC, id="at night nothing of the range"),
-        pytest.param(Fraction(1, 2), 8, UTC, id="half way up"),
-        pytest.param(1, 12, UTC, id="at noon all of it"),
-        pytest.param(Fraction(1, 5), 21, UTC, id="in the evening it falls"),
-        pytest.param(Fraction(3, 10), 5 * 24 + 12, UTC, id="on Saturday a part of the rise"),
-        pytest.param(1, 3, ZoneInfo("Asia/Tokyo"), id="hours are those of the time zone"),
-    ],
+@cases(
+    "expected, hours, zone",
+    ("at night nothing of the range", 0, 0, UTC),
+    ("half way up", Fraction(1, 2), 8, UTC),
+    ("at noon all of it", 1, 12, UTC),
+    ("in the evening it falls", Fraction(1, 5), 21, UTC),
+    ("on Saturday a part of the rise", Fraction(3, 10), 5 * 24 + 12, UTC),
+    ("hours are those of the time zone", 1, 3, ZoneInfo("Asia/Tokyo")),
 )
 def test_a_share_of_the_range(expected: Fraction, hours: int, zone: tzinfo) -> None:
     assert Curve(zone=zone).share(MONDAY + timedelta(hours=hours)) == expected

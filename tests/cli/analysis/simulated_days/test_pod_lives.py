@@ -3,8 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import bind, end, evict, scale
 from functions.cli.analysis.simulated_days.world import DELAYS, World
@@ -12,6 +10,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from tests.builders import NOW, cluster, node, pdb, pod
+from tests.depth import cases
 
 
 def world(**changes: Any) -> World:
@@ -66,17 +65,15 @@ def costing(written: str | None = None, mark: str = "") -> Pod:
     return pod("b", on="n1", owner="ReplicaSet/web", annotations=notes, steered=mark)
 
 
-@pytest.mark.parametrize(
-    ("expected", "other"),
-    [
-        pytest.param("a", costing(), id="no cost: the first by name"),
-        pytest.param("b", costing(mark="-5"), id="Ebb's"),
-        pytest.param("b", costing("-5"), id="its people's"),
-        pytest.param("a", costing("7", mark="-5"), id="its people's, written over Ebb's"),
-        pytest.param("a", costing("dear", mark="-5"), id="what stands there and cannot be read is none"),
-        pytest.param("a", costing(mark="true"), id="a mark from its template, next to no cost"),
-        pytest.param("a", costing(mark="7"), id="a mark with its cost from its template, above Ebb's own"),
-    ],
+@cases(
+    "expected, other",
+    ("no cost: the first by name", "a", costing()),
+    ("Ebb's", "b", costing(mark="-5")),
+    ("its people's", "b", costing("-5")),
+    ("its people's, written over Ebb's", "a", costing("7", mark="-5")),
+    ("what stands there and cannot be read is none", "a", costing("dear", mark="-5")),
+    ("a mark from its template, next to no cost", "a", costing(mark="true")),
+    ("a mark with its cost from its template, above Ebb's own", "a", costing(mark="7")),
 )
 def test_of_two_pods_the_one_of_the_lower_cost_is_dropped(expected: str, other: Pod) -> None:
     pods = [pod("a", on="n0", owner="ReplicaSet/web"), other]

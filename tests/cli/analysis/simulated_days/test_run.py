@@ -26,6 +26,7 @@ from shared.core.rules.situation import Situation
 from tests.bench.days.population import case
 from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
 from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
+from tests.depth import cases
 from tests.measured_figures import slowness
 
 DAY = timedelta(days=1)
@@ -75,7 +76,7 @@ def shop(nodes: int) -> Snapshot:
     return cluster([node(f"n{n}") for n in range(nodes)], pods)
 
 
-@pytest.mark.parametrize("policy", [pytest.param(None, id="alone"), pytest.param(EAGER, id="with Ebb")])
+@cases("policy", ("alone", None), ("with Ebb", EAGER))
 def test_on_a_flat_day_without_slack_nothing_moves(policy: Policy | None) -> None:
     told = played(filled(3.6), policy=policy)
 

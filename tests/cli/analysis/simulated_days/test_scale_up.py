@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from functions.cli.analysis.simulated_days.autoscaler import EVICTIONS_TAKE, LOOP, ScaleDown
 from functions.cli.analysis.simulated_days.pod_lives import end
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp, Scheduler
@@ -19,6 +17,7 @@ from shared.core.planning.autoscaler import soonest, with_announcement
 from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 from tests.cli.analysis.simulated_days.recorded import let_pass
+from tests.depth import cases
 
 DEAR: dict[str, Any] = {"pool": "a", "machine": "n2-standard-4"}
 CHEAP: dict[str, Any] = {"pool": "b", "machine": "e2-standard-4"}
@@ -52,23 +51,19 @@ def bought(*pods: Any, **given: Any) -> list[str]:
     return [pool for _, pool in played(*pods, **given).measures.bought]
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods", "pools"),
-    [
-        pytest.param(["b"], [pod("p", cpu=2, **WAITS)], {}, id="of the cheapest pool"),
-        pytest.param(["a"], [pod("p", cpu=2, **WAITS)], {"b": NodePool("b", autoscaled=False)}, id="that may grow"),
-        pytest.param(["b"], [pod(f"p{n}", cpu=2, **WAITS) for n in (1, 2)], {}, id="one for as many as it takes"),
-        pytest.param(["b", "b"], [pod(f"p{n}", kind=LARGE, **WAITS) for n in (1, 2)], {}, id="and one for the rest"),
-        pytest.param(["b", "b"], [pod(f"p{n}", kind=APART, **WAITS) for n in (1, 2)], {}, id="one for each pod apart"),
-        pytest.param(
-            ["b", "a"], [pod("p", cpu=1, **WAITS), pod("q", cpu=1, **ONLY_A, **WAITS)], {}, id="where each may"
-        ),
-        pytest.param([], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}, id="none by its like"),
-        pytest.param([], [pod("p", cpu=5, **WAITS)], {}, id="none for what no machine takes"),
-        pytest.param([], [pod("p", cpu=2)], {}, id="none before the scheduler has found no place"),
-        pytest.param([], [pod("p", cpu=2, priority=-11, **WAITS)], {}, id="none for an expendable pod"),
-        pytest.param(["a"], [DAEMON, pod("p", cpu=3.97, **WAITS)], {}, id="where the pods of DaemonSets leave it room"),
-    ],
+@cases(
+    "expected, pods, pools",
+    ("of the cheapest pool", ["b"], [pod("p", cpu=2, **WAITS)], {}),
+    ("that may grow", ["a"], [pod("p", cpu=2, **WAITS)], {"b": NodePool("b", autoscaled=False)}),
+    ("one for as many as it takes", ["b"], [pod(f"p{n}", cpu=2, **WAITS) for n in (1, 2)], {}),
+    ("and one for the rest", ["b", "b"], [pod(f"p{n}", kind=LARGE, **WAITS) for n in (1, 2)], {}),
+    ("one for each pod apart", ["b", "b"], [pod(f"p{n}", kind=APART, **WAITS) for n in (1, 2)], {}),
+    ("where each may", ["b", "a"], [pod("p", cpu=1, **WAITS), pod("q", cpu=1, **ONLY_A, **WAITS)], {}),
+    ("none by its like", [], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}),
+    ("none for what no machine takes", [], [pod("p", cpu=5, **WAITS)], {}),
+    ("none before the scheduler has found no place", [], [pod("p", cpu=2)], {}),
+    ("none for an expendable pod", [], [pod("p", cpu=2, priority=-11, **WAITS)], {}),
+    ("where the pods of DaemonSets leave it room", ["a"], [DAEMON, pod("p", cpu=3.97, **WAITS)], {}),
 )
 def test_a_machine_is_bought(expected: list[str], pods: list[Any], pools: dict[str, NodePool]) -> None:
     assert bought(*pods, **pools) == expected
@@ -137,12 +132,10 @@ def test_no_machine_is_bought_for_pods_that_have_room_where_expendable_ones_are(
     assert (world.measures.bought, world.pods["default/p"].node) == ([], "n1")
 
 
-@pytest.mark.parametrize(
-    ("expected", "daemons"),
-    [
-        pytest.param(2, [], id="two on each"),
-        pytest.param(3, [pod("d", on="n3", owner="DaemonSet/d")], id="next to a daemon's"),
-    ],
+@cases(
+    "expected, daemons",
+    ("two on each", 2, []),
+    ("next to a daemon's", 3, [pod("d", on="n3", owner="DaemonSet/d")]),
 )
 def test_a_machine_takes_no_more_pods_than_its_kubelet(expected: int, daemons: list[Pod]) -> None:
     small = node("n3", pool="c", pods=2)

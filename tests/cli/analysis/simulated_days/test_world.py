@@ -18,6 +18,7 @@ from shared.core.policy import Limit
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from tests.builders import NOW, cluster, node, pdb, pod
 from tests.cli.analysis.simulated_days.recorded import let_pass
+from tests.depth import cases
 
 MINUTE = timedelta(minutes=1)
 
@@ -81,15 +82,13 @@ def test_of_what_happens_in_one_moment_only_its_end_is_sampled_without_commitmen
     assert [(moment.at, moment.nodes, moment.bill) for moment in seen.measures.series] == [(NOW, 1, None)]
 
 
-@pytest.mark.parametrize(
+@cases(
     "change",
-    [
-        pytest.param(lambda seen: bind(seen, "default/w", "n1"), id="a pod is bound"),
-        pytest.param(lambda seen: seen.add_pod(pod("r", on="n1")), id="a bound pod comes"),
-        pytest.param(lambda seen: seen.change_pod(pod("p", on="n1", ready=False)), id="a pod changes"),
-        pytest.param(lambda seen: evict(seen, seen.pods["default/p"], Actor.EBB), id="a pod is on its way out"),
-        pytest.param(lambda seen: seen.delete_pod(seen.pods["default/p"]), id="a pod is gone"),
-    ],
+    ("a pod is bound", lambda seen: bind(seen, "default/w", "n1")),
+    ("a bound pod comes", lambda seen: seen.add_pod(pod("r", on="n1"))),
+    ("a pod changes", lambda seen: seen.change_pod(pod("p", on="n1", ready=False))),
+    ("a pod is on its way out", lambda seen: evict(seen, seen.pods["default/p"], Actor.EBB)),
+    ("a pod is gone", lambda seen: seen.delete_pod(seen.pods["default/p"])),
 )
 def test_snapshots_show_each_change_of_a_node_and_keep_what_is_known_of_the_others(
     change: Callable[[World], None],
@@ -125,18 +124,16 @@ TWO = pdb("db", app="db", min_available=Limit(count=2))
 SET = "StatefulSet/db"
 
 
-@pytest.mark.parametrize(
-    ("expected", "budget", "owner", "away"),
-    [
-        pytest.param([], ONE_AWAY, SET, 0, id="all are there"),
-        pytest.param(["default/db"], ONE_AWAY, SET, 1, id="one is not made again yet, and is wanted still"),
-        pytest.param([], HALF, SET, 1, id="a share of those wanted"),
-        pytest.param(["default/db"], HALF, SET, 2, id="no more than that share"),
-        pytest.param([], TWO, SET, 1, id="a number of pods"),
-        pytest.param(["default/db"], TWO, SET, 2, id="no more than that number"),
-        pytest.param(["default/db"], ONE_AWAY, None, 0, id="no controller expects them, so a share lets none go"),
-        pytest.param([], TWO, None, 0, id="a number counts the pods there are, without a controller, too"),
-    ],
+@cases(
+    "expected, budget, owner, away",
+    ("all are there", [], ONE_AWAY, SET, 0),
+    ("one is not made again yet, and is wanted still", ["default/db"], ONE_AWAY, SET, 1),
+    ("a share of those wanted", [], HALF, SET, 1),
+    ("no more than that share", ["default/db"], HALF, SET, 2),
+    ("a number of pods", [], TWO, SET, 1),
+    ("no more than that number", ["default/db"], TWO, SET, 2),
+    ("no controller expects them, so a share lets none go", ["default/db"], ONE_AWAY, None, 0),
+    ("a number counts the pods there are, without a controller, too", [], TWO, None, 0),
 )
 def test_a_budget_counts_the_pods_that_are_wanted(
     expected: list[str], budget: PodDisruptionBudget, owner: str | None, away: int
@@ -149,24 +146,16 @@ def test_a_budget_counts_the_pods_that_are_wanted(
     assert [budget.key for budget in seen.budgets.refusing(seen.pods["default/d"])] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "changes", "budgets"),
-    [
-        pytest.param([], {"ready": False}, [pdb("web", app="web")], id="not Ready, and as many as must stay are"),
-        pytest.param(
-            ["default/all"], {"ready": False}, [pdb("all", max_unavailable=Limit(count=0))], id="not Ready, and too few"
-        ),
-        pytest.param(
-            [],
-            {"ready": False},
-            [pdb("all", max_unavailable=Limit(count=0), always_evict_unhealthy=True)],
-            id="not Ready, and always let go then",
-        ),
-        pytest.param([], {"phase": Phase.PENDING}, [pdb("all", max_unavailable=Limit(count=0))], id="not started"),
-        pytest.param(["default/a", "default/b"], {}, [pdb("a"), pdb("b")], id="several budgets"),
-        pytest.param(["default/web"], {}, [pdb("web", allowed=0, fault="no scale")], id="its pods cannot be counted"),
-    ],
-)
+@cases(
+    "expected, changes, budgets",
+    ("not Ready, and as many as must stay are", [], {"ready": False}, [pdb("web", app="web")]),
+    ("not Ready, and too few", ["default/all"], {"ready": False}, [pdb("all", max_unavailable=Limit(count=0))]),
+    ("not Ready, and always let go then", [], {"ready": False},
+     [pdb("all", max_unavailable=Limit(count=0), always_evict_unhealthy=True)]),
+    ("not started", [], {"phase": Phase.PENDING}, [pdb("all", max_unavailable=Limit(count=0))]),
+    ("several budgets", ["default/a", "default/b"], {}, [pdb("a"), pdb("b")]),
+    ("its pods cannot be counted", ["default/web"], {}, [pdb("web", allowed=0, fault="no scale")]),
+)  # fmt: skip
 def test_the_eviction_api_asks_the_budgets_of_a_pod(
     expected: list[str], changes: dict[str, Any], budgets: list[PodDisruptionBudget]
 ) -> None:
