@@ -45,8 +45,6 @@ class PlannerLease:
         change_cluster(self.state, self.clock, change_ours)
 
     def end(self) -> None:
-        """Let go of the lease."""
-
         def change(state: ClusterState, _: datetime) -> ClusterState | None:
             return replace(state, planner=None) if self._is_ours(state) else None
 

@@ -37,7 +37,6 @@ def schedule_of(settings: Settings) -> Schedule | None:
 
 
 def count(ports: Ports, report: PassReport, settings: Settings) -> None:
-    """Add a pass to the ledger."""
     try:
         found = read_lenient(ports.state, ledger_key())
         if found.fault:

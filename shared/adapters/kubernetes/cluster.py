@@ -77,7 +77,7 @@ class KubernetesCluster(PodWrites):
         return replace(reading, buffers=buffers, compute_classes=classes, limits=limits)
 
     def node(self, name: str) -> Node:
-        return self._ask_for_node(Call("get", "nodes", _node_path(name)))
+        return self._client.fetch(Call("get", "nodes", _node_path(name)), _read_node)
 
     def all_nodes(self) -> tuple[Node, ...]:
         return self._list("nodes", "/api/v1/nodes", _nodes, lambda items: tuple(map(node_objects.node, items)))
@@ -174,10 +174,7 @@ class KubernetesCluster(PodWrites):
         return fresh, raw
 
     def _patch(self, node: Node, patch: Mapping[str, Any]) -> Node:
-        return self._ask_for_node(Call("patch", "nodes", _node_path(node.name), body=patch))
-
-    def _ask_for_node(self, call: Call) -> Node:
-        return self._client.fetch(call, _read_node)
+        return self._client.fetch(Call("patch", "nodes", _node_path(node.name), body=patch), _read_node)
 
 
 def _read_node(body: bytes) -> Node:

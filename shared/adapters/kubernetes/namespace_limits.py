@@ -35,8 +35,6 @@ _OF_CLAIMS: Final = "storage"
 
 
 class LimitRow(wire.Partial, frozen=True):
-    """A row of a LimitRange."""
-
     type: str = ""
     max: wire.Quantities | None = None
     min: wire.Quantities | None = None
@@ -50,8 +48,6 @@ class LimitRangeSpec(wire.Partial, frozen=True):
 
 
 class LimitRangeObject(wire.Partial, frozen=True):
-    """A LimitRange."""
-
     metadata: wire.Meta
     spec: LimitRangeSpec = LimitRangeSpec()
 
@@ -77,8 +73,6 @@ class QuotaStatus(wire.Partial, frozen=True):
 
 
 class QuotaObject(wire.Partial, frozen=True):
-    """A ResourceQuota."""
-
     metadata: wire.Meta
     spec: QuotaSpec = QuotaSpec()
     status: QuotaStatus = QuotaStatus()

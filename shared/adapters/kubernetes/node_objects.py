@@ -174,7 +174,6 @@ def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | No
 
 
 def soft_taint_patch(node: Node, taints: list[RawTaint], *, held: bool) -> dict[str, Any]:
-    """Return the patch that writes the soft taint of a wave, or removes it."""
     others = [taint for taint in taints if taint.get("key") != names.HELD_TAINT]
     ours = [{"key": names.HELD_TAINT, "effect": PREFER_NO_SCHEDULE}] if held else []
     return _patch(node, {"taints": [*others, *ours]})

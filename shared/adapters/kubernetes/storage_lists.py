@@ -197,7 +197,6 @@ class StorageList(Generic[StorageItem, Row]):
 
 
 def _keep_by_name(convert: Callable[[Any], Row]) -> Callable[[dict[str, Row], Any], object]:
-    """Return what keeps an object under its name."""
     return lambda rows, given: rows.setdefault(given.metadata.name, convert(given))
 
 

@@ -86,8 +86,6 @@ class AutoscalerStatus(wire.Partial, frozen=True):
 
 
 class Autoscaler(wire.Partial, frozen=True):
-    """A VerticalPodAutoscaler."""
-
     metadata: wire.Meta
     spec: AutoscalerSpec = AutoscalerSpec()
     status: AutoscalerStatus | None = None

@@ -109,9 +109,7 @@ class Controller(wire.Partial, frozen=True):
 
 
 def workloads(
-    replica_sets: Iterable[Controller],
-    deployments: Mapping[str, Controller],
-    stateful_sets: Iterable[Controller],
+    replica_sets: Iterable[Controller], deployments: Mapping[str, Controller], stateful_sets: Iterable[Controller]
 ) -> dict[str, Workload]:
     """Return the workloads by `namespace/kind/name` of the controller that a pod names; `deployments` are by key."""
     rows = {_key(found, REPLICA_SET): replica_set(found, deployments.get(owner_key(found))) for found in replica_sets}
@@ -262,8 +260,6 @@ MOST_NAMESPACES: Final = 3  # More are listed together.
 
 
 class Controllers:
-    """The controllers of one cluster."""
-
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
 

@@ -116,7 +116,6 @@ class Simulation:
         cordoned_untouched: Collection[str] = (),
         robust: bool = True,
     ) -> "Simulation":
-        """Set up the simulation of a snapshot, or of its arrays."""
         # `robust`: under all strategies, else the packing one alone.
         # Movable pods of `departing` nodes are placed first. For those of `announced` ones room is kept, unless they
         # fit nowhere together: the autoscaler cannot empty such a node either. Nothing may be put on `closed` ones.

@@ -154,13 +154,7 @@ class Options(TypedDict, total=False):
 
 
 def setting(
-    path: str,
-    shape: Shape[T],
-    default: Any,
-    text: str,
-    *,
-    in_force: T | None = None,
-    **more: Unpack[Options],
+    path: str, shape: Shape[T], default: Any, text: str, *, in_force: T | None = None, **more: Unpack[Options]
 ) -> T:
     """Declare an attribute of a dataclass; where the default is None, `in_force` is what holds when it is left out."""
     declared = Field(path, shape, text, default, **more)

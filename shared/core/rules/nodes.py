@@ -39,8 +39,7 @@ _no_allocatable = _stays_where(
     Unremovable.NO_ALLOCATABLE, lambda node: node.allocatable.cpu <= 0 or node.allocatable.memory <= 0
 )
 _cordoned_by_other = _stays_where(
-    Unremovable.CORDONED_BY_OTHER,
-    lambda node: node.unschedulable and node.drain_taint is None and not node.stands_by,
+    Unremovable.CORDONED_BY_OTHER, lambda node: node.unschedulable and node.drain_taint is None and not node.stands_by
 )
 
 

@@ -27,7 +27,6 @@ OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS, *names.OUT
 
 
 def own_taints(nodes: Sequence[Node]) -> frozenset[Taint]:
-    """Return the taints that all nodes of a pool carry."""
     # Those that the pool was made with (docs/acceptance.md row 42).
     shared = frozenset.intersection(*(frozenset(node.taints) for node in nodes)) if nodes else frozenset()
     return frozenset(

@@ -53,10 +53,6 @@ class RequiredAffinity(Constraint):
         found = tuple(domains.of[node] for domains in self.domains[rule])
         return found if any(domain != NOWHERE for domain in found) else None
 
-    def may_be_first(self, kind: int) -> bool:
-        """Whether the class is meant by what it asks itself: one such pod may come where none is yet."""
-        return self.rule_of[kind] in self.meant_by[kind]
-
     def concerns(self, kind: int) -> bool:
         return self.rule_of[kind] is not None or bool(self.meant_by[kind])
 
@@ -157,7 +153,8 @@ class RequiredAffinityState(ConstraintState):
         # None: it is the first of its group.
         # Of those that have left one may be the pod itself.
         sure, unsure = self._sure[rule], self._unsure[rule]
-        if any(sure) or not self._rules.may_be_first(kind):
+        # A class that is meant by what it asks itself may come where none is yet.
+        if any(sure) or rule not in self._rules.meant_by[kind]:
             return sure
         if not any(unsure) and sum(left[0].values()) <= 1:
             return None

@@ -16,13 +16,7 @@ import numpy as np
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
-from shared.core.placement.constraints.spread_rules import (
-    Asked,
-    DepartingDomains,
-    SpreadRule,
-    SpreadRules,
-    Topology,
-)
+from shared.core.placement.constraints.spread_rules import Asked, DepartingDomains, SpreadRule, SpreadRules, Topology
 from shared.core.placement.node_filters import NodeMask
 
 
