@@ -39,12 +39,10 @@ _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.AnyObject])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(node_objects.RawNode)
 _events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
-_AUTOSCALER: Final = "cluster-autoscaler"
 _SCALE_DOWN: Final = "ScaleDown"
 _MARKED: Final = "marked the node as toBeDeleted"
 """How the event's message begins; of the same reason is that of the end, "node removed by cluster autoscaler"."""
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
-_TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
 _LONGEST_MESSAGE: Final = 1024  # The API's limit for an event's message.
 
 
@@ -108,7 +106,7 @@ class KubernetesCluster(PodWrites):
         return self._events({"involvedObject.kind": "Node", "involvedObject.name": node}, _attempts)
 
     def scale_ups(self) -> Mapping[str, datetime]:
-        return self._events({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
+        return self._events({"involvedObject.kind": "Pod", "reason": "TriggeredScaleUp"}, _newest)
 
     def traffic(self) -> Traffic:
         return self._client.meter.read()
@@ -198,7 +196,7 @@ def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire
     """Yield what the autoscaler itself wrote, with its time: others may write events of its reasons."""
     for event in items:
         at = event.last_timestamp or event.event_time
-        if at is not None and _AUTOSCALER in {event.source.component, event.reporting_component}:
+        if at is not None and "cluster-autoscaler" in {event.source.component, event.reporting_component}:
             yield at, event
 
 

@@ -30,14 +30,10 @@ from shared.core.cluster.storage import (
 )
 from shared.errors import Forbidden
 
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
-_BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
-_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _DEFAULT_CLASS: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
-_MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _CSI: Final = "csi"
 _GCE_DISK: Final = "gcePersistentDisk"
 _GCE_DRIVER: Final = "pd.csi.storage.gke.io"
@@ -77,12 +73,12 @@ def claim(given: wire.Claim) -> PersistentVolumeClaim:
         namespace=intern(meta.namespace),
         name=meta.name,
         volume=volume,
-        bound=bool(volume) and _BIND_COMPLETED in notes,
-        storage_class=intern(notes.get(_CLASS_ANNOTATION) or spec.storage_class_name or ""),
+        bound=bool(volume) and "pv.kubernetes.io/bind-completed" in notes,
+        storage_class=intern(notes.get("volume.beta.kubernetes.io/storage-class") or spec.storage_class_name or ""),
         access_modes=_same_modes(tuple(spec.access_modes or ())),
         lost=given.status.phase == "Lost",
         deleting=meta.deletion_timestamp is not None,
-        selected_node=notes.get(_SELECTED_NODE, ""),
+        selected_node=notes.get("volume.kubernetes.io/selected-node", ""),
     )
 
 
@@ -155,7 +151,7 @@ def _topology(given: wire.TopologyTerm) -> tuple[Requirement, ...]:
 
 def csi_node(given: wire.CSINode) -> CSINode:
     drivers = ((row.name, row.allocatable.count if row.allocatable else None) for row in given.spec.drivers or ())
-    plugins = (given.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
+    plugins = (given.metadata.annotations or {}).get("storage.alpha.kubernetes.io/migrated-plugins", "")
     return CSINode(
         limits={name: count for name, count in drivers if count is not None},
         migrated=frozenset(plugins.split(",")) - {""},

@@ -28,7 +28,6 @@ KIND: Final = "VerticalPodAutoscaler"
 GROUP: Final = "autoscaling.k8s.io"
 RESOURCE: Final = "verticalpodautoscalers"
 _OFF: Final = "Off"
-_REQUESTS_ONLY: Final = "RequestsOnly"
 
 
 class TargetRef(wire.Partial, frozen=True):
@@ -91,9 +90,6 @@ class Autoscaler(wire.Partial, frozen=True):
     status: AutoscalerStatus | None = None
 
 
-_one: Final = msgspec.json.Decoder(Autoscaler)
-
-
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
     """Read all of them. They only advise: a list that cannot be read is named as unread."""
     odd = MalformedObjects()
@@ -104,7 +100,7 @@ def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
     """Return one object of a dump or a page. Raises BadInput, msgspec.ValidationError."""
-    given = _one.decode(raw)
+    given = msgspec.json.decode(raw, type=Autoscaler)
     meta, spec = given.metadata, given.spec
     target, update = spec.target_ref or TargetRef(), spec.update_policy
     found = given.status.recommendation if given.status else None
@@ -130,7 +126,7 @@ def _policies(given: ResourcePolicy | None) -> Iterator[tuple[str, ContainerPoli
                 least=amounts(policy.min_allowed),
                 most=amounts(policy.max_allowed),
                 controlled=CONTROLLED if controlled is None else frozenset(controlled),
-                below_limits=policy.controlled_values == _REQUESTS_ONLY,
+                below_limits=policy.controlled_values == "RequestsOnly",
                 boost=_startup_boost(policy.startup_boost),
             ),
         )

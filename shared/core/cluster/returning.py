@@ -47,9 +47,6 @@ class ContainerPolicy:
     boost: StartupBoost | None = None
 
 
-_DEFAULT: Final = ContainerPolicy()
-
-
 @dataclass(frozen=True, slots=True)
 class VerticalAutoscaler(Namespaced):
     target: str  # The controller that it is for, as `namespace/kind/name`.
@@ -78,7 +75,7 @@ class VerticalAutoscaler(Namespaced):
                              if name in policy.controlled})  # fmt: skip
 
     def _policy(self, container: Container) -> ContainerPolicy:
-        return self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
+        return self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or ContainerPolicy()
 
     def _boosted_cpu(self, container: Container, target: Resources, policy: ContainerPolicy) -> int:
         boost, limit = policy.boost or self.boost, container.limits.cpu

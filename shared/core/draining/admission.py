@@ -146,9 +146,6 @@ def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetim
     return (*found, shared) if shared else found
 
 
-_AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
-
-
 def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Collection[str]) -> tuple[Blocker, ...]:
     """Return what keeps the node's pods from fitting at all."""
     # `moving` are other claimed nodes whose pods move in any case.
@@ -184,4 +181,4 @@ def may_move(record: DrainRecord | None) -> bool:
     if record is None:
         return True
     leaving = any(row.may_leave for row in record.pods.values())
-    return record.phase in _AT_WORK and (leaving or bool(record.surges))
+    return record.phase in {DrainPhase.CORDONED, DrainPhase.DRAINED} and (leaving or bool(record.surges))
