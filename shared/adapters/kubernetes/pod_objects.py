@@ -1,7 +1,4 @@
-"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once.
-
-The decoder finds the kind of each pod by comparing words, which most pods have in common with another one.
-"""
+"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once."""
 
 import re
 from dataclasses import dataclass

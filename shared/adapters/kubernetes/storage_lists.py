@@ -1,8 +1,7 @@
 """Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept.
 
 A list that may not be read is named; any other failure is the caller's. Sources: the API's
-config-and-storage-resources, component-helpers, storage/volume (annotations), csi-translation-lib, plugins (handles of
-in-tree disks).
+config-and-storage-resources, component-helpers, storage/volume (annotations), csi-translation-lib, plugins (handles).
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,5 @@
 """VerticalPodAutoscalers: where they are listed, what is decoded of them, and what that means.
 
-They are found by API discovery; a list that may not be read, and one of no known form, is named.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1/types.go.
 """
 

@@ -1,8 +1,7 @@
 """What the replacement of a pod is like, if that is not as the pod is here (docs/decisions/returns.md).
 
 `Pod.booked` is what a pod takes where it runs, `PodClass.requests` what it needs elsewhere: for each resource the
-highest of pod, template and recommendation. An autoscaler writes its target unless its mode is Off; a boost is always
-added.
+highest of pod, template and recommendation. An autoscaler writes its target unless its mode is Off, a boost always.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod; AEP-7862 for the boost.
 """
 

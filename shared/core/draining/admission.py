@@ -47,8 +47,7 @@ def needs_whole_snapshot(
 ) -> bool:
     """Whether the proof of placement has to be made again: always for a person's order."""
     # A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
-    # claimed room since its snapshot, and no drain of that pass has moved pods: the scheduler may put them elsewhere
-    # than the proof.
+    # claimed room since its snapshot, and no drain of that pass has moved pods, which the scheduler may put elsewhere.
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
     if not timedelta(0) <= now - order.picture_at < FRESH_FOR or wants_room(unbound, nodes):

@@ -62,8 +62,7 @@ class ClusterArrays:
         kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
         self._bound = bound, kinds, where
         self.free = self._free(bound, kinds, where)
-        self.size_of_cluster = len(self.nodes) + len(living)
-        """Nodes and pods: what a search's limit grows with."""
+        self.size_of_cluster = len(self.nodes) + len(living)  # Nodes and pods: what a search's limit grows with.
         self.node_filters = NodeFilters(self.nodes)
         given = ConstraintInput(snapshot, self.classes, self.node_filters, foresees)
         self.destinations = given.destinations

@@ -1,7 +1,6 @@
 """What one field of the policy is, how a class of settings declares its fields, and the faults of what was written.
 
-Schema, pages and checks are generated from it. All faults are reported at once, each with its path, the value and the
-remedy.
+Schema, pages and checks are generated from it. All faults are reported at once, with path, value and remedy.
 """
 
 import difflib

@@ -1,8 +1,7 @@
 """May this node be considered at all? Ordered rules; all reasons are kept, the first names the verdict.
 
 A node with our taint is in flight; the planner sets it aside before asking, so our taint is no reason here. Nodes that
-the autoscaler removes only as a group stay: draining one of them saves nothing (cluster-autoscaler, atomic node
-groups).
+the autoscaler removes only as a group (atomic node groups) stay: draining one of them saves nothing.
 """
 
 import re

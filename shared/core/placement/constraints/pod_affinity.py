@@ -3,8 +3,7 @@
 A pod that all terms mean counts for the domain of each; where there is none on any node with one of the keys, a pod
 that its own terms mean may go to any node with all of them: the first of its group. Only pods that move are asked. A
 pod relies only on companions that stay where the snapshot shows them; all others may be in their old place, in their
-new one, or nowhere for now. While there, they keep a pod from being the first: it is placed in the domain that all of
-them share.
+new one, or nowhere for now. While there, they keep a pod from being the first: it goes into the domain they share.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -37,8 +36,7 @@ class RequiredAffinity(Constraint):
         numbers = {terms: rule for rule, terms in enumerate(rules)}
         keys = [tuple(dict.fromkeys(term.topology_key for term in terms)) for terms in rules]
         known = {key: TopologyDomains.of_label(node_filters, key) for row in keys for key in row}
-        self.domains = [tuple(known[key] for key in row) for row in keys]
-        """By rule, the domains of each of its keys."""
+        self.domains = [tuple(known[key] for key in row) for row in keys]  # By rule, the domains of each of its keys.
         self.rule_of = [numbers.get(spec.affinity) for spec in classes]
         meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
         rows = ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds)

@@ -144,8 +144,7 @@ def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
 class TopologySpreadState(ConstraintState):
     """How many pods each rule counts by domain, and which of them will not go away with their node."""
 
-    # A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches
-    # few.
+    # A copy shares with its twin what neither has changed since: of thousands of rules a search touches few.
 
     def __init__(self, spread: TopologySpread) -> None:
         self._of = spread.rules
