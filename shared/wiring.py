@@ -5,6 +5,7 @@ Clients are imported when they are first made, so that a cold start pays only fo
 
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from shared.adapters.compute import RegionCommitments
@@ -29,10 +30,9 @@ _BUCKET: Final = "gs://"
 
 def ports_of(settings: Settings) -> Ports:
     """Return all that a function needs of the world. Raises BadInput for a bad price table, and as its parts."""
-    gke = _gke(settings)
     return Ports(
-        cluster=_cluster(settings, gke),
-        pools=_pools(settings, gke),
+        cluster=cluster_of(settings),
+        pools=pools_of(settings),
         state=state_of(settings),
         policy=policy_of(settings),
         orders=orders_of(settings),
@@ -50,25 +50,19 @@ def commitments_of(settings: Settings) -> CommitmentList:
 
 def cluster_of(settings: Settings) -> Cluster:
     """Return the way into the cluster alone. Raises as `from_kubeconfig`, or else as `GkeCluster.endpoint`."""
-    return _cluster(settings, _gke(settings))
+    return KubernetesCluster(KubernetesClient(_access(settings)))
 
 
-def _cluster(settings: Settings, gke: GkeCluster) -> Cluster:
-    return KubernetesCluster(KubernetesClient(_access(settings, gke)))
+@cache
+def _gke(cluster: str, api: str) -> GkeCluster:
+    """Return one client an instance: pools and endpoint are read by the same."""
+    return GkeCluster(cluster, api="" if api == NO_GKE_API else api)
 
 
-def _gke(settings: Settings) -> GkeCluster:
-    return GkeCluster(settings.cluster, api="" if settings.gke_api == NO_GKE_API else settings.gke_api)
-
-
-def _access(settings: Settings, gke: GkeCluster) -> Access:
+def _access(settings: Settings) -> Access:
     if settings.kubeconfig:
         return from_kubeconfig(settings.kubeconfig)
-    return from_google(lambda: gke.endpoint(settings.endpoint))
-
-
-def _pools(settings: Settings, gke: GkeCluster) -> Pools:
-    return LabelPools() if settings.gke_api == NO_GKE_API else gke
+    return from_google(lambda: _gke(settings.cluster, settings.gke_api).endpoint(settings.endpoint))
 
 
 def state_of(settings: Settings) -> State:
@@ -84,12 +78,12 @@ def state_of(settings: Settings) -> State:
 
 def pools_of(settings: Settings) -> Pools:
     """Return the way to the GKE API alone."""
-    return _pools(settings, _gke(settings))
+    return LabelPools() if settings.gke_api == NO_GKE_API else _gke(settings.cluster, settings.gke_api)
 
 
 def access_reviews_of(settings: Settings) -> AccessReviews:
     """Return who is asked what this identity may do in the cluster. Raises as `cluster_of`."""
-    return AccessReviews(KubernetesClient(_access(settings, _gke(settings))))
+    return AccessReviews(KubernetesClient(_access(settings)))
 
 
 def topic_rights_of(settings: Settings) -> Mapping[str, bool]:

@@ -85,11 +85,10 @@ def return_node(
 def resume(ports: Ports, leased: LeasedRecord) -> None:
     """End a drain for the reason that its ending had begun for; another version's reason becomes a detail."""
     record = leased.record
-    why = record.return_reason
+    why, detail = record.return_reason, record.detail
     if why is None:
-        return_node(ports, leased, record.node_uid, ReturnReason.ORPHAN, f"{record.why}: {record.detail}".rstrip(": "))
-        return
-    return_node(ports, leased, record.node_uid, why, record.detail)
+        why, detail = ReturnReason.ORPHAN, f"{record.why}: {detail}".rstrip(": ")
+    return_node(ports, leased, record.node_uid, why, detail)
 
 
 def settle_removed(ports: Ports, leased: LeasedRecord) -> None:
@@ -144,18 +143,15 @@ def _uncordon(ports: Ports, node: Node, order_id: str) -> Node:
     """Remove the taint and uncordon; attempt and success have a line each (docs/acceptance.md row 103)."""
     if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
         return ports.cluster.return_node(node, order_id)
-    action, message = (
-        NodeAction.UNCORDON,
-        f"The node is to be uncordoned and untainted. {word_of_lost_taint(node)}".strip(),
-    )
-    ports.log.event("drain_step", message, act=action, result=ActionResult.ATTEMPTED)
+    message = f"The node is to be uncordoned and untainted. {word_of_lost_taint(node)}".strip()
+    ports.log.event("drain_step", message, act=NodeAction.UNCORDON, result=ActionResult.ATTEMPTED)
     freed = ports.cluster.return_node(node, order_id)
     if freed.unschedulable:
         message = "The node stays cordoned: somebody has cordoned it since."
         ports.log.event("drain_step", message, reason="cordoned_by_other")
         return freed
     message = "The node is uncordoned and free of our taint."
-    ports.log.event("drain_step", message, act=action, result=ActionResult.SUCCEEDED)
+    ports.log.event("drain_step", message, act=NodeAction.UNCORDON, result=ActionResult.SUCCEEDED)
     return freed
 
 

@@ -30,8 +30,6 @@ from shared.wiring import ports_of
 
 
 class PushReply(Enum):
-    """The answer to the push subscription."""
-
     DONE = 204  # Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name.
     AGAIN = 503
 

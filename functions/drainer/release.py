@@ -83,16 +83,12 @@ def _still_overruled(context: ReleaseContext) -> bool:
     return wanted_by_person(node, context.order.order_id, begun, since)
 
 
-def _still_wanted(context: ReleaseContext) -> bool:
-    return context.claim is not None and any(map(is_waiting, context.ports.cluster.unbound_pods()))
-
-
 def _still_broken(context: ReleaseContext) -> bool:
     """Some pod still waits, or the pool's breaker stands open over a drain that has not emptied its node."""
     if context.claim is None:
         return False
     if breaker_over(context.claim, context.state, context.now) is None:
-        return _still_wanted(context)
+        return any(map(is_waiting, context.ports.cluster.unbound_pods()))
     return context.phase is not DrainPhase.DRAINED
 
 

@@ -76,8 +76,7 @@ def _record_restart(ports: Ports, leased: LeasedRecord, name: str) -> None:
 def undo_restarts(ports: Ports, leased: LeasedRecord) -> str:
     """Undo the restarts of this drain, and return which of them only a person can undo, and how.
 
-    A restart that is rolled out, or somebody else's by now, is left as it is. Raises Retryable, Stale: the record could
-    not be written.
+    A restart that is rolled out, or somebody else's by now, stays as it is. Raises Retryable, Stale: nothing recorded.
     """
     is_over = leased.record.phase is DrainPhase.SETTLED
     order_id = leased.record.order.order_id

@@ -37,8 +37,7 @@ LOOK_AGAIN: Final = timedelta(seconds=2)  # After a failed read of what stands, 
 
 def work(ports: Ports, leased: LeasedRecord) -> None:
     """Work until the drain needs nothing more from this order; near the soft deadline go on in a new message."""
-    ending = _work(ports, leased)
-    finish.end(ports, leased, ending)
+    finish.end(ports, leased, _work(ports, leased))
 
 
 def _work(ports: Ports, leased: LeasedRecord) -> LastStep | None:

@@ -1,7 +1,6 @@
 """The commitments of a pass where the policy has `cluster.commitments.read`: read once an hour, kept for a day.
 
-A list that cannot be read ends no pass: the last one is used for 24 hours, then list prices. Nor does its document:
-while that cannot be read or written, each pass reads the list again.
+A list that cannot be read ends no pass: the last one is used for 24 hours, then list prices.
 """
 
 import dataclasses

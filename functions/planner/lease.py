@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from shared.core.records.state import ClusterState, Lease
 from shared.errors import Stale
 from shared.ports import Clock, State
-from shared.store.compare_and_set import change_cluster, read_cluster
+from shared.store.compare_and_set import change_cluster
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,23 @@ class PlannerLease:
 
     def check(self) -> None:
         """Raise Stale when the lease is over: another pass may have planned since this one read its snapshot."""
-        state, _, now = read_cluster(self.state)
-        self._check(state, now)
+        self.change(lambda state, _: state)
 
     def change(self, change: Callable[[ClusterState, datetime], ClusterState]) -> None:
         """Change the cluster's document while the lease is ours. Raises Stale when it is over."""
 
         def change_ours(state: ClusterState, now: datetime) -> ClusterState:
-            self._check(state, now)
+            if state.planner is None or not self._is_ours(state) or not state.planner.is_held(now):
+                raise Stale("the planner's lease is over: the next pass plans on fresh reads")
             return change(state, now)
 
         change_cluster(self.state, self.clock, change_ours)
 
     def end(self) -> None:
-        """Let go of the lease."""
-
         def change(state: ClusterState, _: datetime) -> ClusterState | None:
             return replace(state, planner=None) if self._is_ours(state) else None
 
         change_cluster(self.state, self.clock, change)
-
-    def _check(self, state: ClusterState, now: datetime) -> None:
-        if state.planner is None or not self._is_ours(state) or not state.planner.is_held(now):
-            raise Stale("the planner's lease is over: the next pass plans on fresh reads")
 
     def _is_ours(self, state: ClusterState) -> bool:
         return state.planner is not None and state.planner.owner == self.owner

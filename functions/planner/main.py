@@ -133,7 +133,6 @@ def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:
 
 
 ONLY_SUMMARY: Final = {"only": "weekly_summary"}  # The body of a call that asks for no pass.
-SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
 
 @cache
@@ -146,7 +145,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     """Answer one tick: 200 with a summary, 503 when something did not answer, 500 when a person must fix it."""
     if request.method != "POST":
         return {"error": "Send a POST: one tick is one pass."}, 405
-    call = Tick(owner=uuid.uuid4().hex, schedule_time=request.headers.get(SCHEDULE_HEADER, ""))
+    call = Tick(owner=uuid.uuid4().hex, schedule_time=request.headers.get("X-CloudScheduler-ScheduleTime", ""))
     log: Log = JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project)
     log = log.bind(run_id=call.run_id, trace=trace_id(dict(request.headers)))
     try:

@@ -18,7 +18,6 @@ from shared.core.planning.metrics import (
     cluster_metrics,
     missed_savings,
     node_metrics,
-    pool_metrics,
 )
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import Prices, per_month
@@ -179,7 +178,7 @@ class PassLog:
         cluster = cluster_metrics(plan, snapshot, inputs.state, inputs.now, report.interval)
         log.event("cluster_state", "The cluster as this pass saw it.", **cluster_state(whole, cluster))
         for pool in snapshot.nodes_by_pool:
-            own = pool_metrics(plan, snapshot, report.prices, pool)
+            own = node_metrics(plan, snapshot, report.prices, pool)
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
             log.event("pool_state", message, pool=pool, **pool_state(own))
         for missed in report.missed:

@@ -28,12 +28,7 @@ from shared.core.planning.steering import steering
 from shared.core.planning.waves import still_to_order
 from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings
-from shared.core.records.claims import (
-    still_saved,
-    with_published,
-    without_past,
-    without_void,
-)
+from shared.core.records.claims import still_saved, with_published, without_past, without_void
 from shared.core.records.orders import Order, order_id
 from shared.core.records.state import Advised, ClusterState, PoolMarks, Published
 from shared.core.rules.pod_costs import unread_costs

@@ -1,7 +1,6 @@
 """Counts a pass in the ledger, and publishes the summary of each week that has ended, once.
 
-Nothing is decided by it: if the state or the bus does not answer, the pass is complete all the same. What was not
-counted is missing in the figures; a summary that was not published is published by a later tick.
+Nothing is decided by it: if the state or the bus does not answer, the pass is complete all the same.
 """
 
 from collections import Counter
@@ -37,7 +36,6 @@ def schedule_of(settings: Settings) -> Schedule | None:
 
 
 def count(ports: Ports, report: PassReport, settings: Settings) -> None:
-    """Add a pass to the ledger."""
     try:
         found = read_lenient(ports.state, ledger_key())
         if found.fault:

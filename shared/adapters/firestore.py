@@ -28,7 +28,6 @@ def cluster_key(cluster: str) -> str:
 
 
 def path(cluster: str, key: DocumentKey[Any]) -> str:
-    """Return the document's path in the database."""
     root = f"clusters/{cluster_key(cluster)}"
     return root if key.collection == "cluster" else f"{root}/{key.collection}/{escape_id(key.id)}"
 
@@ -40,7 +39,6 @@ def escape_id(text: str) -> str:
 
 
 def unescape_id(text: str) -> str:
-    """Undo `escape_id`."""
     bare = text.removeprefix("%")
     return unquote(bare if _RESERVED.fullmatch(bare) else text)
 

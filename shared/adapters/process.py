@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class SystemClock:
-    """The port `Clock` over the operating system."""
-
     def monotonic(self) -> float:
         return time.monotonic()
 

@@ -32,9 +32,6 @@ CREATE TABLE IF NOT EXISTS documents (
 """
 _READ: Final = "SELECT value, version FROM documents WHERE cluster = ? AND collection = ? AND id = ?"
 _READ_ALL: Final = "SELECT id, value, version FROM documents WHERE cluster = ? AND collection = ?"
-_WRITE: Final = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?)"
-_DELETE: Final = "DELETE FROM documents WHERE cluster = ? AND collection = ? AND id = ?"
-_DELETE_EXPIRED: Final = "DELETE FROM documents WHERE expire_at < ?"
 
 
 class SqliteState:
@@ -64,13 +61,13 @@ class SqliteState:
         expire_at: datetime | None = getattr(value, "expire_at", None)
         row = (*self._id(key), msgspec.json.encode(value), version, expire_at.timestamp() if expire_at else None)
         with self._change(key, expected) as database:
-            database.execute(_WRITE, row)
-            database.execute(_DELETE_EXPIRED, (self._read_at().timestamp(),))
+            database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?)", row)
+            database.execute("DELETE FROM documents WHERE expire_at < ?", (self._read_at().timestamp(),))
         return version
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
         with self._change(key, expected) as database:
-            database.execute(_DELETE, self._id(key))
+            database.execute("DELETE FROM documents WHERE cluster = ? AND collection = ? AND id = ?", self._id(key))
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         with self._open() as database:

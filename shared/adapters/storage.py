@@ -24,8 +24,6 @@ _EMPTY: Final = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
 
 
 class FilePolicy:
-    """A policy in a file."""
-
     def __init__(self, path: str, parse: Parse) -> None:
         self._path = Path(path)
         self._parse = parse

@@ -37,8 +37,7 @@ def change_cluster(
 ) -> ClusterState:
     """Apply a change atomically and return the document as it then stands; None from `change` writes nothing.
 
-    `change` may run several times and must have no effect of its own. Raises what it raises, and Retryable when others
-    were first every time.
+    `change` may run several times and has no effect of its own. Raises as it, and Retryable: others were always first.
     """
     for attempt in range(TRIES):
         before, version, read_at = read_cluster(state)

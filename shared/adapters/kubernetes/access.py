@@ -72,8 +72,7 @@ def from_gke(
     """Return the access to a GKE cluster with a Google token.
 
     `credentials` are google-auth's (`expiry` is UTC without a zone there), `request` makes its transport for a refresh,
-    `find` asks the GKE API where the cluster is by now. An endpoint without CA (the DNS endpoint) is checked against
-    the system's.
+    `find` asks the GKE API where the cluster is by now. The DNS endpoint, without CA, is checked against the system's.
     """
     from kubernetes.client import Configuration
 

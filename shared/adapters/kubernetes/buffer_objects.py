@@ -1,8 +1,4 @@
-"""Capacity buffers and ComputeClasses: where the cluster lists them, what is decoded of each, and what that means.
-
-A cluster without such kinds is asked for their API groups alone. A list that the account may not read, and an object
-that is not of the known shape, are named and left out.
-"""
+"""Capacity buffers and ComputeClasses: where the cluster lists them, what is decoded of each, and what that means."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

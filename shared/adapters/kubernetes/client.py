@@ -178,7 +178,6 @@ def readable(call: Call) -> Iterator[None]:
 
 
 def segment(text: str) -> str:
-    """Return a name as one segment of a path."""
     return quote(text, safe="")
 
 

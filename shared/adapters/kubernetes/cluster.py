@@ -7,7 +7,6 @@ with a UID, or an event; nothing here deletes a pod or a node.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -39,12 +38,10 @@ _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.AnyObject])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(node_objects.RawNode)
 _events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
-_AUTOSCALER: Final = "cluster-autoscaler"
 _SCALE_DOWN: Final = "ScaleDown"
 _MARKED: Final = "marked the node as toBeDeleted"
 """How the event's message begins; of the same reason is that of the end, "node removed by cluster autoscaler"."""
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
-_TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
 _LONGEST_MESSAGE: Final = 1024  # The API's limit for an event's message.
 
 
@@ -59,7 +56,7 @@ class KubernetesCluster(PodWrites):
 
     def read(self, *, whole: bool = True) -> ClusterReading:
         """Read nodes, then pods; then budgets, namespaces, workloads, and at last what only some clusters have."""
-        nodes, pods = self.all_nodes(), self._pods({})
+        nodes, pods = self.all_nodes(), self._pods()
         if not whole:
             return ClusterReading(nodes, pods, disruption_budgets=(), namespaces={})
         others, unread = read_others(self._client, pods)
@@ -67,7 +64,7 @@ class KubernetesCluster(PodWrites):
             nodes,
             pods,
             disruption_budgets=self.disruption_budgets(),
-            namespaces=self._list("namespaces", "/api/v1/namespaces", _namespaces, _labels),
+            namespaces=self._list("/api/v1/namespaces", _namespaces, _labels),
             workloads={**self._controllers.all(), **others},
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
@@ -77,22 +74,20 @@ class KubernetesCluster(PodWrites):
         return replace(reading, buffers=buffers, compute_classes=classes, limits=limits)
 
     def node(self, name: str) -> Node:
-        return self._ask_for_node(Call("get", "nodes", _node_path(name)))
+        return self._client.fetch(Call("get", "nodes", _node_path(name)), _read_node)
 
     def all_nodes(self) -> tuple[Node, ...]:
-        return self._list("nodes", "/api/v1/nodes", _nodes, lambda items: tuple(map(node_objects.node, items)))
+        return self._list("/api/v1/nodes", _nodes, lambda items: tuple(map(node_objects.node, items)))
 
     def unbound_pods(self) -> tuple[Pod, ...]:
-        return self._pods({"fieldSelector": "spec.nodeName="})
+        return self._pods("spec.nodeName=")
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
-        return self._pods({"fieldSelector": f"spec.nodeName={node}"})
+        return self._pods(f"spec.nodeName={node}")
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         path = "/apis/policy/v1/poddisruptionbudgets"
-        return self._list(
-            "poddisruptionbudgets", path, _budgets, lambda items: tuple(map(node_objects.disruption_budget, items))
-        )
+        return self._list(path, _budgets, lambda items: tuple(map(node_objects.disruption_budget, items)))
 
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
@@ -105,10 +100,10 @@ class KubernetesCluster(PodWrites):
         return read_buffers(self._client)
 
     def deletion_attempts(self, node: str) -> DeletionAttempts:
-        return self._events({"involvedObject.kind": "Node", "involvedObject.name": node}, _attempts)
+        return self._events(f"involvedObject.kind=Node,involvedObject.name={node}", _attempts)
 
     def scale_ups(self) -> Mapping[str, datetime]:
-        return self._events({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
+        return self._events("involvedObject.kind=Pod,reason=TriggeredScaleUp", _newest)
 
     def traffic(self) -> Traffic:
         return self._client.meter.read()
@@ -149,22 +144,17 @@ class KubernetesCluster(PodWrites):
         }
         self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
 
-    def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
-        return self._list("pods", "/api/v1/pods", _pods, lambda items: tuple(map(PodDecoder().decode, items)), query)
+    def _pods(self, selector: str = "") -> tuple[Pod, ...]:
+        return self._list("/api/v1/pods", _pods, lambda items: tuple(map(PodDecoder().decode, items)), selector)
 
-    def _events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
-        selector = ",".join(f"{path}={value}" for path, value in fields.items())
-        return self._list("events", "/api/v1/events", _events, gather, {"fieldSelector": selector})
+    def _events(self, selector: str, gather: Callable[[Iterator[wire.Event]], T]) -> T:
+        return self._list("/api/v1/events", _events, gather, selector)
 
     def _list(
-        self,
-        resource: str,
-        path: str,
-        decoder: Pages[Item],
-        gather: Callable[[Iterator[Item]], T],
-        query: Mapping[str, str] = MappingProxyType({}),
+        self, path: str, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T], field_selector: str = ""
     ) -> T:
-        return self._client.read_list(Call("list", resource, path, query), decoder, gather)
+        query = {"fieldSelector": field_selector} if field_selector else {}
+        return self._client.read_list(Call("list", path.rpartition("/")[2], path, query), decoder, gather)
 
     def _read_afresh(self, node: Node) -> tuple[Node, node_objects.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
@@ -174,10 +164,7 @@ class KubernetesCluster(PodWrites):
         return fresh, raw
 
     def _patch(self, node: Node, patch: Mapping[str, Any]) -> Node:
-        return self._ask_for_node(Call("patch", "nodes", _node_path(node.name), body=patch))
-
-    def _ask_for_node(self, call: Call) -> Node:
-        return self._client.fetch(call, _read_node)
+        return self._client.fetch(Call("patch", "nodes", _node_path(node.name), body=patch), _read_node)
 
 
 def _read_node(body: bytes) -> Node:
@@ -201,7 +188,7 @@ def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire
     """Yield what the autoscaler itself wrote, with its time: others may write events of its reasons."""
     for event in items:
         at = event.last_timestamp or event.event_time
-        if at is not None and _AUTOSCALER in {event.source.component, event.reporting_component}:
+        if at is not None and "cluster-autoscaler" in {event.source.component, event.reporting_component}:
             yield at, event
 
 

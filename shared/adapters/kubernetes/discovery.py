@@ -35,23 +35,19 @@ class ApiResources(wire.Partial, frozen=True):
     resources: list[wire.Named] | None = None
 
 
-_group: Final = msgspec.json.Decoder(ApiGroup)
-_resources: Final = msgspec.json.Decoder(ApiResources)
-
-
 def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
     """Return where a kind is listed, None where the cluster does not have it. Raises Retryable, Terminal."""
-    found = _fetch_served(client, group, "", _group.decode)
+    found = _fetch_served(client, group, "", ApiGroup)
     for served in (found.versions if found else None) or ():
-        kinds = _fetch_served(client, group, f"/{served.version}", _resources.decode)
+        kinds = _fetch_served(client, group, f"/{served.version}", ApiResources)
         if any(kind.name == resource for kind in (kinds.resources if kinds else None) or ()):
             return f"/apis/{group}/{served.version}/{resource}"
     return None
 
 
-def _fetch_served(client: KubernetesClient, group: str, version: str, decode: Callable[[bytes], T]) -> T | None:
+def _fetch_served(client: KubernetesClient, group: str, version: str, kind: type[T]) -> T | None:
     try:
-        return client.fetch(Call("get", group, f"/apis/{group}{version}"), decode)
+        return client.fetch(Call("get", group, f"/apis/{group}{version}"), msgspec.json.Decoder(kind).decode)
     except Gone:
         return None
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kubernetes.client import Configuration
     from kubernetes.config.kube_config import ConfigNode, KubeConfigMerger
 
-_KUBECTLS_OWN: Final = "~/.kube/config"
 _GKE: Final = "gke-gcloud-auth-plugin"
 INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
 LOG_IN: Final = "run `gcloud auth login`"
@@ -57,7 +56,7 @@ class KubeconfigFiles:
 
     def __init__(self, path: str) -> None:
         variable = "" if path else os.environ.get("KUBECONFIG", "")
-        self._path = path or variable or _KUBECTLS_OWN
+        self._path = path or variable or "~/.kube/config"
         whose = " (KUBECONFIG)" if variable else " (kubectl's default)"
         self._named = path or f"{self._path}{whose}"
         with self._naming_faults():

@@ -43,9 +43,6 @@ class NamedObject(wire.Partial, frozen=True):
     metadata: NamedMeta = NamedMeta()
 
 
-_named: Final = msgspec.json.Decoder(NamedObject)
-
-
 @dataclass
 class MalformedObjects:
     """What could not be read, a sentence each, however often a list was begun again."""
@@ -75,7 +72,7 @@ class MalformedObjects:
 
 def _name(raw: bytes | msgspec.Raw) -> str:
     try:
-        meta = _named.decode(raw).metadata
+        meta = msgspec.json.decode(raw, type=NamedObject).metadata
     except msgspec.MsgspecError:
         return "without a name"
     return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name

@@ -25,18 +25,13 @@ from shared.core.cluster.namespace_limits import (
 from shared.core.cluster.resources import CPU, MEMORY, PODS, amount, parse_quantity
 
 KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}  # By kind: its name in paths.
-_OF_POD: Final = "Pod"
-_OF_CONTAINER: Final = "Container"
 _REQUESTS: Final = "requests."
 _COUNT: Final = "count/"
-_PREFIXES: Final = (_COUNT, _REQUESTS, LIMITS)
 _OF_PODS: Final = frozenset({PODS, CPU, MEMORY, "ephemeral-storage"})
 _OF_CLAIMS: Final = "storage"
 
 
 class LimitRow(wire.Partial, frozen=True):
-    """A row of a LimitRange."""
-
     type: str = ""
     max: wire.Quantities | None = None
     min: wire.Quantities | None = None
@@ -50,8 +45,6 @@ class LimitRangeSpec(wire.Partial, frozen=True):
 
 
 class LimitRangeObject(wire.Partial, frozen=True):
-    """A LimitRange."""
-
     metadata: wire.Meta
     spec: LimitRangeSpec = LimitRangeSpec()
 
@@ -77,15 +70,9 @@ class QuotaStatus(wire.Partial, frozen=True):
 
 
 class QuotaObject(wire.Partial, frozen=True):
-    """A ResourceQuota."""
-
     metadata: wire.Meta
     spec: QuotaSpec = QuotaSpec()
     status: QuotaStatus = QuotaStatus()
-
-
-_one_range: Final = msgspec.json.Decoder(LimitRangeObject)
-_one_quota: Final = msgspec.json.Decoder(QuotaObject)
 
 
 def read_limits(client: KubernetesClient) -> NamespaceLimits:
@@ -97,14 +84,14 @@ def read_limits(client: KubernetesClient) -> NamespaceLimits:
 
 def range_from_dump(raw: bytes | msgspec.Raw) -> LimitRange:
     """Return a LimitRange without its rows for claims. Raises BadInput, msgspec.ValidationError."""
-    given = _one_range.decode(raw)
-    rows = (row for row in given.spec.limits or () if row.type in {_OF_POD, _OF_CONTAINER})
+    given = msgspec.json.decode(raw, type=LimitRangeObject)
+    rows = (row for row in given.spec.limits or () if row.type in {"Pod", "Container"})
     return LimitRange(given.metadata.namespace, given.metadata.name, tuple(map(_item, rows)))
 
 
 def _item(given: LimitRow) -> LimitItem:
     return LimitItem(
-        of_pod=given.type == _OF_POD,
+        of_pod=given.type == "Pod",
         least=amounts(given.min),
         most=amounts(given.max),
         ratios={name: parse_quantity(text) for name, text in (given.max_limit_request_ratio or {}).items()},
@@ -115,7 +102,7 @@ def _item(given: LimitRow) -> LimitItem:
 
 def quota_from_dump(raw: bytes | msgspec.Raw) -> ResourceQuota:
     """Return a ResourceQuota as its controller last counted it. Raises BadInput, msgspec.ValidationError."""
-    given = _one_quota.decode(raw)
+    given = msgspec.json.decode(raw, type=QuotaObject)
     rows = given.spec.scope_selector.match_expressions if given.spec.scope_selector else None
     scopes = [QuotaScope(name) for name in given.spec.scopes or ()]
     scopes += [QuotaScope(row.scope_name, row.operator, frozenset(row.values or ())) for row in rows or ()]
@@ -142,7 +129,7 @@ def _counted_amounts(given: wire.Quantities) -> Mapping[str, int]:
 
 def counted_name(name: str) -> tuple[str, str]:
     """Return prefix and resource of what a quota counts, `requests.` and `cpu`; both empty for what pods do not use."""
-    prefix = next((known for known in _PREFIXES if name.startswith(known)), "")
+    prefix = next((known for known in (_COUNT, _REQUESTS, LIMITS) if name.startswith(known)), "")
     resource = name.removeprefix(prefix)
     used = {"": resource in _OF_PODS or resource.startswith("hugepages-"), _COUNT: resource == PODS}
     return (prefix, resource) if used.get(prefix, resource != _OF_CLAIMS) else ("", "")

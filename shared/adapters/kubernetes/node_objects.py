@@ -23,7 +23,6 @@ from shared.core.policy import Limit
 from shared.errors import BadInput
 
 _REGISTRATION: Final = timedelta(seconds=60)
-_READY: Final = "Ready"
 _KEPT: Final = frozenset({*LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION})
 _SYNC_FAILED: Final = "SyncFailed"
 """The disruption controller's reason for a budget whose pods it cannot count (policy/v1, DisruptionAllowed)."""
@@ -38,7 +37,7 @@ def node(given: wire.Node) -> Node:
     if created is None:
         raise BadInput(f"node {meta.name!r} has no metadata.creationTimestamp; it must come from a cluster as it is.")
     conditions = given.status.conditions or ()
-    condition = next((found for found in conditions if found.type == _READY), None)
+    condition = next((found for found in conditions if found.type == "Ready"), None)
     version = given.status.node_info.kubelet_version if given.status.node_info else ""
     return Node(
         name=meta.name,
@@ -174,7 +173,6 @@ def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | No
 
 
 def soft_taint_patch(node: Node, taints: list[RawTaint], *, held: bool) -> dict[str, Any]:
-    """Return the patch that writes the soft taint of a wave, or removes it."""
     others = [taint for taint in taints if taint.get("key") != names.HELD_TAINT]
     ours = [{"key": names.HELD_TAINT, "effect": PREFER_NO_SCHEDULE}] if held else []
     return _patch(node, {"taints": [*others, *ours]})

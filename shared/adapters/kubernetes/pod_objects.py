@@ -1,7 +1,4 @@
-"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once.
-
-The decoder finds the kind of each pod by comparing words, which most pods have in common with another one.
-"""
+"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +15,6 @@ from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.resources import Resources
 
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
-_UNKNOWN_PHASE: Final = (Phase.UNKNOWN, False)
 _DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30
 _MOST_GRACE_SECONDS: Final = 2**31 - 1  # 68 years. The API takes any int64; Python's times end long before.
@@ -60,7 +56,7 @@ class PodDecoder:
     def decode(self, pod: wire.Pod) -> Pod:
         """Return the pod. Raises BadInput when a part is not of the API's shape or holds an unreadable quantity."""
         meta, status, node = pod.metadata, pod.status, pod.spec.node_name
-        phase, finished = _PHASES.get(status.phase, _UNKNOWN_PHASE)
+        phase, finished = _PHASES.get(status.phase, (Phase.UNKNOWN, False))
         ready, ready_since, unschedulable, infeasible = _conditions(status.conditions)
         running = bool(node) and not finished
         words = _pod_words(pod, running=running), infeasible
@@ -91,7 +87,8 @@ class PodDecoder:
         return kind
 
     def _class(self, pod: wire.Pod) -> PodClass:
-        words = _class_words(pod)
+        labels = msgspec.Raw(_own_labels(pod.metadata.labels))
+        words = _encode((labels, _parts(pod))), _volume_words(pod.spec.volumes)
         known = self._classes.get(words)
         if known is None:
             known = self._classes[words] = pod_class(pod)
@@ -103,12 +100,6 @@ def _pod_words(pod: wire.Pod, *, running: bool) -> Words:
     status = pod.status
     reported = (status.container_statuses, status.init_container_statuses, status.allocated_resources, status.resources)
     return _encode((running, pod.metadata.labels, _parts(pod), reported)), _volume_words(pod.spec.volumes)
-
-
-def _class_words(pod: wire.Pod) -> Words:
-    """Return every word that a pod's class is made from."""
-    labels = msgspec.Raw(_own_labels(pod.metadata.labels))
-    return _encode((labels, _parts(pod))), _volume_words(pod.spec.volumes)
 
 
 def _parts(pod: wire.Pod) -> tuple[object, ...]:

@@ -1,8 +1,7 @@
 """Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept.
 
 A list that may not be read is named; any other failure is the caller's. Sources: the API's
-config-and-storage-resources, component-helpers, storage/volume (annotations), csi-translation-lib, plugins (handles of
-in-tree disks).
+config-and-storage-resources, component-helpers, storage/volume (annotations), csi-translation-lib, plugins (handles).
 """
 
 from collections.abc import Callable, Iterator
@@ -30,14 +29,10 @@ from shared.core.cluster.storage import (
 )
 from shared.errors import Forbidden
 
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
-_BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
-_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _DEFAULT_CLASS: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
-_MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _CSI: Final = "csi"
 _GCE_DISK: Final = "gcePersistentDisk"
 _GCE_DRIVER: Final = "pd.csi.storage.gke.io"
@@ -77,12 +72,12 @@ def claim(given: wire.Claim) -> PersistentVolumeClaim:
         namespace=intern(meta.namespace),
         name=meta.name,
         volume=volume,
-        bound=bool(volume) and _BIND_COMPLETED in notes,
-        storage_class=intern(notes.get(_CLASS_ANNOTATION) or spec.storage_class_name or ""),
+        bound=bool(volume) and "pv.kubernetes.io/bind-completed" in notes,
+        storage_class=intern(notes.get("volume.beta.kubernetes.io/storage-class") or spec.storage_class_name or ""),
         access_modes=_same_modes(tuple(spec.access_modes or ())),
         lost=given.status.phase == "Lost",
         deleting=meta.deletion_timestamp is not None,
-        selected_node=notes.get(_SELECTED_NODE, ""),
+        selected_node=notes.get("volume.kubernetes.io/selected-node", ""),
     )
 
 
@@ -155,7 +150,7 @@ def _topology(given: wire.TopologyTerm) -> tuple[Requirement, ...]:
 
 def csi_node(given: wire.CSINode) -> CSINode:
     drivers = ((row.name, row.allocatable.count if row.allocatable else None) for row in given.spec.drivers or ())
-    plugins = (given.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
+    plugins = (given.metadata.annotations or {}).get("storage.alpha.kubernetes.io/migrated-plugins", "")
     return CSINode(
         limits={name: count for name, count in drivers if count is not None},
         migrated=frozenset(plugins.split(",")) - {""},
@@ -197,7 +192,6 @@ class StorageList(Generic[StorageItem, Row]):
 
 
 def _keep_by_name(convert: Callable[[Any], Row]) -> Callable[[dict[str, Row], Any], object]:
-    """Return what keeps an object under its name."""
     return lambda rows, given: rows.setdefault(given.metadata.name, convert(given))
 
 

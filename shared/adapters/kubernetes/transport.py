@@ -69,9 +69,6 @@ class ApiStatus(wire.Partial, frozen=True):
         return (self.details.causes if self.details else None) or []
 
 
-_status: Final = msgspec.json.Decoder(ApiStatus)
-
-
 @dataclass(frozen=True)
 class ApiReply:
     """The API's answer, whatever its code."""
@@ -84,7 +81,7 @@ class ApiReply:
     def status(self) -> ApiStatus:
         """The API's own words on a failure; a body that is none of the API's stands in as the message."""
         try:
-            return _status.decode(self.body)
+            return msgspec.json.decode(self.body, type=ApiStatus)
         except (msgspec.MsgspecError, RecursionError):
             return ApiStatus(message=self.body[:200].decode(errors="replace"))
 

@@ -1,6 +1,5 @@
 """VerticalPodAutoscalers: where they are listed, what is decoded of them, and what that means.
 
-They are found by API discovery; a list that may not be read, and one of no known form, is named.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1/types.go.
 """
 
@@ -28,7 +27,6 @@ KIND: Final = "VerticalPodAutoscaler"
 GROUP: Final = "autoscaling.k8s.io"
 RESOURCE: Final = "verticalpodautoscalers"
 _OFF: Final = "Off"
-_REQUESTS_ONLY: Final = "RequestsOnly"
 
 
 class TargetRef(wire.Partial, frozen=True):
@@ -86,14 +84,9 @@ class AutoscalerStatus(wire.Partial, frozen=True):
 
 
 class Autoscaler(wire.Partial, frozen=True):
-    """A VerticalPodAutoscaler."""
-
     metadata: wire.Meta
     spec: AutoscalerSpec = AutoscalerSpec()
     status: AutoscalerStatus | None = None
-
-
-_one: Final = msgspec.json.Decoder(Autoscaler)
 
 
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
@@ -106,7 +99,7 @@ def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
     """Return one object of a dump or a page. Raises BadInput, msgspec.ValidationError."""
-    given = _one.decode(raw)
+    given = msgspec.json.decode(raw, type=Autoscaler)
     meta, spec = given.metadata, given.spec
     target, update = spec.target_ref or TargetRef(), spec.update_policy
     found = given.status.recommendation if given.status else None
@@ -132,7 +125,7 @@ def _policies(given: ResourcePolicy | None) -> Iterator[tuple[str, ContainerPoli
                 least=amounts(policy.min_allowed),
                 most=amounts(policy.max_allowed),
                 controlled=CONTROLLED if controlled is None else frozenset(controlled),
-                below_limits=policy.controlled_values == _REQUESTS_ONLY,
+                below_limits=policy.controlled_values == "RequestsOnly",
                 boost=_startup_boost(policy.startup_boost),
             ),
         )

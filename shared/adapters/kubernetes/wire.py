@@ -140,8 +140,6 @@ Item = TypeVar("Item")
 
 
 class Page(Partial, Generic[Item], frozen=True):
-    """One page of a list."""
-
     metadata: ListMeta = ListMeta()
     items: list[Item] | None = None
 

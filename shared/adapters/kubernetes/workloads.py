@@ -38,7 +38,6 @@ OTHERS: Final[Mapping[str, tuple[str, str]]] = {
 _PROGRESSING: Final = "Progressing"
 _AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
 """Reasons of the condition Progressing while nothing is being rolled out (deployment controller, progress.go)."""
-_ROLLING_UPDATE: Final = "RollingUpdate"
 _ON_DELETE: Final = "OnDelete"
 _AT_THE_END: Final = "TerminationComplete"
 """The podReplacementPolicy under which a Deployment makes a new pod only when the old one has ended (KEP-5882)."""
@@ -109,9 +108,7 @@ class Controller(wire.Partial, frozen=True):
 
 
 def workloads(
-    replica_sets: Iterable[Controller],
-    deployments: Mapping[str, Controller],
-    stateful_sets: Iterable[Controller],
+    replica_sets: Iterable[Controller], deployments: Mapping[str, Controller], stateful_sets: Iterable[Controller]
 ) -> dict[str, Workload]:
     """Return the workloads by `namespace/kind/name` of the controller that a pod names; `deployments` are by key."""
     rows = {_key(found, REPLICA_SET): replica_set(found, deployments.get(owner_key(found))) for found in replica_sets}
@@ -206,7 +203,7 @@ def deployment(given: Controller, template: str = "") -> Deployment:
         available=status.available_replicas,
         observed=not _is_unseen(given),
         progressing=all(row.status != "False" for row in status.conditions or () if row.type == _PROGRESSING),
-        rolling_update=spec.strategy.type in {"", _ROLLING_UPDATE},
+        rolling_update=spec.strategy.type in {"", "RollingUpdate"},
         max_surge=limit(update.max_surge, name) or A_QUARTER,
         max_unavailable=limit(update.max_unavailable, name) or A_QUARTER,
         min_ready=timedelta(seconds=spec.min_ready_seconds),
@@ -262,8 +259,6 @@ MOST_NAMESPACES: Final = 3  # More are listed together.
 
 
 class Controllers:
-    """The controllers of one cluster."""
-
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
 

@@ -26,7 +26,6 @@ from shared.port_types import Eviction
 _NO_DRY_RUN: Final = "does not support dry run"
 _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")
 """Two wordings: the storage's (apiserver storage.Preconditions) and the deletion's (registry rest.BeforeDelete)."""
-_SEVERAL: Final = "more than one PodDisruptionBudget"
 _BUDGET_NAME: Final = re.compile(r"[Tt]he disruption budget (?P<name>\S+)")
 _CODES: Final = {
     HTTPStatus.OK: EvictionAnswer.GRANTED,
@@ -78,7 +77,7 @@ def _meaning(reply: ApiReply) -> EvictionAnswer:
         return EvictionAnswer.BUDGET
     if code == HTTPStatus.FORBIDDEN and _cause(reply, "NamespaceTerminating"):
         return EvictionAnswer.TERMINATING
-    if code == HTTPStatus.INTERNAL_SERVER_ERROR and _SEVERAL in message:
+    if code == HTTPStatus.INTERNAL_SERVER_ERROR and "more than one PodDisruptionBudget" in message:
         return EvictionAnswer.SEVERAL_PDBS
     other = EvictionAnswer.LATER if code >= HTTPStatus.INTERNAL_SERVER_ERROR else EvictionAnswer.FORBIDDEN
     return next((meaning for known, meaning in _CODES.items() if known == code), other)
@@ -108,10 +107,6 @@ class _RawDeployment(wire.Partial, frozen=True):
     spec: _RawSpec = _RawSpec()
 
 
-_GRANTED_BY: Final = "infra/options/surge.yaml"
-_raw: Final = msgspec.json.Decoder(_RawDeployment)
-
-
 def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
     goes_back = stamp == given.earlier
     notes = {SURGED_BEFORE: None if goes_back else given.stamp or None}
@@ -122,7 +117,8 @@ def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
 
 
 def _read(body: bytes) -> Deployment:
-    return workloads.deployment(workloads.ONE.decode(body), _digest(_raw.decode(body).spec.template))
+    raw = msgspec.json.decode(body, type=_RawDeployment)
+    return workloads.deployment(workloads.ONE.decode(body), _digest(raw.spec.template))
 
 
 def _digest(template: Mapping[str, Any]) -> str:
@@ -183,7 +179,7 @@ class PodWrites:
             return deployment
         query, patch = {"dryRun": "All"} if dry_run else {}, _patch(deployment, stamp)
         return self._client.fetch(
-            Call("patch", "deployments", _path(deployment.name), query, patch, _GRANTED_BY), _read
+            Call("patch", "deployments", _path(deployment.name), query, patch, "infra/options/surge.yaml"), _read
         )
 
     def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:

@@ -1,8 +1,7 @@
 """What a pod requests, container by container and in sum, and what a running pod occupies while it may be resized.
 
 Kubernetes 1.37 sums a running pod in another way than 1.36, and Ebb does not know the scheduler's version: a pod that
-stays is booked as the higher of both, by resource. An explicit zero of the pod counts as not given; dynamic claims do
-not count.
+stays is booked as the higher of both, by resource. A pod's explicit zero counts as not given, dynamic claims as none.
 Source: component-helpers/resource PodRequests (1.36.3, 1.37.2), KEP-753 for sidecars.
 """
 

@@ -1,8 +1,7 @@
 """What the replacement of a pod is like, if that is not as the pod is here (docs/decisions/returns.md).
 
 `Pod.booked` is what a pod takes where it runs, `PodClass.requests` what it needs elsewhere: for each resource the
-highest of pod, template and recommendation. An autoscaler writes its target unless its mode is Off; a boost is always
-added.
+highest of pod, template and recommendation. An autoscaler writes its target unless its mode is Off, a boost always.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod; AEP-7862 for the boost.
 """
 
@@ -47,9 +46,6 @@ class ContainerPolicy:
     boost: StartupBoost | None = None
 
 
-_DEFAULT: Final = ContainerPolicy()
-
-
 @dataclass(frozen=True, slots=True)
 class VerticalAutoscaler(Namespaced):
     target: str  # The controller that it is for, as `namespace/kind/name`.
@@ -78,7 +74,7 @@ class VerticalAutoscaler(Namespaced):
                              if name in policy.controlled})  # fmt: skip
 
     def _policy(self, container: Container) -> ContainerPolicy:
-        return self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
+        return self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or ContainerPolicy()
 
     def _boosted_cpu(self, container: Container, target: Resources, policy: ContainerPolicy) -> int:
         boost, limit = policy.boost or self.boost, container.limits.cpu

@@ -47,8 +47,7 @@ def needs_whole_snapshot(
 ) -> bool:
     """Whether the proof of placement has to be made again: always for a person's order."""
     # A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
-    # claimed room since its snapshot, and no drain of that pass has moved pods: the scheduler may put them elsewhere
-    # than the proof.
+    # claimed room since its snapshot, and no drain of that pass has moved pods, which the scheduler may put elsewhere.
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
     if not timedelta(0) <= now - order.picture_at < FRESH_FOR or wants_room(unbound, nodes):
@@ -146,9 +145,6 @@ def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetim
     return (*found, shared) if shared else found
 
 
-_AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
-
-
 def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Collection[str]) -> tuple[Blocker, ...]:
     """Return what keeps the node's pods from fitting at all."""
     # `moving` are other claimed nodes whose pods move in any case.
@@ -184,4 +180,4 @@ def may_move(record: DrainRecord | None) -> bool:
     if record is None:
         return True
     leaving = any(row.may_leave for row in record.pods.values())
-    return record.phase in _AT_WORK and (leaving or bool(record.surges))
+    return record.phase in {DrainPhase.CORDONED, DrainPhase.DRAINED} and (leaving or bool(record.surges))

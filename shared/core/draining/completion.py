@@ -31,7 +31,7 @@ WATCH_EVERY: Final = timedelta(seconds=5)
 def replacement_pending(drain: Drain) -> Step | None:
     """A replacement of a pod that was evicted has found no node for longer than its grace: a drain gives way."""
     record, observed = drain.record, drain.observed
-    if observed.claim is None or _overdue(drain) is None:
+    if observed.claim is None or overdue_replacement(drain) is None:
         return None
     if observed.others is None:
         return Compare()
@@ -41,10 +41,10 @@ def replacement_pending(drain: Drain) -> Step | None:
 
 def await_place(drain: Drain) -> Step | None:
     """Another drain gives way for what has found no node: until it has one, nothing more is moved."""
-    return Await(WATCH_EVERY) if _overdue(drain) else None
+    return Await(WATCH_EVERY) if overdue_replacement(drain) else None
 
 
-def _overdue(drain: Drain) -> Pod | None:
+def overdue_replacement(drain: Drain) -> Pod | None:
     claim = drain.observed.claim
     waiting = (pod for row in missing_replicas(drain.record, drain.observed) for pod in row.waiting)
     late = (pod for pod in waiting if claim and is_late(pod, claim.settings.pending_grace, drain.now))

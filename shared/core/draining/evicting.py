@@ -2,8 +2,7 @@
 
 A workload without a PodDisruptionBudget is treated as if it had the policy's `unprotected` for maxUnavailable, at
 least one and never all at once (docs/decisions/evictions.md), also where other drains move its pods. Drains in flight
-share each round. The pod that was asked for least recently comes first, so that a closed budget never keeps others
-back.
+share each round. The pod asked for least recently comes first, so that a closed budget never keeps others back.
 """
 
 from collections import Counter

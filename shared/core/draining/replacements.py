@@ -2,8 +2,7 @@
 
 Replacements are counted, so each of twenty drains that moved pods of one workload misses the one that waits. One node
 for each is enough, if it is the right one: `_rank` orders them; where it has not helped, the next follows one look
-later. Every drain computes this for all from what all read alike. Only the snapshot is each instance's own, and held
-nodes take nothing new.
+later. Every drain computes this for all from what all read alike, but for the snapshot: held nodes take nothing new.
 """
 
 import dataclasses

@@ -1,8 +1,7 @@
 """Pods that leave without a gap: the drain restarts their Deployment and waits until its controller has ended them.
 
 Surges come before all evictions, so that one that fails has moved no other pod. What was asked is in the drain's
-record before it is written to the Deployment, so that a drain that fails can undo it (docs/decisions/single-
-replicas.md).
+record before it is written to the Deployment, so that one that fails undoes it (docs/decisions/single-replicas.md).
 """
 
 from collections.abc import Iterable, Iterator

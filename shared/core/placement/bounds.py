@@ -17,8 +17,7 @@ SCALE: Final = 10_000  # Shares of a node are compared in steps of 1/10,000.
 MOST: Final = 2**48
 """256 TiB, or as many millicores: more than any node has. Twice that (overbooked, and headroom held back), times
 `SCALE`, is below 2^63."""
-_MOST_SHARE: Final = 2**40
-"""Of a node that offers next to nothing: two such shares and a tie-break still add up."""
+_MOST_SHARE: Final = 2**40  # Of a node that offers next to nothing: two such shares and a tie-break still add up.
 _WRAPS: Final = 2.0**60  # A sum of requests from which on 64 bits may not hold it.
 
 

@@ -1,7 +1,6 @@
 """How many chunks of capacity buffers have room in a packing, whatever pods lie where.
 
-The scheduler knows nothing of chunks and puts pods into their room: pods are placed first, chunks counted in what is
-left.
+The scheduler knows nothing of chunks and puts pods into their room: so pods come first, and chunks get what is left.
 """
 
 from collections.abc import Iterable, Sequence

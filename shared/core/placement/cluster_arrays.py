@@ -62,8 +62,7 @@ class ClusterArrays:
         kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
         self._bound = bound, kinds, where
         self.free = self._free(bound, kinds, where)
-        self.size_of_cluster = len(self.nodes) + len(living)
-        """Nodes and pods: what a search's limit grows with."""
+        self.size_of_cluster = len(self.nodes) + len(living)  # Nodes and pods: what a search's limit grows with.
         self.node_filters = NodeFilters(self.nodes)
         given = ConstraintInput(snapshot, self.classes, self.node_filters, foresees)
         self.destinations = given.destinations
@@ -225,9 +224,6 @@ def _needs(column: Amounts) -> tuple[tuple[int, int], ...]:
     return tuple((int(axis), int(column[axis])) for axis in np.flatnonzero(column > 0))
 
 
-DAEMON_SET: Final = "DaemonSet"
-
-
 def room_for_daemons(
     classes: Sequence[PodClass], requests: Amounts, kinds: Codes, where: Codes, node_filters: NodeFilters
 ) -> Amounts:
@@ -252,6 +248,6 @@ def _daemon_sets(classes: Sequence[PodClass], bound: NDArray[np.bool_]) -> list[
     """Return the classes of each DaemonSet of which pods run: those of pods without a node describe only themselves."""
     found: dict[tuple[str, str], list[int]] = {}
     for kind, spec in enumerate(classes):
-        if bound[kind] and spec.owner is not None and spec.owner.kind == DAEMON_SET:
+        if bound[kind] and spec.owner is not None and spec.owner.kind == "DaemonSet":
             found.setdefault((spec.namespace, spec.owner.name), []).append(kind)
     return list(found.values())

@@ -36,8 +36,7 @@ class SchedulerPacking(Packing):
         super().__init__(arrays, strategy)
         self._soft_taints = soft_taints  # how many PreferNoSchedule taints each node has
         self._sizes = [np.maximum(arrays.allocatable[axis], 1) for axis in arrays.weighed]
-        self._pods_of: dict[str, Amounts] = {}
-        """By workload that was placed, how many of its pods are on each node."""
+        self._pods_of: dict[str, Amounts] = {}  # By workload that was placed, how many of its pods are on each node.
 
     def _best(self, kind: int) -> int:
         found = np.flatnonzero(self.taking(kind))

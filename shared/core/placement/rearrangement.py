@@ -1,8 +1,7 @@
 """A packing in which the displaced pods may be placed again, and nodes be returned in any order: for the search.
 
 What lies on nodes that stay never moves. Every change is a count that its negative takes back. The constraints are
-asked about each pod as it is placed, not again when others move: what the search finds is proved from the start
-(`packing`).
+asked about each pod as it is placed, not again when others move: what is found is proved from the start (`packing`).
 """
 
 from collections import Counter, defaultdict

@@ -110,8 +110,7 @@ class Improver:
         return sorted(found, key=lambda node: noise[node] * self._load[node])[:TRIES]
 
 
-STEPS: Final = 2_000
-"""Pods and nodes tried before no further round is begun; the first round is always finished."""
+STEPS: Final = 2_000  # Pods and nodes tried before no further round is begun; the first round is always finished.
 STEPS_FOR_EACH: Final = 6  # So many more for each node and pod of the cluster.
 ROUND: Final = 500  # Steps of a round of exchanges; as many as the choice took to find, where that is more.
 SMALL: Final = 2_000
@@ -199,8 +198,7 @@ class _Search:
 
     def prove(self, choice: Choice) -> SearchResult:
         """Place the whole set once more from the start; a node whose pods then find no place returns to it."""
-        # So does one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of
-        # chunks.
+        # So does one that a buffer keeps where the scheduler does not follow and puts pods into the room of chunks.
         trial, tally = self._simulation.with_guide(choice.lying()), self.tally()
         unguided = self._simulation.copy() if self._simulation.keeps_buffers_robustly else None
         for node in choice.taken:
@@ -249,8 +247,7 @@ class _Search:
 
     def _orders(self) -> Iterator[Sequence[int]]:
         """Yield orders to try: room is what a removal costs, money what it brings."""
-        # Load for each dollar; lost capacity for each dollar (in steps of 5 %, by load within a step); disruption;
-        # money.
+        # Load by dollar; lost capacity by dollar (in steps of 5 %, by load within a step); disruption; money.
         rows, load, cost = self._candidates, self._load, self._dollars
         capacity = {node: self._simulation.arrays.capacity(node) for node in rows}
 

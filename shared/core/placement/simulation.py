@@ -2,8 +2,7 @@
 
 A node is taken only if all its movable pods have a place together with those of every node taken before, every drain
 in flight and the pods pending now, under every strategy (docs/decisions/robust-fit.md), and if capacity buffers then
-have the room that they have now (docs/decisions/buffers.md). Drained nodes still stand there cordoned: what stays
-keeps its domains.
+have the room that they have now (docs/decisions/buffers.md). Drained nodes stand there cordoned and keep domains.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -116,7 +115,6 @@ class Simulation:
         cordoned_untouched: Collection[str] = (),
         robust: bool = True,
     ) -> "Simulation":
-        """Set up the simulation of a snapshot, or of its arrays."""
         # `robust`: under all strategies, else the packing one alone.
         # Movable pods of `departing` nodes are placed first. For those of `announced` ones room is kept, unless they
         # fit nowhere together: the autoscaler cannot empty such a node either. Nothing may be put on `closed` ones.
@@ -274,8 +272,7 @@ def headroom_of(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
     return amounts
 
 
-PATIENCE: Final = timedelta(seconds=90)
-"""A minute of grace, and what the kubelet and the scheduler take after it."""
+PATIENCE: Final = timedelta(seconds=90)  # A minute of grace, and what the kubelet and the scheduler take after it.
 AFTER_GRACE: Final = timedelta(seconds=5)  # What these take after a shorter grace.
 
 
@@ -298,8 +295,7 @@ def place_preempting(
     """Put pods where others give way to them and are gone soon; return by uid by when they are."""
     # Gone soon are those whose grace ends before the pod has waited for `PATIENCE`: neither a long grace nor one
     # nomination after another keeps a pod here for longer. Only pods of lower priority give way
-    # (plugins/defaultpreemption). What else may forbid the pod the node the scheduler knows: it has tried the pod
-    # there without them.
+    # (plugins/defaultpreemption). The scheduler knows what else may forbid the node: it has tried the pod there.
     placed: dict[str, datetime] = {}
     for pod in waiting:
         node = packing.arrays.index.get(pod.nominated)

@@ -1,7 +1,6 @@
 """In which order pods are placed, and which of the feasible nodes each of them gets.
 
-The kube-scheduler will not follow our packing, so a plan must hold under several of these (docs/decisions/robust-
-fit.md).
+The kube-scheduler does not follow our packing: a plan must hold under several of these (docs/decisions/robust-fit.md).
 """
 
 from collections.abc import Callable, Sequence

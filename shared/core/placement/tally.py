@@ -32,8 +32,7 @@ class Candidate:
     rank: int = 0  # Its place among the candidates by what else is preferred: of equals the earlier goes.
     first: bool = False
     """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
-    amounts: tuple[int, ...] = ()
-    """What it takes off what commitments may cover; empty where nothing is committed."""
+    amounts: tuple[int, ...] = ()  # What it takes off what commitments may cover; empty where nothing is committed.
 
 
 @dataclass

@@ -41,8 +41,7 @@ def left_alone(
 def saves_as_much(situation: Situation, going: Collection[str], savings: Savings, arrays_of: ArraysOf) -> bool:
     """Whether the autoscaler alone, with the best of its dice, saves about as much as if these nodes went first."""
     # About: its dice decide a tenth of what it saves by moving pods, so less than that is no proof that drains are
-    # better. The very same is welcome, for it comes sooner. In a large cluster nobody follows it: there one node is
-    # no matter.
+    # better. The very same is welcome, for it comes sooner. In a large cluster one node is no matter.
     nodes = situation.snapshot.node_by_name
     most = savings.saving_of(eligible(situation.snapshot))
     if len(nodes) > FEW or savings.saving_of(nodes[name] for name in going) >= most:

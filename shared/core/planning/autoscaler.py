@@ -2,8 +2,7 @@
 
 It asks no policy, and moves what Ebb would leave (`rules.pods`).
 Source: cluster-autoscaler pkg/core/scaledown/eligibility, pkg/simulator (utilization/info.go, drainability/rules),
-with
-Source: GKE's flag that local storage does not matter.
+with GKE's flag that local storage does not matter.
 """
 
 from collections.abc import Iterable, Sequence

@@ -21,12 +21,7 @@ from shared.core.placement.assignments import in_queue_order
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.placement.cluster_packings import NextFit
 from shared.core.placement.node_room import OUTSIDE
-from shared.core.planning.autoscaler import (
-    drop_expendable,
-    is_eligible,
-    may_be_moved,
-    without_announcements,
-)
+from shared.core.planning.autoscaler import drop_expendable, is_eligible, may_be_moved, without_announcements
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import is_safe_to_evict
 from shared.core.rules.pods import movable

@@ -4,8 +4,7 @@ bill = fees + what exceeds a family's commitment at its rate + Spot, GPUs, disks
 commitments it is the sum of the nodes' prices, to the micro-dollar. What others of the region use of a commitment is
 taken off it first; a flexible commitment then covers what is left, of any family, up to its worth at list
 (docs/decisions/bill.md). Amounts are integers: thousandths of a vCPU and of a GiB, micro-dollars an hour, rates in
-millionths of these. What exceeds commitments is convex in each amount: a node that saves nothing by itself saves
-nothing in any set.
+millionths of these. What exceeds commitments is convex in each amount: a node that saves nothing alone never does.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -188,8 +187,7 @@ class Savings:
 
     bill: Bill
     left: tuple[int, ...] = NO_AMOUNTS  # The amounts of what remains.
-    leaving: frozenset[str] = frozenset()
-    """Nodes that do not count as what remains, by name: they leave anyway."""
+    leaving: frozenset[str] = frozenset()  # Nodes that do not count as what remains, by name: they leave anyway.
     later: tuple[tuple[datetime, "Savings"], ...] = ()
     """The same once commitments have ended, with the time of each end."""
 

@@ -1,7 +1,6 @@
 """One pass: `make_plan` turns a snapshot and what Ebb remembers into a verdict for each node (docs/architecture.md).
 
-Reading it from top to bottom is reading the pass. Each node gets exactly one verdict, with all its reasons. Equal
-input gives an equal plan.
+It reads from top to bottom. Each node gets exactly one verdict, with all its reasons. Equal input, equal plan.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,8 +45,7 @@ class PassOptions:
     """Ends the search for the steady state early when it answers yes; the plan notes that."""
     arrays_of: ArraysOf | None = None
     """Knows arrays of snapshots from before; None: the pass makes each of its own once."""
-    paced: bool = True
-    """False lets nodes go together whose pods Ebb moves one drain at a time."""
+    paced: bool = True  # False lets nodes go together whose pods Ebb moves one drain at a time.
 
 
 def make_plan(

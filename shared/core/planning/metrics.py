@@ -4,7 +4,7 @@ A missed saving is a node that the steady state is without, or one that only a p
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -65,26 +65,9 @@ class ClusterMetrics:
     hours: float  # Hours since the last pass: reclaimed nodes and cost times these are node-hours and money.
 
 
-def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
-    """Return the whole cluster's numbers; its pods include those that are bound to no node."""
-    return _metrics_of(plan, snapshot, prices, plan.decisions, plan.pods, plan.excess.get(""))
-
-
-def pool_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> NodeMetrics:
-    own = [decision for decision in plan.decisions if decision.pool == pool and not decision.outside]
-    pods = sum(len(snapshot.pods_by_node[decision.name]) for decision in own)
-    return _metrics_of(plan, snapshot, prices, own, pods, plan.excess.get(pool))
-
-
-def _metrics_of(
-    plan: Plan,
-    snapshot: Snapshot,
-    prices: Prices,
-    decisions: Iterable[NodeDecision],
-    pods: int,
-    excess: Fraction | None,
-) -> NodeMetrics:
-    rows = tuple(decision for decision in decisions if not decision.outside)
+def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str | None = None) -> NodeMetrics:
+    """Return a pool's numbers, or the whole cluster's, whose pods include those that are bound to no node."""
+    rows = [row for row in plan.decisions if not row.outside and pool in {None, row.pool}]
     nodes = [snapshot.node_by_name[row.name] for row in rows]
     names = {node.name for node in nodes}
     return NodeMetrics(
@@ -95,10 +78,10 @@ def _metrics_of(
         underutilized=sum(row.underutilized for row in rows),
         marked=sum(row.marked_since is not None for row in rows),
         in_flight=sum(row.verdict is Verdict.IN_FLIGHT for row in rows),
-        pods=pods,
+        pods=plan.pods if pool is None else sum(len(snapshot.pods_by_node[name]) for name in names),
         allocatable=total([row.allocatable for row in rows]),
         requested=total([row.requested for row in rows]),
-        excess=excess,
+        excess=plan.excess.get(pool or ""),
         cost=prices.cost_of(nodes),
         saving=sum(order.saving for order in plan.orders if order.node in names),
     )

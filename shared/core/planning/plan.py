@@ -43,10 +43,8 @@ class NodeDecision:
     cpu_ratio: Fraction | None = None
     memory_ratio: Fraction | None = None
     movable_cpu_ratio: Fraction | None = None
-    movable_memory_ratio: Fraction | None = None
-    """Both without DaemonSet and mirror pods: what would have to move."""
-    accelerator_ratio: Fraction | None = None
-    """The highest of the node's accelerators; None on a node without one."""
+    movable_memory_ratio: Fraction | None = None  # Both without DaemonSet and mirror pods: what would have to move.
+    accelerator_ratio: Fraction | None = None  # The highest of the node's accelerators; None on a node without one.
     score: Fraction | None = None
     marked_since: datetime | None = None
     removable_at: datetime | None = None

@@ -68,8 +68,7 @@ class Selection:
         """What each node taken saves given those before it, by name, in micro-dollars an hour."""
         self.taken: list[AssessedNode] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}  # By node name.
-        self.times: dict[str, DrainTime] = {}
-        """How long a drain takes together with those before it, by node name."""
+        self.times: dict[str, DrainTime] = {}  # How long a drain takes together with those before it, by node name.
 
         self.unforeseen: tuple[str, ...] = ()  # Faults of our own that cost a node, or the look ahead.
         self.at_rest: AtRest | None = None

@@ -134,11 +134,7 @@ def _ranked_by_nobody(snapshot: Snapshot, workloads: set[str]) -> frozenset[str]
 
 
 def next_nodes(
-    situation: Situation,
-    selection: Selection,
-    rows: Sequence[AssessedNode],
-    counts: NodeCounts,
-    searcher: Searcher,
+    situation: Situation, selection: Selection, rows: Sequence[AssessedNode], counts: NodeCounts, searcher: Searcher
 ) -> tuple[str, ...]:
     """Return the nodes that go after those taken, in the order of removal."""
     # `counts` are those before anything was taken.

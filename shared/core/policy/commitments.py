@@ -6,14 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from shared.core.policy.field import Field
-from shared.core.policy.scalars import (
-    CLUSTER_NAME_PATTERN,
-    DISCOUNT_PATTERN,
-    at,
-    cluster_name,
-    decimal_of,
-    share_off,
-)
+from shared.core.policy.scalars import CLUSTER_NAME_PATTERN, DISCOUNT_PATTERN, at, cluster_name, decimal_of, share_off
 from shared.core.policy.shapes import FLAG, MOMENT, Block, ByName, ListOf, Single
 from shared.core.policy.values import DEFAULT_ZONE, Capacity, Commitment, Commitments, FlexibleCommitment
 

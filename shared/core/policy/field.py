@@ -1,7 +1,6 @@
 """What one field of the policy is, how a class of settings declares its fields, and the faults of what was written.
 
-Schema, pages and checks are generated from it. All faults are reported at once, each with its path, the value and the
-remedy.
+Schema, pages and checks are generated from it. All faults are reported at once, with path, value and remedy.
 """
 
 import difflib
@@ -154,13 +153,7 @@ class Options(TypedDict, total=False):
 
 
 def setting(
-    path: str,
-    shape: Shape[T],
-    default: Any,
-    text: str,
-    *,
-    in_force: T | None = None,
-    **more: Unpack[Options],
+    path: str, shape: Shape[T], default: Any, text: str, *, in_force: T | None = None, **more: Unpack[Options]
 ) -> T:
     """Declare an attribute of a dataclass; where the default is None, `in_force` is what holds when it is left out."""
     declared = Field(path, shape, text, default, **more)

@@ -78,10 +78,7 @@ class PoolPolicy:
         "This default binds until demand has fallen by a node's CPU since its peak of the last day.",
     )
     max_nodes_per_pass: int = pass_setting(
-        "maxNodesPerPass",
-        shapes.SEVERAL,
-        1,
-        "Nodes taken of the pool in one pass. Default {default} (estafette).",
+        "maxNodesPerPass", shapes.SEVERAL, 1, "Nodes taken of the pool in one pass. Default {default} (estafette)."
     )
     minimum_saving: Fraction = pass_setting(
         "minimumSavingPerEviction",

@@ -76,7 +76,6 @@ _HEADINGS: Final[Mapping[str, tuple[str, str, Any]]] = {
     ),
 }
 """By path: title in the schema, text, default. Those of a pool are below its name; at the top they have this order."""
-_TOP: Final = [*_HEADINGS]
 ANY_NAME: Final = "NAME"  # The step of a path that is a person's own name.
 
 
@@ -94,7 +93,7 @@ def _tree(fields: Iterable[Field], above: str = "") -> tuple[Field, ...]:
 
 def _place(field: Field) -> int:
     group, _, below = field.path.partition(".")
-    return _TOP.index(group) if below else -1
+    return list(_HEADINGS).index(group) if below else -1
 
 
 POOL: Final = Group(

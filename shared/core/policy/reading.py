@@ -1,8 +1,7 @@
 """From the bytes of a policy to plain values: JSON, or YAML in its 1.2 core schema. Nothing is trusted.
 
 Decimals are kept as they were written, because 0.9 must be nine tenths. Refused are documents that are too large, too
-deep or repeated too often by anchors, keys that stand twice, and tags. A key whose value is null counts as absent
-(Terraform).
+deep or repeated too often by anchors, keys that stand twice, and tags. A null counts as an absent key (Terraform).
 """
 
 import json

@@ -40,8 +40,6 @@ def limit(value: Any) -> Limit:
 
 
 def _text_of(pattern: str, remedy: str, make: Callable[[str], T]) -> Callable[[Any], T]:
-    """Return a reader of text of that form."""
-
     def read(value: Any) -> T:
         if not isinstance(value, str) or not re.fullmatch(pattern, value, re.ASCII):
             raise ValueError(remedy)
@@ -178,7 +176,6 @@ def positive_duration(value: Any) -> timedelta:
 
 
 def duration_or_never(value: Any) -> timedelta | None:
-    """Read a duration, or `Never` (None)."""
     if value == NEVER:
         return None
     try:

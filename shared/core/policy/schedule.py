@@ -78,7 +78,8 @@ class Cron:
     def expression(self) -> str:
         """The schedule in numbers only, so that croniter cannot read it otherwise."""
         # Restricted day fields are joined by OR; of one that names every day croniter would make `*`, and AND.
-        every_day = self._either and (len(self.days) == _FIELDS[2].most or len(self.weekdays) == len(_DAYS))
+        both = not (self.days_free or self.weekdays_free)
+        every_day = both and (len(self.days) == _FIELDS[2].most or len(self.weekdays) == len(_DAYS))
         days = "*" if self.days_free or every_day else _numbers(self.days)
         weekdays = "*" if self.weekdays_free or every_day else _numbers(self.weekdays)
         return f"{_numbers(self.minutes)} {_numbers(self.hours)} {days} {_numbers(self.months)} {weekdays}"
@@ -88,10 +89,6 @@ class Cron:
         """Whether any date matches: `0 0 30 2 *` never does."""
         dates = any(min(self.days) <= monthrange(_LEAP_YEAR, month)[1] for month in self.months)
         return dates or not self.weekdays_free
-
-    @property
-    def _either(self) -> bool:
-        return not (self.days_free or self.weekdays_free)
 
 
 @lru_cache(maxsize=512)

@@ -227,6 +227,5 @@ def still_saved(
 
 
 def hours_since(last_pass: datetime | None, now: datetime) -> float:
-    """Return the hours that a pass accounts for."""
     gap = now - last_pass if last_pass is not None else timedelta(0)
     return min(max(gap, timedelta(0)), LONGEST_GAP).total_seconds() / 3600

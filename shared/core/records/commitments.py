@@ -59,8 +59,6 @@ class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 
 @dataclass(frozen=True)
 class CountedCommitments:
-    """The commitments that count, and what each other one is, with its name."""
-
     families: tuple[Commitment, ...]
     left_out: Mapping[str, tuple[str, ...]]  # By why it does not count: the names.
     unknown: tuple[str, ...]  # Types of commitments for which no machine family is known.

@@ -200,7 +200,6 @@ def _is_new(before: Promise | None, figures: PassFigures) -> bool:
 
 
 def _promised(before: Promise | None, figures: PassFigures, others: int, hours: float, now: datetime) -> Promise | None:
-    """Return the promise of the policy in force."""
     missed = {**figures.missed, _OTHERS: others}
     if _is_new(before, figures):
         return Promise(policy_hash=figures.policy_hash, since=now).after(figures.possible, missed, _MINUTE)

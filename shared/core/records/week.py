@@ -178,12 +178,10 @@ def _figures(week: WeekSummary | WeekBefore) -> dict[str, Any]:
 
 
 def row_document(row: Missed) -> dict[str, Any]:
-    """Return a reason as JSON carries it."""
     return {"reason": row.reason, "cost": money(row.amount), "sentence": row.sentence, "remedy": row.remedy}
 
 
 def money(micro: int) -> float:
-    """Return an amount as JSON carries it."""
     return round(micro / MICRO, 2)
 
 

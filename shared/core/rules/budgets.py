@@ -41,7 +41,6 @@ def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calend
 
 
 def applies(budget: Budget, reason: DrainReason) -> bool:
-    """Return whether a budget binds drains of that reason."""
     # One of a person is bound by all (docs/decisions/people.md).
     known = budget.reasons.difference(KARPENTERS_REASONS)
     if budget.reasons and not known:

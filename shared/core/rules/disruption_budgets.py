@@ -13,8 +13,7 @@ from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.drain_context import DrainContext
 
-_MANY: Final = 10**6
-"""More replicas than any workload has: what a budget refuses of these it refuses of any number."""
+_MANY: Final = 10**6  # More replicas than any workload has: what a budget refuses of these it refuses of any number.
 
 
 def several_pdbs(spec: PodClass, context: DrainContext) -> Iterable[Finding]:

@@ -1,7 +1,6 @@
 """What the rules about pods know besides the pod, with an index of the PodDisruptionBudgets that match it.
 
-Almost every budget selects by labels that its pods carry; comparing each pod with each budget is most of a plan's
-time.
+Almost every budget selects by labels that its pods carry; without it each pod is compared with each budget.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

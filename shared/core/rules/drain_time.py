@@ -18,8 +18,7 @@ from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
 from shared.core.rules.surges import is_surged
 
-RETRY_AFTER: Final = timedelta(seconds=5)
-"""How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
+RETRY_AFTER: Final = timedelta(seconds=5)  # How long a refused eviction rests (kubectl drain, node-refiner: 5 s).
 MIN_WATCHDOG: Final = timedelta(seconds=30)
 """How long a drained node is looked at whatever the counts are: a controller that is late (it has just become the
 leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""

@@ -1,8 +1,7 @@
 """May this node be considered at all? Ordered rules; all reasons are kept, the first names the verdict.
 
 A node with our taint is in flight; the planner sets it aside before asking, so our taint is no reason here. Nodes that
-the autoscaler removes only as a group stay: draining one of them saves nothing (cluster-autoscaler, atomic node
-groups).
+the autoscaler removes only as a group (atomic node groups) stay: draining one of them saves nothing.
 """
 
 import re
@@ -39,8 +38,7 @@ _no_allocatable = _stays_where(
     Unremovable.NO_ALLOCATABLE, lambda node: node.allocatable.cpu <= 0 or node.allocatable.memory <= 0
 )
 _cordoned_by_other = _stays_where(
-    Unremovable.CORDONED_BY_OTHER,
-    lambda node: node.unschedulable and node.drain_taint is None and not node.stands_by,
+    Unremovable.CORDONED_BY_OTHER, lambda node: node.unschedulable and node.drain_taint is None and not node.stands_by
 )
 
 

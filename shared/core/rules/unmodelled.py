@@ -37,10 +37,6 @@ def could_take(node: Node, pod: Pod) -> bool:
     return is_destination(node) and needs.fits(node.allocatable) and admits(pod.spec, node)
 
 
-def _scheduler(spec: PodClass) -> str | None:
-    return None if spec.scheduler in names.SCHEDULERS else spec.scheduler
-
-
 def pinned_to_one_node(spec: PodClass) -> str | None:
     """Return the one node that template, selector or affinity name, or None when the pod may run elsewhere."""
     if spec.node_name:
@@ -60,7 +56,7 @@ def _pinned_node(term: NodeTerm) -> str | None:
 UnmodelledQuestion = Callable[[PodClass], str | None]
 UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.NAMES_ITS_NODE, pinned_to_one_node),
-    (PodBlock.FOREIGN_SCHEDULER, _scheduler),
+    (PodBlock.FOREIGN_SCHEDULER, lambda spec: None if spec.scheduler in names.SCHEDULERS else spec.scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),

@@ -1,8 +1,7 @@
 """How full a node is by its pods' requests, and how many nodes a pool has to spare. Exact fractions, no floats.
 
 DaemonSet and kube-system pods count, as in estafette and node-refiner; a second pair of ratios leaves out what never
-moves. The taints of a whole pool (GPU, spot, dedicated) limit who may use it: what is free there is room for its own
-pods.
+moves. The taints of a whole pool (GPU, spot, dedicated) limit who may use it: its room is for its own pods.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +26,6 @@ OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS, *names.OUT
 
 
 def own_taints(nodes: Sequence[Node]) -> frozenset[Taint]:
-    """Return the taints that all nodes of a pool carry."""
     # Those that the pool was made with (docs/acceptance.md row 42).
     shared = frozenset.intersection(*(frozenset(node.taints) for node in nodes)) if nodes else frozenset()
     return frozenset(

@@ -2,8 +2,7 @@
 
 No drain sees what another has let go in the same seconds, so a claim writes down how many pods of each such workload
 it moves, and each drain leaves room for earlier claims (docs/decisions/evictions.md). A claim that shares a workload
-is granted only while all those pods together may be away at once. A drain that has moved its pods takes them off its
-claim.
+is granted only while all those pods together may be away at once. What a drain has moved leaves its claim.
 """
 
 from collections import Counter

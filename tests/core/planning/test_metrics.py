@@ -19,7 +19,6 @@ from shared.core.planning.metrics import (
     cluster_metrics,
     missed_savings,
     node_metrics,
-    pool_metrics,
 )
 from shared.core.planning.plan import Plan
 from shared.core.policy import Budget, DrainSettings, Limit, Policy
@@ -49,7 +48,7 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
     plan = planned(snapshot)
 
     whole = node_metrics(plan, snapshot, load())
-    pools = [pool_metrics(plan, snapshot, load(), pool) for pool in snapshot.nodes_by_pool]
+    pools = [node_metrics(plan, snapshot, load(), pool) for pool in snapshot.nodes_by_pool]
     for name in (
         "nodes", "ready_nodes", "non_tainted_nodes", "unschedulable_nodes", "underutilized", "marked", "in_flight",
         "pods", "cost", "saving",
@@ -71,7 +70,7 @@ def test_nodes_that_others_keep_or_pay_for_are_in_no_figure_of_their_pool(outsid
     own, pods = [node("n1"), node("n2")], [pod("p", on="n1", cpu=3), pod("q", on="n2", cpu=1)]
     alone, beside = cluster(own, pods), cluster([node("n0", cpu=8, **outside), *own], pods)
 
-    figures, seen = (pool_metrics(planned(row), row, load(), "a") for row in (alone, beside))
+    figures, seen = (node_metrics(planned(row), row, load(), "a") for row in (alone, beside))
 
     assert seen == figures
     assert missed_savings(planned(beside), beside) == missed_savings(planned(alone), alone)
@@ -81,7 +80,7 @@ def test_pods_on_nodes_that_google_manages_are_none_of_their_pools() -> None:
     seen = cluster(
         [node("n0", labels={names.MANAGED_NODE: "true"}), node("n1")], [pod("p", on="n0"), pod("q", on="n1")]
     )
-    assert pool_metrics(planned(seen), seen, load(), "a").pods == 1
+    assert node_metrics(planned(seen), seen, load(), "a").pods == 1
 
 
 def test_a_node_that_we_hold_counts_whatever_it_has_become() -> None:

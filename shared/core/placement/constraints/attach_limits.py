@@ -1,8 +1,7 @@
 """How many volumes of a CSI driver a node can attach: those of its pods, each once, and what is attached besides.
 
 As the scheduler counts (plugin NodeVolumeLimits): a volume that several pods of a node use is one; so is a claim whose
-volume is still to be made; an ephemeral volume is one of its own for each pod; any other attachment takes a place
-until it is gone.
+volume is still to be made; each pod has an ephemeral volume of its own; any other attachment counts until it is gone.
 """
 
 from collections.abc import Iterable, Mapping

@@ -25,8 +25,7 @@ class ConstraintInput:
     classes: Sequence[PodClass]
     node_filters: NodeFilters
     foresees: bool = True
-    """Whether pods of nodes that may go count as if they could be gone, as a proof needs it. The scheduler counts what
-    is there."""
+    """Whether pods of nodes that may go count as if they could be gone, for a proof; the scheduler counts all."""
 
     @cached_property
     def kinds(self) -> Mapping[PodClass, int]:

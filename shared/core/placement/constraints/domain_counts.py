@@ -43,8 +43,7 @@ class DomainCounts:
         self._domains = domains
         self._all: Counts = {}
         self._passing: Counts = {}  # Those of all that do not last.
-        self._levels: Counts = {}
-        """By number of lasting pods, how many domains have so many; of those that have any."""
+        self._levels: Counts = {}  # By number of lasting pods, how many domains have so many; of those that have any.
         self._lived_in = 0  # How many domains have lasting pods.
         self._leaving: Counts = {}
         self._array: NDArray[np.int64] | None = None
@@ -95,8 +94,7 @@ class DomainCounts:
 
     def taking(self, spare: int, domains: int, nodes: NDArray[np.int64]) -> NodeMask | None:
         """Return which nodes lie in domains that hold at most so many pods more than any other; None = all."""
-        # `domains` is how many there are to compare with; 0: with none. `nodes` has the domain of each; NOWHERE is
-        # let through.
+        # `domains` is how many there are to compare with; 0: with none. `nodes` has each one's domain; NOWHERE passes.
         bound = spare + (self.least(domains) if domains else 0)
         exact = self._exactly(spare, domains) if self._leaving or self._passing else {}
         if self._array is None and len(self._all) * _DENSE > self._domains + _DENSE * _DENSE:

@@ -3,8 +3,7 @@
 A pod that all terms mean counts for the domain of each; where there is none on any node with one of the keys, a pod
 that its own terms mean may go to any node with all of them: the first of its group. Only pods that move are asked. A
 pod relies only on companions that stay where the snapshot shows them; all others may be in their old place, in their
-new one, or nowhere for now. While there, they keep a pod from being the first: it is placed in the domain that all of
-them share.
+new one, or nowhere for now. While there, they keep a pod from being the first: it goes into the domain they share.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -37,8 +36,7 @@ class RequiredAffinity(Constraint):
         numbers = {terms: rule for rule, terms in enumerate(rules)}
         keys = [tuple(dict.fromkeys(term.topology_key for term in terms)) for terms in rules]
         known = {key: TopologyDomains.of_label(node_filters, key) for row in keys for key in row}
-        self.domains = [tuple(known[key] for key in row) for row in keys]
-        """By rule, the domains of each of its keys."""
+        self.domains = [tuple(known[key] for key in row) for row in keys]  # By rule, the domains of each of its keys.
         self.rule_of = [numbers.get(spec.affinity) for spec in classes]
         meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
         rows = ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds)
@@ -52,10 +50,6 @@ class RequiredAffinity(Constraint):
         """Return the node's domains; None: it has none of the keys, and what lies on it is nobody's companion."""
         found = tuple(domains.of[node] for domains in self.domains[rule])
         return found if any(domain != NOWHERE for domain in found) else None
-
-    def may_be_first(self, kind: int) -> bool:
-        """Whether the class is meant by what it asks itself: one such pod may come where none is yet."""
-        return self.rule_of[kind] in self.meant_by[kind]
 
     def concerns(self, kind: int) -> bool:
         return self.rule_of[kind] is not None or bool(self.meant_by[kind])
@@ -157,7 +151,8 @@ class RequiredAffinityState(ConstraintState):
         # None: it is the first of its group.
         # Of those that have left one may be the pod itself.
         sure, unsure = self._sure[rule], self._unsure[rule]
-        if any(sure) or not self._rules.may_be_first(kind):
+        # A class that is meant by what it asks itself may come where none is yet.
+        if any(sure) or rule not in self._rules.meant_by[kind]:
             return sure
         if not any(unsure) and sum(left[0].values()) <= 1:
             return None

@@ -22,8 +22,7 @@ class Topology:
         self.nodes_with_key = keyed  # The nodes that have every key of the pod; on no other may it run.
         _, codes = np.unique(np.where(included, codes, NOWHERE), return_inverse=True)
         self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
-        self.sizes: list[int] = np.bincount(self.domains[included]).tolist()
-        """By domain, how many nodes lie in it."""
+        self.sizes: list[int] = np.bincount(self.domains[included]).tolist()  # By domain, how many nodes lie in it.
         self.domain_of = self.domains.data  # The same as `domains`, for one node.
 
     @property

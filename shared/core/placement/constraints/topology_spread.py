@@ -16,13 +16,7 @@ import numpy as np
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, add_count
-from shared.core.placement.constraints.spread_rules import (
-    Asked,
-    DepartingDomains,
-    SpreadRule,
-    SpreadRules,
-    Topology,
-)
+from shared.core.placement.constraints.spread_rules import Asked, DepartingDomains, SpreadRule, SpreadRules, Topology
 from shared.core.placement.node_filters import NodeMask
 
 
@@ -150,8 +144,7 @@ def _copy_places(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
 class TopologySpreadState(ConstraintState):
     """How many pods each rule counts by domain, and which of them will not go away with their node."""
 
-    # A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches
-    # few.
+    # A copy shares with its twin what neither has changed since: of thousands of rules a search touches few.
 
     def __init__(self, spread: TopologySpread) -> None:
         self._of = spread.rules

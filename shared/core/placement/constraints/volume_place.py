@@ -20,7 +20,6 @@ from shared.core.placement.constraints.constraint import Constraint, ConstraintI
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for
 
-GCE_PD: Final = "kubernetes.io/gce-pd"
 GCE_ZONE: Final = "topology.gke.io/zone"
 BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
 _NEWER: Final = {BETA_ZONE: names.ZONE_LABEL, BETA_REGION: names.REGION_LABEL}
@@ -111,7 +110,7 @@ def _places_of(spec: PodClass, volume: Volume, storage: Storage) -> Iterator[Pla
 def _of_disk(disk: PersistentVolume) -> Iterator[Place]:
     # Labels alone can meet them: a volume's affinity is asked of a node's labels, never of its name.
     terms = disk.node_terms and tuple(term for term in disk.node_terms if not term.fields)
-    by_driver = _by_driver(disk, terms) if disk.plugin == GCE_PD else terms
+    by_driver = _by_driver(disk, terms) if disk.plugin == "kubernetes.io/gce-pd" else terms
     if by_driver is not None and by_driver != terms:
         yield TakenOver(disk.plugin, terms, by_driver)
     elif terms is not None:
