@@ -1,6 +1,6 @@
 """READ FIRST here. Which machine types the pools should have for the requests that are there, and what that saves.
 
-Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `proof` proves.
+Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `study` proves.
 """
 
 from collections import Counter
@@ -11,8 +11,7 @@ from typing import Final
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.offers import NewGroup
-from functions.cli.analysis.shapes.proof import ProvedWorld
-from functions.cli.analysis.shapes.study import ShapeRequest, Study
+from functions.cli.analysis.shapes.study import ProvedWorld, ShapeRequest, Study
 from shared.core.cluster.resources import total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
