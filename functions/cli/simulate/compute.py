@@ -23,7 +23,7 @@ from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.simulate.demand import Hours, demand_of
-from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
+from functions.cli.simulate.view import DaysView, document, page, show
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
 from shared.errors import BadInput
@@ -74,14 +74,14 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _play_days(days, (None, *policies.values()))
-    runs = [PlayedDay(name, outcome) for name, outcome in zip((ALONE, *policies), outcomes, strict=True)]
-    view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), ())
+    runs = dict(zip((ALONE, *policies), outcomes, strict=True))
+    view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, runs, ())
     return replace(view, notes=(*_costing_more(view), *about, *inputs.notes))
 
 
 def _costing_more(view: DaysView) -> Iterable[str]:
     """Yield a sentence for each run that costs more than the autoscaler alone, whatever `ebb plan` adds."""
-    for name, run in zip(view.names, view.runs, strict=True):
+    for name, run in zip(view.names, view.runs.values(), strict=True):
         if view.saving_of(run) < 0:
             yield COSTS_MORE.format(name=name)
 
