@@ -188,17 +188,12 @@ def as_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
 
 def odd_policy(policy: Policy, snapshot: Snapshot, prices: Prices) -> Iterator[str]:
     """Yield what is odd about a policy for that cluster; an empty sentence stands for nothing."""
-    yield from odd_pools(policy, snapshot)
-    yield unpriced_families(policy.commitments, prices)
-    yield ended_commitments(policy.commitments, snapshot.taken_at)
-
-
-def odd_pools(policy: Policy, snapshot: Snapshot) -> Iterator[str]:
-    """Yield a sentence for each pool that only the policy has, and one on those that `defaults` alone enable."""
     yield from unknown_pools(policy, snapshot).values()
     unnamed = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {"", *policy.pools}) if policy.defaults_enable else []
     if unnamed:
         yield BY_DEFAULTS_ALONE.format(pools=some(unnamed), first=unnamed[0])
+    yield unpriced_families(policy.commitments, prices)
+    yield ended_commitments(policy.commitments, snapshot.taken_at)
 
 
 def _with_profile(snapshot: Snapshot, *, known: bool) -> tuple[Snapshot, tuple[str, ...]]:
