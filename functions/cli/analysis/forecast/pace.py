@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from functions.cli.analysis.openings import GATE_OF, changes, opens_at, times_of
+from functions.cli.analysis.openings import GATE_OF, changes, opens_at, schedules_of, times_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.waves import second_pass_delay
@@ -201,7 +201,7 @@ class Schedules:
     """The schedules of a policy; each is looked up again only once it has changed."""
 
     def __init__(self, policy: Policy, pools: Iterable[str]) -> None:
-        self._all = frozenset(_schedules(policy, pools))
+        self._all = schedules_of(policy, pools)
         self._next: dict[Schedule, datetime] = {}
 
     def next_change(self, now: datetime) -> datetime | None:
@@ -210,11 +210,3 @@ class Schedules:
             if self._next.get(schedule, now) <= now:
                 self._next[schedule] = next(changes(schedule, now, now + FAR), now + FAR)
         return min(self._next.values(), default=None)
-
-
-def _schedules(policy: Policy, pools: Iterable[str]) -> Iterator[Schedule]:
-    settings = [policy.pool(name) for name in pools]
-    for budgets in (policy.budgets, *(setting.budgets for setting in settings)):
-        yield from (budget.schedule for budget in budgets if budget.schedule is not None)
-    for setting in settings:
-        yield from setting.windows or ()
