@@ -22,7 +22,7 @@ from functions.cli.input.options import Sources
 from functions.cli.output.format import count, duration, monthly, percent, span
 from functions.cli.output.visible import visible
 from functions.cli.policy.diff import most_in_an_hour
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, write_imported
+from functions.cli.policy.importing.writing import Noted, write_imported
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
@@ -193,7 +193,6 @@ def starter(snapshot: Snapshot, plan: Plan, removable: Collection[str], pace: Ni
         left = {"enabled": Noted(value=False, because=f"{because}; {why_not}")} if why_not else None
         pools[name] = left or _pool(because, name, pace, zone)
     policy = {
-        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "cluster": _cluster(pace),
         "drain": {"budgetUntil": Noted("replaced", "a drain frees its budget when all that it moved runs again")},
         "nodePools": pools,

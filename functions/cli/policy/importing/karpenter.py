@@ -7,7 +7,7 @@ Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
+from functions.cli.policy.importing.writing import Imported, Noted, objects, others, part, write_imported
 from shared.core.policy.field import path_text
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.values import KARPENTERS_REASONS
@@ -46,9 +46,8 @@ def from_karpenter(data: bytes) -> Imported:
     faults += [] if rows or faults else [_nothing(found)]
     if faults:
         raise BadPolicy(*faults)
-    policy = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), "nodePools": rows}
     notes += others((thing for thing in found if thing.get("kind") != "NodePool"), "disruption")
-    return write_imported("From Karpenter's NodePools.", policy, notes)
+    return write_imported("From Karpenter's NodePools.", {"nodePools": rows}, notes)
 
 
 def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
