@@ -101,12 +101,11 @@ def advise(
     study = Study(situation, bill, request)
     _, proof = study.prove(study.search(progress))
     now, proposed = bill.cost_of(study.snapshot.nodes), bill.cost_of(proof.world.nodes)
-    pools, booked = tuple(_pools(study, proof)), booked_share(study.snapshot)
+    pools, booked = tuple(_pools(study, proof)), _booked_share(study.snapshot)
     return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)
 
 
-def booked_share(snapshot: Snapshot) -> float:
-    """Return the share of all CPU or memory that pods book, whichever is more."""
+def _booked_share(snapshot: Snapshot) -> float:
     nodes = [node for node in snapshot.nodes if not node.outside]
     offered = total(node.allocatable for node in nodes)
     taken = total(snapshot.pods_by_node[node.name].booked for node in nodes)

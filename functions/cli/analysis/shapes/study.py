@@ -137,16 +137,15 @@ class Study:
     def _end_of(self, exchange: Exchange) -> SearchEnd:
         nodes = exchange.arrays.nodes
         names = {place: node.name for place, node in enumerate(nodes)}
-        new: dict[NewGroup, int] = {}
+        kept, new = set(exchange.in_use(range(len(nodes)))), dict[NewGroup, int]()
         for group, own in exchange.new.items():
-            bought = exchange.in_use(own)
-            names.update({node: self.new_nodes.node(group, number).name for number, node in enumerate(bought)})
-            if bought:
+            if bought := exchange.in_use(own):
                 new[group] = len(bought)
-        old = (place for place in range(len(nodes)) if place not in exchange and not exchange.is_new(place))
+                names.update({node: self.new_nodes.node(group, number).name for number, node in enumerate(bought)})
+                kept.difference_update(bought)
         lying = exchange.lying().items()
         meant = {exchange.arrays.classes[kind]: [names[place] for place in own] for kind, own in lying}
-        return SearchEnd(frozenset(map(names.__getitem__, old)), new, meant, exchange.worth.value)
+        return SearchEnd(frozenset(nodes[place].name for place in kept), new, meant, exchange.worth.value)
 
     # the proof
 
@@ -195,23 +194,18 @@ class Study:
 
     def _ready_nodes(self) -> dict[NewGroup, int]:
         """Return how many new nodes of each group the search may buy, those first that carry most for their price."""
-        every = [
-            group
-            for offer in self.offered
-            for kind in offer.types
-            for group in self.new_nodes.groups(offer.pool, kind.name)
-        ]
+        types = ((offer.pool, kind.name) for offer in self.offered for kind in offer.types)
+        every = [group for pool, machine in types for group in self.new_nodes.groups(pool, machine)]
         arrays = ClusterArrays(self.new_nodes.added_to(self.snapshot, dict.fromkeys(every, 1)))
         places = [arrays.index[self.new_nodes.node(group, 0).name] for group in every]
         worth, demand = self._worth(arrays, places), self._demand(arrays)
         pods = Pods(arrays, {kind: int(count) for kind, count in enumerate(demand) if count}, worth)
         carried = dict(zip(every, pods.carry_pods(places, self._room(arrays)[places])[1].tolist(), strict=True))
         zones = {offer.pool: len(offer.zones) for offer in self.offered}
+        ratio = {group: carried[group] / self._price(group) for group in every if carried[group]}
         return {
             group: min(ceil(_SPARE * float(demand @ worth) / carried[group] / zones[group.pool]) + 1, _MOST_COPIES)
-            for group in self._best_groups(
-                {group: carried[group] / self._price(group) for group in every if carried[group]}
-            )
+            for group in self._best_groups(ratio)
         }
 
     def _best_groups(self, ratio: Mapping[NewGroup, float]) -> Iterator[NewGroup]:
