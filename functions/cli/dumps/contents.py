@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -67,24 +66,23 @@ def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
-class PrintedCondition(wire.Partial, frozen=True):
+class PrintedTimes(wire.Partial, frozen=True):
+    """The times of a condition, or of a manager's fields."""
+
+    time: wire.Time | None = None
     last_transition_time: wire.Time | None = None
     last_heartbeat_time: wire.Time | None = None
-
-
-class PrintedField(wire.Partial, frozen=True):
-    time: wire.Time | None = None
 
 
 class PrintedMeta(wire.Partial, frozen=True):
     name: str = ""
     creation_timestamp: wire.Time | None = None
-    managed_fields: list[PrintedField] | None = None
+    managed_fields: list[PrintedTimes] | None = None
 
 
 class PrintedStatus(wire.Partial, frozen=True):
     start_time: wire.Time | None = None
-    conditions: list[PrintedCondition] | None = None
+    conditions: list[PrintedTimes] | None = None
 
 
 class Printed(wire.Partial, frozen=True):
@@ -94,14 +92,9 @@ class Printed(wire.Partial, frozen=True):
     status: PrintedStatus = PrintedStatus()
 
     def times(self) -> Iterator[datetime]:
-        conditions = self.status.conditions or ()
-        given = chain(
-            (self.metadata.creation_timestamp, self.status.start_time),
-            (field.time for field in self.metadata.managed_fields or ()),
-            (condition.last_transition_time for condition in conditions),
-            (condition.last_heartbeat_time for condition in conditions),
-        )
-        return (time for time in given if time is not None)
+        rows = (*(self.metadata.managed_fields or ()), *(self.status.conditions or ()))
+        given = (time for row in rows for time in (row.time, row.last_transition_time, row.last_heartbeat_time))
+        return filter(None, (self.metadata.creation_timestamp, self.status.start_time, *given))
 
 
 LAST: Final = datetime.max.replace(tzinfo=UTC)

@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import structs
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps import DumpedCluster
 from functions.cli.dumps.files import MAKE_ONE, short_names
+from functions.cli.dumps.reading import DumpedCluster
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
