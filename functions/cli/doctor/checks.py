@@ -7,7 +7,7 @@ from typing import Final
 import typer
 
 from functions.cli.analysis.pools import next_to_ebb, pool_rules
-from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, skip, warn
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, warn
 from functions.cli.doctor.rights import (
     OPTIONAL_GROUPS,
     admission_policies,
@@ -27,7 +27,6 @@ from shared.store.snapshots import snapshot_of
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
-_SKIPPED: Final = "They need a check that failed above."
 _MAY_LIST: Final = (
     "Write commitments = true in Terraform, or grant compute.commitments.list to the planner in the cluster's project. "
     "Nodes count at list prices until then. If you asked as a person, ask as the planner."
@@ -278,7 +277,7 @@ def examine(parts: InstallationParts) -> Iterator[CheckResult]:
                     yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
             met.append(failure)
     if skipped:
-        yield skip(skipped, _SKIPPED)
+        yield CheckResult(", ".join(skipped), Grade.SKIP, "They need a check that failed above.")
 
 
 def show(parts: InstallationParts) -> None:

@@ -99,7 +99,7 @@ def advise(
 ) -> Advice:
     steady = bill.cost_of(find_steady_state(situation, marks or {}, bill.prices).rest.snapshot.nodes)
     study = Study(situation, bill, request)
-    _, proof = study.prove(study.search(progress))
+    proof = study.prove(study.search(progress))
     now, proposed = bill.cost_of(study.snapshot.nodes), bill.cost_of(proof.world.nodes)
     pools, booked = tuple(_pools(study, proof)), _booked_share(study.snapshot)
     return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)

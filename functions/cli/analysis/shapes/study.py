@@ -107,17 +107,17 @@ class Study:
         searcher.improve(self.request.trials, progress)
         return sorted((removed, self._end_of(searcher.exchange)), key=lambda end: end.value)
 
-    def prove(self, ends: Iterable[SearchEnd]) -> tuple[SearchEnd, ProvedWorld]:
-        """Return the end that is best once it is proved: a proof may have to add nodes, so that none gets better."""
-        found: list[tuple[int, SearchEnd, ProvedWorld]] = []
+    def prove(self, ends: Iterable[SearchEnd]) -> ProvedWorld:
+        """Return the world that is best once it is proved: a proof may have to add nodes, so that none gets better."""
+        found: list[tuple[int, ProvedWorld]] = []
         for end in ends:
-            if found and min(value for value, *_ in found) <= end.value:
+            if found and min(value for value, _ in found) <= end.value:
                 break
             proof = self._prove_end(end)
             gone = (node for node in self.snapshot.nodes if node.name in self.may_go - proof.kept)
             moved = sum(map(self.moving_pods, gone))
-            found.append((self.bill.cost_of(proof.world.nodes) + self.moving * moved, end, proof))
-        return min(found, key=lambda row: row[0])[1:]
+            found.append((self.bill.cost_of(proof.world.nodes) + self.moving * moved, proof))
+        return min(found, key=lambda row: row[0])[1]
 
     def _searcher(self) -> ShapeSearch:
         arrays = ClusterArrays(self.new_nodes.added_to(self.snapshot, self._stock))
