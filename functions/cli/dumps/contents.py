@@ -128,11 +128,11 @@ class DumpContents:
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in (*RESOURCES, *OPTIONAL)}
         self.adders: Mapping[str, Callable[[Bytes], object]] = {
             "Node": self._add_node,
-            "Pod": lambda raw: self._keep("Pod", self._folder.decode(_pod.decode(raw))),
+            "Pod": partial(self._keep, "Pod", lambda raw: self._folder.decode(_pod.decode(raw))),
             "Namespace": self._add_namespace,
             vertical_autoscalers.KIND: self._add_autoscaler,
             **{kind: partial(self._add_controller, kind) for kind in _CONTROLLERS},
-            **{kind: partial(self._add_keyed, kind, read) for kind, read in _KEYED.items()},
+            **{kind: partial(self._keep, kind, read) for kind, read in _KEYED.items()},
             **{kind: partial(self._buffers.add, name.partition(".")[0]) for kind, name in buffer_objects.KINDS.items()},
             **{rows.kind: partial(rows.add, self._storage.rows[rows.resource]) for rows in storage_lists.ALL},
         }
@@ -213,11 +213,9 @@ class DumpContents:
         self._storage.unread = [name for name in rows if not rows[name] and name not in _MAY_BE_EMPTY]
         return self._storage.storage()
 
-    def _keep(self, kind: str, found: Any) -> None:
+    def _keep(self, kind: str, read: Callable[[Bytes], Any], raw: Bytes) -> None:
+        found = read(raw)
         self._rows[kind].setdefault(found.key, found)
-
-    def _add_keyed(self, kind: str, read: Callable[[Bytes], Any], raw: Bytes) -> None:
-        self._keep(kind, read(raw))
 
     def _add_node(self, raw: Bytes) -> None:
         printed = _node.decode(raw)
@@ -240,4 +238,4 @@ class DumpContents:
         for found in self._odd.skip_malformed(
             vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump
         ):
-            self._keep(vertical_autoscalers.KIND, found)
+            self._rows[vertical_autoscalers.KIND].setdefault(found.key, found)

@@ -95,7 +95,10 @@ def read_hours(path: Path, snapshot: Snapshot) -> Mapping[str, Sequence[int]]:
 
 def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     """Return the rows with the numbers of their lines, the head first; refuse what is no CSV with commas."""
-    lines = _text(path).splitlines()
+    try:
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name_of(path)}: it is no text in UTF-8; save it as CSV UTF-8.") from error
     if not any(line.strip() for line in lines):
         raise BadInput(f"{name_of(path)}: is empty; its first line is {HEAD}")
     if lines[0].count(";") > lines[0].count(","):
@@ -106,13 +109,6 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     if not rows or rows[0][1][0].strip() != "workload":
         raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {HEAD}")
     return rows
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name_of(path)}: it is no text in UTF-8; save it as CSV UTF-8.") from error
 
 
 def controllers(snapshot: Snapshot) -> Mapping[str, str]:

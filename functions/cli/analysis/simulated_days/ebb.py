@@ -130,10 +130,6 @@ class Ebb:
             yield self._wave.deadline
         for node in self._world.nodes.values():
             yield node.created + self._policy.pool(node.pool).minimum_node_age
-        yield from self._ages()
-
-    def _ages(self) -> Iterator[datetime]:
-        """Yield when marks and pods are old enough."""
         for pool, marks in self._marks.items():
             after = self._policy.pool(pool).consolidate_after
             if after is not None:
