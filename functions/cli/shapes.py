@@ -22,8 +22,6 @@ from shared.core.planning.bill import Bill
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
-UNPRICED: Final = "shapes: no price is known for these machines; name a table with --prices."
-PARTIAL: Final = "shapes: the dump is partial ({why}), so what the pods request is unknown."
 _PERCENT: Final = re.compile(r"(?P<number>\d{1,3})%?")
 _LEAST_FILL, _MOST_FILL = 10, 100
 
@@ -65,9 +63,9 @@ def _gather_whole(sources: Sources) -> Inputs:
     """Read the cluster. Raises BadInput: the dump is partial, or no machine has a price."""
     found = gather(sources)
     if found.partial:
-        raise BadInput(PARTIAL.format(why=found.partial))
+        raise BadInput(f"shapes: the dump is partial ({found.partial}), so what the pods request is unknown.")
     if not found.prices.cost_of(found.snapshot.nodes):
-        raise BadInput(UNPRICED)
+        raise BadInput("shapes: no price is known for these machines; name a table with --prices.")
     return found
 
 

@@ -176,7 +176,6 @@ WAVE: Final = {"nodes": "30%", "deadline": "90m"}
 BUDGET: Final = "10%"
 PACKS: Final = "The autoscaler empties such nodes itself, and Ebb leaves them to it (docs/empty-nodes.md)."
 FULL: Final = 0.85  # Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md).
-PARTIAL: Final = "policy init: the dump is partial ({why}), so what the pods request is unknown."
 
 
 def starter(snapshot: Snapshot, plan: Plan, removable: Collection[str], pace: NightPace) -> str:
@@ -276,7 +275,7 @@ def print_starter(sources: Sources) -> None:
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
     if inputs.partial:
-        raise BadInput(PARTIAL.format(why=inputs.partial))
+        raise BadInput(f"policy init: the dump is partial ({inputs.partial}), so what the pods request is unknown.")
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:

@@ -31,7 +31,6 @@ from shared.errors import BadInput
 ALONE: Final = "autoscaler alone"
 DEFAULTS: Final = "Ebb, default policy"
 AS_IF: Final = "A policy in dry run or paused is played as if it were at work."
-PARTIAL: Final = "simulate: the dump is partial ({why}); a day needs all nodes and pods."
 COSTS_MORE: Final = (
     "{name}: these days cost more than with the autoscaler alone. ebb plan sees one moment; "
     "an expensive node that stays is paid for until it goes."
@@ -64,7 +63,7 @@ def run_simulation(request: SimulateRequest) -> DaysView:
     """Gather the inputs and play the days; raise BadInput where not all of the cluster is known."""
     inputs = gather(request.sources, EVERY_POOL)
     if inputs.partial:
-        raise BadInput(PARTIAL.format(why=inputs.partial))
+        raise BadInput(f"simulate: the dump is partial ({inputs.partial}); a day needs all nodes and pods.")
     delays = Delays(boot=duration("--boot", request.boot))
     named = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
     policies = {name: inputs.committed_under(policy) for name, policy in named.items()}

@@ -28,7 +28,6 @@ BY_NIGHT: Final = (
     "The snapshot is of {hour}, when this curve is low, but its pods are taken for the day's highest demand: "
     "dump the cluster by day, or add --demand FILE."
 )
-BY_FILE: Final = "Demand is that of {file}: {known}; workloads that are not listed keep their replicas."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,8 @@ def demand_of(hours: Hours, snapshot: Snapshot, lasts: timedelta) -> tuple[Deman
         if hours.night is not None:
             raise BadInput("--night: --demand has the demand of the night; leave out one of them.")
         rows = read_hours(hours.file, snapshot)
-        known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
-        return by_hours(rows, begins, lasts, zone), (known,)
+        listed = f"{count(len(rows), 'workload')}; workloads that are not listed keep their replicas"
+        return by_hours(rows, begins, lasts, zone), (f"Demand is that of {hours.file}: {listed}.",)
     curve = Curve(weekend=hours.weekend, zone=zone)
     night = NIGHT if hours.night is None else hours.night
     note = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
