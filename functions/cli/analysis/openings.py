@@ -18,6 +18,7 @@ from shared.core.rules.gates import GATES, Gate
 
 LOOK_AHEAD: Final = timedelta(days=15)
 """How far schedules are read; few people plan further than a week and its exceptions."""
+FAR: Final = timedelta(days=400)
 MOST_CHANGES: Final = 1_000
 """Changes of schedules at which a gate is asked again: half a year has two for each day and schedule."""
 GATE_OF: Final[Mapping[Reason, Gate]] = {gate.reason: gate for gate in GATES}
@@ -55,6 +56,11 @@ def schedules_of(policy: Policy, pools: Iterable[str]) -> frozenset[Schedule]:
     budgets = (*policy.budgets, *(budget for own in settings for budget in own.budgets))
     windows = (window for own in settings for window in own.windows or ())
     return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
+
+
+def next_change(schedules: Iterable[Schedule], now: datetime) -> datetime | None:
+    """Return when one of these next begins or ends, or a time far off; None if there are none."""
+    return min((next(changes(schedule, now, now + FAR), now + FAR) for schedule in schedules), default=None)
 
 
 def opening_times(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
