@@ -98,14 +98,11 @@ def _print(failure: Exception) -> int:
 _CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
 _GONE_VALUES: Final = {"openmetrics": "use json, or the log metrics of an installation (docs/events.md)."}
 """Values of the last version that this one lacks, with what to use instead. The next version forgets them."""
-_MUST_BE: Final = tuple(
-    (re.compile(theirs), ours)
-    for theirs, ours in (
-        (r".* is not a valid int\b.*", "must be a whole number"),
-        (r".* is not in the range (\S+)<=x<=(\S+)", r"must be from \1 to \2"),
-        (r".* is not in the range x>=(\S+)", r"must be at least \1"),
-    )
-)
+_MUST_BE: Final = {
+    r".* is not a valid int\b.*": "must be a whole number",
+    r".* is not in the range (\S+)<=x<=(\S+)": r"must be from \1 to \2",
+    r".* is not in the range x>=(\S+)": r"must be at least \1",
+}
 """The parser's sentences about numbers, and ours."""
 
 
@@ -138,7 +135,7 @@ def _spell_parameter(parameter: Any) -> str:
 def _plain_english(message: str) -> str:
     choice, message = _CHOICE.fullmatch(message), message.removesuffix(".")
     if choice is None:
-        found = ((theirs.fullmatch(message), ours) for theirs, ours in _MUST_BE)
+        found = ((re.fullmatch(theirs, message), ours) for theirs, ours in _MUST_BE.items())
         return f"{next((match.expand(ours) for match, ours in found if match), message)}."
     known = re.findall(r"'([^']*)'", choice["known"])
     asked = _GONE_VALUES.get(choice["given"]) or near(choice["given"], known, least=0.6)

@@ -175,6 +175,6 @@ def shapes(
       ebb shapes day.json --fill 85%
       ebb shapes cluster.json --families e2,n2d --pod-worth 10 -o json
     """
-    from functions.cli.shapes.compute import read_request, show_shapes
+    from functions.cli.shapes import read_request, show_shapes
 
     show_shapes(sources, read_request(families, pod_worth, fill), output)

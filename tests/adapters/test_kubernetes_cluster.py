@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.dumps import read_dump
+from functions.cli.dumps.reading import read_dump
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names

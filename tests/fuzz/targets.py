@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.cli.analysis.potential import potential
-from functions.cli.dumps import read_dump
+from functions.cli.dumps.reading import read_dump
 from functions.cli.input.commitments import read_commitments, with_commitments
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of

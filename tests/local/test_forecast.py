@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from shared.adapters.kubernetes import buffer_objects
 from shared.adapters.kubernetes.buffer_objects import classes_of
 from shared.adapters.prices import load
@@ -78,7 +79,8 @@ def forecast(case: Case, given: Snapshot) -> Scenarios:
     picture = of_reaper(given) if case.reaps else given
     pools = "".join(f'  "{pool}": {{enabled: true}}\n' for pool in picture.nodes_by_pool)
     policy = parse(f"{case.rules}{pools}".encode())
-    return scenarios_of(Situation(replace(picture, profile=case.profile), ClusterState(), policy), {}, load())
+    situation = Situation(replace(picture, profile=case.profile), ClusterState(), policy)
+    return scenarios_of(find_steady_state(situation, {}, load()))
 
 
 def of_reaper(picture: Snapshot) -> Snapshot:

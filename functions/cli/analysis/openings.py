@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 from typing import Final
 
 from shared.core.cluster.node import Node
-from shared.core.policy import Budget, Schedule
+from shared.core.policy import Budget, Policy, Schedule
 from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import Blocker, DrainReason, Reason, Unremovable
 from shared.core.rules.budgets import Calendar, applies
@@ -18,6 +18,7 @@ from shared.core.rules.gates import GATES, Gate
 
 LOOK_AHEAD: Final = timedelta(days=15)
 """How far schedules are read; few people plan further than a week and its exceptions."""
+FAR: Final = timedelta(days=400)
 MOST_CHANGES: Final = 1_000
 """Changes of schedules at which a gate is asked again: half a year has two for each day and schedule."""
 GATE_OF: Final[Mapping[Reason, Gate]] = {gate.reason: gate for gate in GATES}
@@ -49,6 +50,19 @@ def changes(schedule: Schedule, now: datetime, until: datetime) -> Iterator[date
     return (at for at in merge(hits(schedule, now, until), ends) if at > now)
 
 
+def schedules_of(policy: Policy, pools: Iterable[str]) -> frozenset[Schedule]:
+    """Return the schedules of the cluster's budgets, and of the budgets and windows of these pools."""
+    settings = [policy.pool(name) for name in pools]
+    budgets = (*policy.budgets, *(budget for own in settings for budget in own.budgets))
+    windows = (window for own in settings for window in own.windows or ())
+    return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
+
+
+def next_change(schedules: Iterable[Schedule], now: datetime) -> datetime | None:
+    """Return when one of these next begins or ends, or a time far off; None if there are none."""
+    return min((next(changes(schedule, now, now + FAR), now + FAR) for schedule in schedules), default=None)
+
+
 def opening_times(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
     """Yield when time alone may open a gate that has no schedule, past times among them; ask one node of a pool."""
     for node in nodes:
@@ -75,10 +89,6 @@ def describe_gate(blocker: Blocker, proposed: ProposedDrain) -> Closed:
     return Closed(blocker, which, opens_at(GATE_OF[blocker.reason], proposed))
 
 
-def _windows(proposed: ProposedDrain) -> Iterable[str]:
-    return [schedule_text(window) for window in proposed.pool_policy.windows or ()] or ["no window at all"]
-
-
 def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, used: int) -> Iterator[str]:
     for budget in budgets:
         binds = applies(budget, proposed.reason) and proposed.counts.calendar.active(budget.schedule)
@@ -86,17 +96,18 @@ def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, use
             yield f"nodes: {budget.nodes}{'' if budget.schedule is None else f', {schedule_text(budget.schedule)}'}"
 
 
-def _rates(proposed: ProposedDrain) -> Iterable[str]:
-    rates = (proposed.policy.rate, proposed.pool_policy.rate)
-    return [f"nodes: {rate.nodes} per {_span(rate.per)}" for rate in rates if rate is not None]
-
-
 _WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
-    Unremovable.OUTSIDE_WINDOWS: _windows,
+    Unremovable.OUTSIDE_WINDOWS: lambda at: (
+        [schedule_text(window) for window in at.pool_policy.windows or ()] or ["no window at all"]
+    ),
     Unremovable.BUDGET: lambda at: _budgets(at, at.pool_policy.budgets, at.pool.nodes, at.used_in_pool),
     Unremovable.CLUSTER_BUDGET: lambda at: _budgets(at, at.policy.budgets, at.counts.nodes, at.used_in_cluster),
     Unremovable.AWAITING_DELETION: lambda at: [f"awaitingDeletion: {at.policy.awaiting_deletion}"],
-    Unremovable.RATE: _rates,
+    Unremovable.RATE: lambda at: (
+        f"nodes: {rate.nodes} per {_span(rate.per)}"
+        for rate in (at.policy.rate, at.pool_policy.rate)
+        if rate is not None
+    ),
 }
 
 

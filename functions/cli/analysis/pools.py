@@ -92,18 +92,12 @@ def pool_summaries(
     rows: dict[str, list[NodeDecision]] = {}
     for node in decisions:
         rows.setdefault(node.pool, []).append(node)
-    found = (_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
+    found = (summarize(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
     return tuple(summary for summary in found if summary.nodes)
 
 
-def whole_cluster(
-    decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
-) -> PoolSummary:
-    return _summary(None, decisions, could_go, at_rest)
-
-
-def _summary(
-    pool: str | None, decisions: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
+def summarize(
+    pool: str | None, decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
 ) -> PoolSummary:
     own = [node for node in decisions if not node.outside]
     offered, requested = total(node.allocatable for node in own), total(node.requested for node in own)

@@ -7,10 +7,9 @@ from typing import Final
 import typer
 
 from functions.cli.analysis.pools import next_to_ebb, pool_rules
-from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, skip, warn
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, warn
 from functions.cli.doctor.rights import (
     OPTIONAL_GROUPS,
-    PolicyCheck,
     admission_policies,
     optional_rights,
     rights,
@@ -20,7 +19,6 @@ from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, percent, some, span
 from shared import VERSION
 from shared.core.cluster.autoscaling import BALANCED, ComputeClasses, SaidBy, ScaleDownRule
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.records.state import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -29,7 +27,6 @@ from shared.store.snapshots import snapshot_of
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
-_SKIPPED: Final = "They need a check that failed above."
 _MAY_LIST: Final = (
     "Write commitments = true in Terraform, or grant compute.commitments.list to the planner in the cluster's project. "
     "Nodes count at list prices until then. If you asked as a person, ask as the planner."
@@ -100,21 +97,19 @@ def admission(parts: InstallationParts) -> Iterable[CheckResult]:
     """Check that the admission policies exist, and that they and the roles are this version's."""
     reviews = parts.reviews()
     try:
-        yield from _admission(admission_policies("admission", "admission.yaml", reviews))
+        found = admission_policies("admission", "admission.yaml", reviews)
+        yield from found.differing
+        if found.missing:
+            missing = ", ".join(found.missing)
+            sentence = f"{missing} missing: a stolen identity of the drainer could do more than drain nodes."
+            yield warn("admission", sentence, _APPLY)
+        elif not found.differing:
+            yield ok("admission", "The admission policies that limit the drainer are as this version ships them.")
         yield from roles("admission", "rbac.yaml", reviews)
     except Forbidden:
         sentence = "This identity may not see whether all admission policies and roles are there, and this version's."
         remedy = "Ask once as a person who may; the functions themselves need no right to."
         yield warn("admission", sentence, remedy)
-
-
-def _admission(found: PolicyCheck) -> Iterator[CheckResult]:
-    yield from found.differing
-    if found.missing:
-        text = f"{', '.join(found.missing)} missing: a stolen identity of the drainer could do more than drain nodes."
-        yield warn("admission", text, _APPLY)
-    elif not found.differing:
-        yield ok("admission", "The admission policies that limit the drainer are as this version ships them.")
 
 
 def state(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -162,9 +157,8 @@ def _commitments(policy: Policy, parts: InstallationParts) -> Iterator[CheckResu
     except EbbError as fault:
         yield warn("commitments", f"cluster.commitments.read is on, and {message_of(fault)}", _MAY_LIST)
     else:
-        yield ok(
-            "commitments", f"cluster.commitments.read is on, and this identity lists {count(len(rows), 'commitment')}."
-        )
+        listed = count(len(rows), "commitment")
+        yield ok("commitments", f"cluster.commitments.read is on, and this identity lists {listed}.")
 
 
 _AUTOSCALER: Final = "autoscaler"
@@ -173,7 +167,9 @@ _CHECK_ONCE: Final = "not yet seen on a real GKE, so check it once: docs/empty-n
 
 
 def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
-    snapshot = _snapshot(parts)
+    cluster, now = parts.cluster(), parts.now()
+    reading = ClusterReading(cluster.all_nodes(), (), (), {}, compute_classes=cluster.buffers()[1])
+    snapshot = snapshot_of(parts.settings.cluster, reading, parts.pools(), now, now)
     rules = pool_rules(snapshot)
     if not rules:
         yield ok(_AUTOSCALER, "No pool with nodes is autoscaled now.")
@@ -183,20 +179,11 @@ def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
     yield from _nobody_empties(parts, {name: rule for name, rule in rules.items() if rule.only_empty})
 
 
-def _snapshot(parts: InstallationParts) -> Snapshot:
-    cluster, now = parts.cluster(), parts.now()
-    reading = ClusterReading(cluster.all_nodes(), (), (), {}, compute_classes=cluster.buffers()[1])
-    return snapshot_of(parts.settings.cluster, reading, parts.pools(), now, now)
-
-
 def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
     if not rule.class_known:
-        sentence = (
-            f"{pools}: ComputeClass {rule.compute_class} is not there or may not be listed: the profile is assumed."
-        )
-        return warn(
-            _AUTOSCALER, sentence, "Make the class, or let this identity list computeclasses (infra/rbac.yaml)."
-        )
+        sentence = f"ComputeClass {rule.compute_class} is not there or may not be listed: the profile is assumed."
+        remedy = "Make the class, or let this identity list computeclasses (infra/rbac.yaml)."
+        return warn(_AUTOSCALER, f"{pools}: {sentence}", remedy)
     delay = f"after {span(rule.unneeded)} ({_whose(rule.unneeded_by, rule)})"
     gate = f"{percent(rule.gate)} ({_whose(rule.gate_by, rule)})"
     if rule.only_empty:
@@ -205,14 +192,10 @@ def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
         used = f"used up to {gate} without DaemonSets, {delay}"
         what = f"the autoscaler also empties nodes that are {used}, and {next_to_ebb(rule)}"
     if rule.unneeded > LONG:
-        where = (
-            "consolidationDelayMinutes"
-            if rule.unneeded_by is SaidBy.COMPUTE_CLASS
-            else "the pool's consolidation delay"
-        )
-        return warn(
-            _AUTOSCALER, f"{pools}: {what}.", f"Until then each empty node costs money: shorten {where}, to a minute."
-        )
+        of_class = rule.unneeded_by is SaidBy.COMPUTE_CLASS
+        where = "consolidationDelayMinutes" if of_class else "the pool's consolidation delay"
+        remedy = f"Until then each empty node costs money: shorten {where}, to a minute."
+        return warn(_AUTOSCALER, f"{pools}: {what}.", remedy)
     return ok(_AUTOSCALER, f"{pools}: {what}.")
 
 
@@ -239,11 +222,8 @@ def _nobody_empties(parts: InstallationParts, unattended: Mapping[str, ScaleDown
     if left:
         sentence = f"{_name_pools(left)}: the policy {why}: nothing scales down but nodes that empty by themselves."
         classes = some(sorted({unattended[name].compute_class for name in left}))
-        yield warn(
-            "autoscaler",
-            sentence,
-            f"Until Ebb drains there, take consolidationThreshold out of ComputeClass {classes}.",
-        )
+        remedy = f"Until Ebb drains there, take consolidationThreshold out of ComputeClass {classes}."
+        yield warn(_AUTOSCALER, sentence, remedy)
 
 
 def _name_pools(names: list[str]) -> str:
@@ -297,7 +277,7 @@ def examine(parts: InstallationParts) -> Iterator[CheckResult]:
                     yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
             met.append(failure)
     if skipped:
-        yield skip(skipped, _SKIPPED)
+        yield CheckResult(", ".join(skipped), Grade.SKIP, "They need a check that failed above.")
 
 
 def show(parts: InstallationParts) -> None:

@@ -1,6 +1,6 @@
 """The parts of an installation that checks read, each once and only when needed, and the findings of checks."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -47,10 +47,6 @@ class CheckResult:
 
 def ok(check: str, sentence: str) -> CheckResult:
     return CheckResult(check, Grade.OK, sentence)
-
-
-def skip(checks: Iterable[str], sentence: str) -> CheckResult:
-    return CheckResult(", ".join(checks), Grade.SKIP, sentence)
 
 
 def warn(check: str, sentence: str, remedy: str) -> CheckResult:

@@ -237,18 +237,14 @@ def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckR
 
 def _check_found(option: Option, need: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
     lacking = [str(right) for right in rights_of_option(option.name) if not reviews.may(*right)]
-    if need:
-        yield _right_needed(option, need, lacking)
+    if need and lacking:
+        yield warn(NAME, f"{need}, and this identity may not: {'; '.join(lacking)}.", _apply(option))
+    elif need:
+        yield ok(NAME, f"{need}, and this identity may.")
     elif not lacking and not wide:
         remedy = f"Delete what {option.file} made, as its comment shows, or drop {option.name} from optional_rights."
         yield warn(NAME, f"This identity has the right of {option.file}, and nothing asks for it.", remedy)
     yield from _stands(option, reviews, needed=bool(need) and not lacking)
-
-
-def _right_needed(option: Option, need: str, lacking: list[str]) -> CheckResult:
-    if lacking:
-        return warn(NAME, f"{need}, and this identity may not: {'; '.join(lacking)}.", _apply(option))
-    return ok(NAME, f"{need}, and this identity may.")
 
 
 def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[CheckResult]:

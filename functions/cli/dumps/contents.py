@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -67,24 +66,23 @@ def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
-class PrintedCondition(wire.Partial, frozen=True):
+class PrintedTimes(wire.Partial, frozen=True):
+    """The times of a condition, or of a manager's fields."""
+
+    time: wire.Time | None = None
     last_transition_time: wire.Time | None = None
     last_heartbeat_time: wire.Time | None = None
-
-
-class PrintedField(wire.Partial, frozen=True):
-    time: wire.Time | None = None
 
 
 class PrintedMeta(wire.Partial, frozen=True):
     name: str = ""
     creation_timestamp: wire.Time | None = None
-    managed_fields: list[PrintedField] | None = None
+    managed_fields: list[PrintedTimes] | None = None
 
 
 class PrintedStatus(wire.Partial, frozen=True):
     start_time: wire.Time | None = None
-    conditions: list[PrintedCondition] | None = None
+    conditions: list[PrintedTimes] | None = None
 
 
 class Printed(wire.Partial, frozen=True):
@@ -94,14 +92,9 @@ class Printed(wire.Partial, frozen=True):
     status: PrintedStatus = PrintedStatus()
 
     def times(self) -> Iterator[datetime]:
-        conditions = self.status.conditions or ()
-        given = chain(
-            (self.metadata.creation_timestamp, self.status.start_time),
-            (field.time for field in self.metadata.managed_fields or ()),
-            (condition.last_transition_time for condition in conditions),
-            (condition.last_heartbeat_time for condition in conditions),
-        )
-        return (time for time in given if time is not None)
+        rows = (*(self.metadata.managed_fields or ()), *(self.status.conditions or ()))
+        given = (time for row in rows for time in (row.time, row.last_transition_time, row.last_heartbeat_time))
+        return filter(None, (self.metadata.creation_timestamp, self.status.start_time, *given))
 
 
 LAST: Final = datetime.max.replace(tzinfo=UTC)
@@ -135,11 +128,11 @@ class DumpContents:
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in (*RESOURCES, *OPTIONAL)}
         self.adders: Mapping[str, Callable[[Bytes], object]] = {
             "Node": self._add_node,
-            "Pod": lambda raw: self._keep("Pod", self._folder.decode(_pod.decode(raw))),
+            "Pod": partial(self._keep, "Pod", lambda raw: self._folder.decode(_pod.decode(raw))),
             "Namespace": self._add_namespace,
             vertical_autoscalers.KIND: self._add_autoscaler,
             **{kind: partial(self._add_controller, kind) for kind in _CONTROLLERS},
-            **{kind: partial(self._add_keyed, kind, read) for kind, read in _KEYED.items()},
+            **{kind: partial(self._keep, kind, read) for kind, read in _KEYED.items()},
             **{kind: partial(self._buffers.add, name.partition(".")[0]) for kind, name in buffer_objects.KINDS.items()},
             **{rows.kind: partial(rows.add, self._storage.rows[rows.resource]) for rows in storage_lists.ALL},
         }
@@ -220,11 +213,9 @@ class DumpContents:
         self._storage.unread = [name for name in rows if not rows[name] and name not in _MAY_BE_EMPTY]
         return self._storage.storage()
 
-    def _keep(self, kind: str, found: Any) -> None:
+    def _keep(self, kind: str, read: Callable[[Bytes], Any], raw: Bytes) -> None:
+        found = read(raw)
         self._rows[kind].setdefault(found.key, found)
-
-    def _add_keyed(self, kind: str, read: Callable[[Bytes], Any], raw: Bytes) -> None:
-        self._keep(kind, read(raw))
 
     def _add_node(self, raw: Bytes) -> None:
         printed = _node.decode(raw)
@@ -247,4 +238,4 @@ class DumpContents:
         for found in self._odd.skip_malformed(
             vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump
         ):
-            self._keep(vertical_autoscalers.KIND, found)
+            self._rows[vertical_autoscalers.KIND].setdefault(found.key, found)

@@ -166,9 +166,7 @@ def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     newest_first = sorted(parts, key=lambda part: part.contents.newest, reverse=True)
     for part in newest_first:
         if part.contents.nodes:
-            _join_clusters(
-                found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)]
-            )
+            _join_clusters(found, part)
     for part in newest_first:
         if not part.contents.nodes:
             _add_to_cluster(found, part)
@@ -186,7 +184,8 @@ def _check_is_one(part: DumpPart) -> None:
         raise BadDump(f"{names}: holds the namespace kube-system of two clusters in one list; {APART}.")
 
 
-def _join_clusters(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
+def _join_clusters(found: list[DumpPart], part: DumpPart) -> None:
+    same = [known for known in found if known.contents.signs.are_of_one(part.contents.signs)]
     if not same:
         found.append(part)
         return

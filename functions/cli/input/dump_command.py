@@ -139,8 +139,8 @@ def _check(request: DumpRequest) -> None:
 
 
 def _write_anonymous(request: DumpRequest, kubectl: Kubectl) -> None:
-    from functions.cli.dumps import read_dump
     from functions.cli.dumps.anonymize.objects import anonymize_dump
+    from functions.cli.dumps.reading import read_dump
 
     with TemporaryDirectory(prefix="ebb-dump-") as folder:
         paths = _keep_files(request, kubectl, Path(folder))

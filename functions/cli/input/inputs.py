@@ -60,10 +60,6 @@ PACKING: Final = (
     "The autoscaling profile is taken as optimize-utilization, because pods name its scheduler. It drains nodes up "
     "to 85% of requests without DaemonSets, or up to the threshold of their ComputeClass."
 )
-BY_DEFAULTS_ALONE: Final = (
-    "defaults.enabled: defaults hold only for pools that nodePools names, so Ebb drains nothing of {pools}; "
-    "write nodePools: {{{first}: {{}}}}."
-)
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
 
@@ -188,17 +184,15 @@ def as_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
 
 def odd_policy(policy: Policy, snapshot: Snapshot, prices: Prices) -> Iterator[str]:
     """Yield what is odd about a policy for that cluster; an empty sentence stands for nothing."""
-    yield from odd_pools(policy, snapshot)
-    yield unpriced_families(policy.commitments, prices)
-    yield ended_commitments(policy.commitments, snapshot.taken_at)
-
-
-def odd_pools(policy: Policy, snapshot: Snapshot) -> Iterator[str]:
-    """Yield a sentence for each pool that only the policy has, and one on those that `defaults` alone enable."""
     yield from unknown_pools(policy, snapshot).values()
     unnamed = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {"", *policy.pools}) if policy.defaults_enable else []
     if unnamed:
-        yield BY_DEFAULTS_ALONE.format(pools=some(unnamed), first=unnamed[0])
+        yield (
+            "defaults.enabled: defaults hold only for pools that nodePools names, so Ebb drains nothing of "
+            f"{some(unnamed)}; write nodePools: {{{unnamed[0]}: {{}}}}."
+        )
+    yield unpriced_families(policy.commitments, prices)
+    yield ended_commitments(policy.commitments, snapshot.taken_at)
 
 
 def _with_profile(snapshot: Snapshot, *, known: bool) -> tuple[Snapshot, tuple[str, ...]]:
@@ -216,7 +210,6 @@ OTHER_CLUSTER: Final = (
     "No marks are used: this is not known to be the cluster that EBB_CLUSTER names; --cluster NAME confirms it, "
     "--assume-marked counts every node as marked long ago."
 )
-UNREAD: Final = "No marks are used: {why}; --assume-marked counts every node as marked long ago."
 _LONG: Final = timedelta(days=3661)  # Longer than any age that a policy may ask of a mark.
 
 
@@ -249,7 +242,8 @@ def recall_passes(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
         return _recall_installation()
     except (Retryable, Terminal) as error:
         if inputs.dumped:
-            return PastPasses(note=UNREAD.format(why=message_of(error).rstrip(".")))
+            why = message_of(error).rstrip(".")
+            return PastPasses(note=f"No marks are used: {why}; --assume-marked counts every node as marked long ago.")
         raise
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import structs
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps import DumpedCluster
 from functions.cli.dumps.files import MAKE_ONE, short_names
+from functions.cli.dumps.reading import DumpedCluster
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
@@ -26,7 +26,6 @@ NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
     "add poddisruptionbudgets to the dump."
 )
-PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
 NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
@@ -35,13 +34,9 @@ NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
     "that are there; add replicasets,deployments,statefulsets to the dump."
 )
-UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
-UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
-UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: let this account list {lists}."
 UNREAD_BUFFERS: Final = (
-    "The plan does not keep the room of capacity buffers, because no {lists} are known: fewer nodes can go than shown."
+    "The plan does not keep the room of capacity buffers, because no {} are known: fewer nodes can go than shown."
 )
-WITHOUT_REQUESTS: Final = "What pods use without a request is not counted: {pools}."
 UNKNOWN_SAVINGS: Final = "not all pods are known, so savings are unknown; print it again with -A."
 _FEW: Final = Fraction(1, 10)
 _FEWEST: Final = 3
@@ -79,19 +74,19 @@ def reprint_note(found: DumpedCluster) -> str:
     """Return that one cluster was printed more than once, and when; empty where it was not."""
     prints = sorted((*found.older, (found.newest, found.files)))
     times = " and ".join(f"{moment(time)} ({short_names(files)})" for time, files in prints)
-    return PRINTED_AGAIN.format(many=len(prints), times=times) if found.older else ""
+    return f"{len(prints)} snapshots of one cluster, of {times}: the newest counts." if found.older else ""
 
 
 def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
     storage, autoscalers, buffers = snapshot.storage, snapshot.autoscalers, snapshot.buffers
     remedy = f"add {','.join(storage.unread)} to the dump" if in_dump else "let this account list them"
     rows = (
-        (UNREAD_STORAGE, storage.unread),
-        (UNREAD_AUTOSCALERS, autoscalers.unread),
-        (UNREAD_LIMITS, snapshot.limits.unread),
+        (f"Pods with volume claims stay where they are: no {{}} are known here; {remedy}.", storage.unread),
+        ("Moved pods may come back larger than is known here: let this account list {}.", autoscalers.unread),
+        ("Moved pods may come back larger, later or not at all: let this account list {}.", snapshot.limits.unread),
         (UNREAD_BUFFERS, buffers.unread),
     )
-    found = (sentence.format(lists=", ".join(lists), remedy=remedy) for sentence, lists in rows if lists)
+    found = (sentence.format(", ".join(lists)) for sentence, lists in rows if lists)
     return (*found, *filter(None, (odd_autoscalers(autoscalers), odd_buffers(buffers))))
 
 
@@ -99,7 +94,7 @@ def without_requests(snapshot: Snapshot) -> tuple[str, ...]:
     """Return one line on pools where many pods request no CPU or no memory, which makes their nodes look emptier."""
     rows = ((pool, _many_of(snapshot, nodes)) for pool, nodes in snapshot.nodes_by_pool.items())
     pools = [f"in {pool or 'nodes without a pool'} {found}" for pool, found in rows if found]
-    return (WITHOUT_REQUESTS.format(pools=some(pools)),) if pools else ()
+    return (f"What pods use without a request is not counted: {some(pools)}.",) if pools else ()
 
 
 def _many_of(snapshot: Snapshot, nodes: Iterable[Node]) -> str:

@@ -15,10 +15,6 @@ from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
 UNPRICED: Final = "No price is known for {machines}: no money is shown for these nodes. --prices FILE can name one."
-LICENSED: Final = (
-    "Prices do not include the licences of Windows Server, which are billed by vCPU: {nodes} with {vcpus}."
-)
-UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
 NOT_CONVERTED: Final = (
     "--currency: {table} is in {own}. Convert it with --currency {wanted}=RATE, {wanted} for 1 {own}; "
     "or name a price table in {wanted} with --prices."
@@ -96,7 +92,8 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     unused = sorted(family for family in prices.discounts if family and family not in paid)
     if not unused or not snapshot.nodes:
         return ()
-    return (UNUSED.format(families=" and ".join(unused)),)
+    families = " and ".join(unused)
+    return (f"--discount: no node on demand is of {families}, so that nothing is taken off for it.",)
 
 
 def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
@@ -123,7 +120,8 @@ def _licences(snapshot: Snapshot) -> Iterator[str]:
     if nodes:
         vcpus = sum(-(-node.allocatable.cpu // 1000) for node in nodes)
         names = f"{count(len(nodes), 'node')} ({some([node.name for node in nodes])})"
-        yield LICENSED.format(nodes=names, vcpus=count(vcpus, "vCPU"))
+        many = f"{names} with {count(vcpus, 'vCPU')}"
+        yield f"Prices do not include the licences of Windows Server, which are billed by vCPU: {many}."
 
 
 @dataclass(frozen=True, slots=True)

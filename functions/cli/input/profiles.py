@@ -24,9 +24,16 @@ _MOST_BYTES: Final = 64 * 1024
 
 def use_profile(cluster: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
     """Put the profile that is meant into the environment: the only one, if none is named. Raises BadInput."""
-    path = _find_profile(cluster, environment)
-    if path is not None:
-        _set_variables(read_profile(path), environment)
+    if not cluster and environment.get(CLUSTER):
+        return
+    path = profile_path(cluster, environment) if cluster else _only_one(environment)
+    if path is None:
+        return
+    found = read_profile(path)
+    if found.get(CLUSTER) != environment.get(CLUSTER):  # settings for another cluster would be mixed up with these
+        for name in [name for name in environment if name.startswith("EBB_")]:
+            del environment[name]
+    environment.update(found)
 
 
 def read_profile(path: Path) -> dict[str, str]:
@@ -57,12 +64,6 @@ def _variable(path: Path, number: int, line: str) -> dict[str, str]:
     return {match[1]: match[2] for match in matches if match}
 
 
-def _find_profile(cluster: str | None, environment: Mapping[str, str]) -> Path | None:
-    if cluster:
-        return profile_path(cluster, environment)
-    return None if environment.get(CLUSTER) else _only_one(environment)
-
-
 def profile_path(name: str, environment: Mapping[str, str]) -> Path:
     """Return the file that `--cluster NAME` means. Raises BadInput: there is none."""
     path = Path(name).expanduser()
@@ -85,11 +86,3 @@ def _only_one(environment: Mapping[str, str]) -> Path | None:
 
 def profiles(environment: Mapping[str, str]) -> list[Path]:
     return sorted(profile_folder(environment).glob(f"*{SUFFIX}"))
-
-
-def _set_variables(found: Mapping[str, str], environment: MutableMapping[str, str]) -> None:
-    """Let the profile win; settings of the environment for another cluster are left out: they would be mixed up."""
-    if found.get(CLUSTER) != environment.get(CLUSTER):
-        for name in [name for name in environment if name.startswith("EBB_")]:
-            del environment[name]
-    environment.update(found)

@@ -18,7 +18,7 @@ from shared.errors import BadInput, EbbError
 from shared.port_types import ClusterReading, PoolsReading
 
 if TYPE_CHECKING:
-    from functions.cli.dumps import DumpedCluster
+    from functions.cli.dumps.reading import DumpedCluster
     from shared.core.policy import Policy
 
 
@@ -66,7 +66,7 @@ class Reading:
 def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Reading, ...]:
     """Read what kubectl printed of clusters; `confirmed`: a person names the installation. Raises BadInput."""
     check_dumps_exist(paths)
-    from functions.cli.dumps import read_dumps
+    from functions.cli.dumps.reading import read_dumps
 
     with count_bytes(short_names(paths)) as line:
         found = read_dumps(paths, line.add, system_time())

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from functions.cli.analysis.blocked import NAMESPACE, blocked_nodes
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
 from functions.cli.input.missing_data import pending_note
@@ -145,4 +146,5 @@ def _scenarios(situation: Situation, past: PastPasses, prices: Prices, phase: Ca
         phase(f"relaxations, {done} of {of_all}")
 
     phase("forecast")
-    return scenarios_of(situation, past.marks or {}, prices, assume_marked=past.assumed, progress=relaxing)
+    base = find_steady_state(situation, past.marks or {}, prices, assume_marked=past.assumed)
+    return scenarios_of(base, relaxing)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from functions.cli.analysis.blocked import BlockedBy
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
+from functions.cli.analysis.pools import PoolSummary, pool_summaries, summarize
 from functions.cli.errors import near
 from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS, UNKNOWN_SAVINGS
@@ -174,7 +174,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         Totals.of(plan),
         tuple(_node_views(plan, could_go)),
         pools=pool_summaries(plan.decisions, could_go),
-        whole=whole_cluster(plan.decisions, could_go),
+        whole=summarize(None, plan.decisions, could_go),
         potential=potential,
         legend=legend(plan),
         saving=UNKNOWN_SAVINGS if partial else sentences.saving(plan),
@@ -195,7 +195,7 @@ def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_kn
     summary = f"{headline(scenarios, whose, view.plan.taken_at)}{unknown}"
     decisions, could_go = view.plan.decisions, view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, scenarios.gone)
-    whole = whole_cluster(decisions, could_go, scenarios.gone)
+    whole = summarize(None, decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.plan.taken_at)
     notes = (*_of_commitments(view, scenarios), *scenario_sentences(scenarios), MOMENT)
     shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)

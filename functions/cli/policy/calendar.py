@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from rich.console import Console
 
+from functions.cli.analysis.openings import changes, schedules_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.options import Output
 from functions.cli.output.documents import print_document
@@ -22,8 +23,8 @@ from functions.cli.output.tables import BOLD
 from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import in_words
 from shared.adapters.process import system_time
-from shared.core.policy import Budget, BudgetUntil, Limit, Policy, Rate, Schedule
-from shared.core.policy.schedule import hits, instant, zone_of
+from shared.core.policy import Budget, BudgetUntil, Limit, Policy, Rate
+from shared.core.policy.schedule import instant, zone_of
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
 from shared.errors import BadInput
@@ -182,28 +183,23 @@ def _hours(begin: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]
 
 
 def _edges(policy: Policy, begin: datetime, end: datetime) -> Iterator[datetime]:
-    for schedule in _schedules(policy):
-        yield from hits(schedule, begin, end)
-        for hit in hits(schedule, begin - schedule.duration, end - schedule.duration):
-            yield hit + schedule.duration
+    for schedule in schedules_of(policy, policy.pools):
+        yield from changes(schedule, begin, end)
     for freeze in policy.freezes:
         yield from (freeze.start.astimezone(UTC), freeze.end.astimezone(UTC))
 
 
 def zones(policy: Policy) -> tuple[str, ...]:
-    return tuple(sorted({schedule.time_zone for schedule in _schedules(policy)}))
-
-
-def _schedules(policy: Policy) -> frozenset[Schedule]:
-    budgets = [*policy.budgets, *(budget for pool in policy.pools.values() for budget in pool.budgets)]
-    windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
-    return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
+    return tuple(sorted({schedule.time_zone for schedule in schedules_of(policy, policy.pools)}))
 
 
 def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
     """Return the clock asked for, the only one that the policy's schedules use, or UTC. BadInput: there is no such."""
     used = zones(policy)
-    return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
+    try:
+        return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
+    except BadInput as error:
+        raise BadInput(f"--time-zone: {error}.") from error
 
 
 def document(question: CalendarQuestion, pools: Sequence[str], off: Iterable[str]) -> dict[str, Any]:
@@ -254,7 +250,7 @@ def print_calendar(
 ) -> None:
     """Print the calendar of a policy file. BadInput: an option names what is not there; BadPolicy: with every fault."""
     policy = read_policy(path)
-    zone = _zone(policy, time_zone)
+    zone = zone_to_show(policy, time_zone)
     question, shown = CalendarQuestion(policy, Sizes(), zone, _first_day(at, zone), days), _pools_to_show(policy, pool)
     off = [name for name, pool in policy.pools.items() if not pool.enabled]
     found = document(question, shown, off)
@@ -270,13 +266,6 @@ def print_calendar(
             console.print(note)
         for pools in found["pools"]:
             show_pools(console, pools)
-
-
-def _zone(policy: Policy, named: str | None) -> ZoneInfo:
-    try:
-        return zone_to_show(policy, named)
-    except BadInput as error:
-        raise BadInput(f"--time-zone: {error}.") from error
 
 
 def _first_day(at: datetime | None, zone: ZoneInfo) -> date:

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import Inputs, PastPasses, as_warnings, gather, odd_policy, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
@@ -97,7 +98,8 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(situation, past.marks, prices) for situation in given)
         asked = given if is_whole(inputs) else ()
-        runs = [scenarios_of(one, past.marks or {}, prices, assume_marked=assume_marked) for one in asked]
+        steady = (find_steady_state(one, past.marks or {}, prices, assume_marked=assume_marked) for one in asked)
+        runs = list(map(scenarios_of, steady))
     # Else a policy that names other commitments than before would seem to change what is paid for equal nodes.
     billed = tuple(_paid_by(run, policies[1].commitments, prices, runs[-1].bound) for run in runs)
     own = past.notes_of(inputs)

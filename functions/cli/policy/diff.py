@@ -4,7 +4,7 @@ A dry run, a pause and a policy without an enabled pool drain nothing. Else a fo
 the gates of the passes let each drain begin: all marks are old, and the autoscaler removes nothing by itself.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -26,15 +26,6 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 
 HOUR: Final = timedelta(hours=1)
-_OFF: Final[tuple[tuple[str, Callable[[Policy], bool]], ...]] = (
-    ("dryRun is true", lambda policy: policy.dry_run),
-    ("paused is true", lambda policy: policy.paused),
-    (
-        "no pool is enabled",
-        lambda policy: not any(pool.enabled for pool in (*policy.pools.values(), policy.other_pools)),
-    ),
-)
-"""What keeps a policy from any drain."""
 
 
 class DrainChange(StrEnum):
@@ -81,8 +72,10 @@ class RealDrains:
 
 def real_drains(inputs: Inputs | None, policy: Policy) -> RealDrains:
     """Return the drains of a policy; without a whole cluster it is known only whether there may be any."""
-    off = next((why for why, is_off in _OFF if is_off(policy)), "")
-    if off:
+    pools = (*policy.pools.values(), policy.other_pools)
+    none = not any(pool.enabled for pool in pools)
+    holds = {"dryRun is true": policy.dry_run, "paused is true": policy.paused, "no pool is enabled": none}
+    if off := next((why for why, is_off in holds.items() if is_off), ""):
         return RealDrains(off)
     if inputs is None:
         return RealDrains(begins=None)

@@ -22,7 +22,7 @@ from functions.cli.input.options import Sources
 from functions.cli.output.format import count, duration, monthly, percent, span
 from functions.cli.output.visible import visible
 from functions.cli.policy.diff import most_in_an_hour
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, write_imported
+from functions.cli.policy.importing.writing import Noted, write_imported
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
@@ -176,7 +176,6 @@ WAVE: Final = {"nodes": "30%", "deadline": "90m"}
 BUDGET: Final = "10%"
 PACKS: Final = "The autoscaler empties such nodes itself, and Ebb leaves them to it (docs/empty-nodes.md)."
 FULL: Final = 0.85  # Of the limits that were tried the bill was lowest with it (docs/decisions/money-over-days.md).
-PARTIAL: Final = "policy init: the dump is partial ({why}), so what the pods request is unknown."
 
 
 def starter(snapshot: Snapshot, plan: Plan, removable: Collection[str], pace: NightPace) -> str:
@@ -193,7 +192,6 @@ def starter(snapshot: Snapshot, plan: Plan, removable: Collection[str], pace: Ni
         left = {"enabled": Noted(value=False, because=f"{because}; {why_not}")} if why_not else None
         pools[name] = left or _pool(because, name, pace, zone)
     policy = {
-        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "cluster": _cluster(pace),
         "drain": {"budgetUntil": Noted("replaced", "a drain frees its budget when all that it moved runs again")},
         "nodePools": pools,
@@ -277,7 +275,7 @@ def print_starter(sources: Sources) -> None:
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
     if inputs.partial:
-        raise BadInput(PARTIAL.format(why=inputs.partial))
+        raise BadInput(f"policy init: the dump is partial ({inputs.partial}), so what the pods request is unknown.")
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:

@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -16,14 +16,14 @@ from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy
-from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, gather
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
 from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.simulate.demand import Hours, demand_of
-from functions.cli.simulate.view import DaysView, PlayedDay, document, page, show
+from functions.cli.simulate.view import DaysView, document, page, show
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
 from shared.errors import BadInput
@@ -31,7 +31,6 @@ from shared.errors import BadInput
 ALONE: Final = "autoscaler alone"
 DEFAULTS: Final = "Ebb, default policy"
 AS_IF: Final = "A policy in dry run or paused is played as if it were at work."
-PARTIAL: Final = "simulate: the dump is partial ({why}); a day needs all nodes and pods."
 COSTS_MORE: Final = (
     "{name}: these days cost more than with the autoscaler alone. ebb plan sees one moment; "
     "an expensive node that stays is paid for until it goes."
@@ -50,7 +49,7 @@ class SimulateRequest:
 
 def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
     """Play the days and print their totals: for people with the notes, for tools with these on stderr."""
-    view = run_simulation(request, _inputs(request))
+    view = run_simulation(request)
     if output is AnswerFormat.TABLE:
         with printing() as console:
             show(console, view)
@@ -60,10 +59,11 @@ def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
         print_document(document(view), output, view.notes)
 
 
-def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
-    """Play the days of what was gathered; raise BadInput where not all of the cluster is known."""
+def run_simulation(request: SimulateRequest) -> DaysView:
+    """Gather the inputs and play the days; raise BadInput where not all of the cluster is known."""
+    inputs = gather(request.sources, EVERY_POOL)
     if inputs.partial:
-        raise BadInput(PARTIAL.format(why=inputs.partial))
+        raise BadInput(f"simulate: the dump is partial ({inputs.partial}); a day needs all nodes and pods.")
     delays = Delays(boot=duration("--boot", request.boot))
     named = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
     policies = {name: inputs.committed_under(policy) for name, policy in named.items()}
@@ -74,22 +74,12 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _play_days(days, (None, *policies.values()))
-    runs = [PlayedDay(name, outcome) for name, outcome in zip((ALONE, *policies), outcomes, strict=True)]
-    view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), ())
-    return replace(view, notes=(*_costing_more(view), *about, *inputs.notes))
-
-
-def _costing_more(view: DaysView) -> Iterable[str]:
-    """Yield a sentence for each run that costs more than the autoscaler alone, whatever `ebb plan` adds."""
-    for name, run in zip(view.names, view.runs, strict=True):
-        if view.saving_of(run) < 0:
-            yield COSTS_MORE.format(name=name)
-
-
-def _inputs(request: SimulateRequest) -> Inputs:
-    inputs = gather(request.sources, EVERY_POOL)
-    rests_on = () if request.policies else (NO_POLICY,)
-    return replace(inputs, notes=(AS_IF, *rests_on, *(note for note in inputs.notes if note != NO_MARKS)))
+    runs = dict(zip((ALONE, *policies), outcomes, strict=True))
+    view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, runs, ())
+    costing = (name for name, run in zip(view.names, runs.values(), strict=True) if view.saving_of(run) < 0)
+    rests_on = (AS_IF,) if request.policies else (AS_IF, NO_POLICY)
+    own = (note for note in inputs.notes if note != NO_MARKS)
+    return replace(view, notes=(*(COSTS_MORE.format(name=name) for name in costing), *about, *rests_on, *own))
 
 
 def _play_days(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]:

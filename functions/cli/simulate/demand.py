@@ -28,7 +28,6 @@ BY_NIGHT: Final = (
     "The snapshot is of {hour}, when this curve is low, but its pods are taken for the day's highest demand: "
     "dump the cluster by day, or add --demand FILE."
 )
-BY_FILE: Final = "Demand is that of {file}: {known}; workloads that are not listed keep their replicas."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,8 @@ def demand_of(hours: Hours, snapshot: Snapshot, lasts: timedelta) -> tuple[Deman
         if hours.night is not None:
             raise BadInput("--night: --demand has the demand of the night; leave out one of them.")
         rows = read_hours(hours.file, snapshot)
-        known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
-        return by_hours(rows, begins, lasts, zone), (known,)
+        listed = f"{count(len(rows), 'workload')}; workloads that are not listed keep their replicas"
+        return by_hours(rows, begins, lasts, zone), (f"Demand is that of {hours.file}: {listed}.",)
     curve = Curve(weekend=hours.weekend, zone=zone)
     night = NIGHT if hours.night is None else hours.night
     note = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
@@ -95,7 +94,10 @@ def read_hours(path: Path, snapshot: Snapshot) -> Mapping[str, Sequence[int]]:
 
 def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     """Return the rows with the numbers of their lines, the head first; refuse what is no CSV with commas."""
-    lines = _text(path).splitlines()
+    try:
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name_of(path)}: it is no text in UTF-8; save it as CSV UTF-8.") from error
     if not any(line.strip() for line in lines):
         raise BadInput(f"{name_of(path)}: is empty; its first line is {HEAD}")
     if lines[0].count(";") > lines[0].count(","):
@@ -106,13 +108,6 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     if not rows or rows[0][1][0].strip() != "workload":
         raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {HEAD}")
     return rows
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name_of(path)}: it is no text in UTF-8; save it as CSV UTF-8.") from error
 
 
 def controllers(snapshot: Snapshot) -> Mapping[str, str]:

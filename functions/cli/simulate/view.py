@@ -1,7 +1,7 @@
 """What is shown of simulated days: each run with its figures; on a terminal, as markdown and as JSON."""
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -21,36 +21,29 @@ POINTS: Final = 96
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedDay:
-    name: str
-    outcome: PlayedTotals
-
-
-@dataclass(frozen=True, slots=True)
 class DaysView:
-    """All runs of the same days; the first is the autoscaler alone."""
+    """All runs of the same days, by the name of the policy; the first is the autoscaler alone."""
 
     cluster: str
     begins: datetime
     days: int
-    runs: tuple[PlayedDay, ...]
+    runs: Mapping[str, PlayedTotals]
     notes: tuple[str, ...]
 
     @property
     def alone(self) -> PlayedTotals:
-        return self.runs[0].outcome
+        return next(iter(self.runs.values()))
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the runs are called: policies by their files' names, where these differ."""
-        whole = tuple(run.name for run in self.runs)
-        short = tuple(Path(name).name for name in whole)
-        return short if len(set(short)) == len(short) else whole
+        short = tuple(Path(name).name for name in self.runs)
+        return short if len(set(short)) == len(short) else tuple(self.runs)
 
-    def saving_of(self, run: PlayedDay) -> Fraction:
+    def saving_of(self, run: PlayedTotals) -> Fraction:
         """Return what a run saves compared with the autoscaler alone, as a share of its money."""
         alone = Fraction(self.alone.paid)
-        return (alone - Fraction(run.outcome.paid)) / alone if alone else Fraction(0)
+        return (alone - Fraction(run.paid)) / alone if alone else Fraction(0)
 
     @property
     def figures(self) -> "tuple[FigureColumn, ...]":
@@ -59,9 +52,9 @@ class DaysView:
             return COLUMNS
         return tuple(new for figure in COLUMNS for new in ((_LISTED, _BILL) if figure.title == _MONEY else (figure,)))
 
-    def points(self, run: PlayedDay, many: int = POINTS) -> tuple[int, ...]:
+    def points(self, run: PlayedTotals, many: int = POINTS) -> tuple[int, ...]:
         """Return how many nodes there are at equal distances of time."""
-        rows, step = run.outcome.series, timedelta(days=self.days) / many
+        rows, step = run.series, timedelta(days=self.days) / many
         places = (bisect_right(rows, self.begins + number * step, key=attrgetter("at")) for number in range(many))
         return tuple(rows[max(place - 1, 0)].nodes for place in places)
 
@@ -70,7 +63,7 @@ class DaysView:
 class FigureColumn:
     title: str
     meaning: str
-    text: Callable[[DaysView, PlayedDay], str]
+    text: Callable[[DaysView, PlayedTotals], str]
 
 
 def spent(micro: float) -> str:
@@ -90,29 +83,26 @@ def percent(share: Fraction) -> str:
 
 _MONEY: Final = "money"
 _LISTED: Final = FigureColumn(
-    "list", "what the nodes cost over these days at list prices", lambda _, run: spent(run.outcome.cost)
+    "list", "what the nodes cost over these days at list prices", lambda _, run: spent(run.cost)
 )
 _BILL: Final = FigureColumn(
-    "bill", "what is paid for them with the commitments, fees included", lambda _, run: spent(run.outcome.paid)
+    "bill", "what is paid for them with the commitments, fees included", lambda _, run: spent(run.paid)
 )
 COLUMNS: Final = (
-    FigureColumn("nodes", "nodes on average", lambda _, run: f"{run.outcome.mean_nodes:.1f}"),
-    FigureColumn(
-        "least-most", "fewest and most nodes at once",
-        lambda _, run: f"{run.outcome.least_nodes}-{run.outcome.most_nodes}",
-    ),
-    FigureColumn("node-hours", "hours of all nodes together", lambda _, run: f"{run.outcome.node_hours:,.0f}"),
-    FigureColumn(_MONEY, "what the nodes cost over these days", lambda _, run: spent(run.outcome.cost)),
+    FigureColumn("nodes", "nodes on average", lambda _, run: f"{run.mean_nodes:.1f}"),
+    FigureColumn("least-most", "fewest and most nodes at once", lambda _, run: f"{run.least_nodes}-{run.most_nodes}"),
+    FigureColumn("node-hours", "hours of all nodes together", lambda _, run: f"{run.node_hours:,.0f}"),
+    FigureColumn(_MONEY, "what the nodes cost over these days", lambda _, run: spent(run.cost)),
     FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: percent(view.saving_of(run))),
-    FigureColumn("evictions", "pods moved, by the autoscaler and by Ebb", lambda _, run: f"{run.outcome.evictions:,}"),
-    FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),
-    FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.outcome.twice:,}"),
-    FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.outcome.drains:,}"),
-    FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.outcome.returned:,}"),
-    FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.outcome.pending)),
-    FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.outcome.pending_at_ramp)),
-    FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.outcome.longest_wait)),
-    FigureColumn("re-added", "nodes added within an hour of a removal", lambda _, run: str(run.outcome.bought_back)),
+    FigureColumn("evictions", "pods moved, by the autoscaler and by Ebb", lambda _, run: f"{run.evictions:,}"),
+    FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.evictions_by_ebb:,}"),
+    FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.twice:,}"),
+    FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.drains:,}"),
+    FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.returned:,}"),
+    FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.pending)),
+    FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.pending_at_ramp)),
+    FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.longest_wait)),
+    FigureColumn("re-added", "nodes added within an hour of a removal", lambda _, run: str(run.bought_back)),
 )  # fmt: skip
 
 
@@ -136,14 +126,17 @@ def show(console: Console, view: DaysView) -> None:
 
 def _figures(view: DaysView) -> Table:
     """Return the figures with their meanings, which the docs have, too."""
-    rows = [(figure.title, *(figure.text(view, run) for run in view.runs), figure.meaning) for figure in view.figures]
+    rows = [
+        (figure.title, *(figure.text(view, run) for run in view.runs.values()), figure.meaning)
+        for figure in view.figures
+    ]
     names = (Column(name, right=True) for name in view.names)
     return Table.of((Column(""), *names, Column("", wraps=True, style=DIM)), rows)
 
 
 def plot(view: DaysView) -> list[str]:
     """Return the nodes over time, one line of bars for each run, all to one scale."""
-    rows = {name: view.points(run, _WIDTH) for name, run in zip(view.names, view.runs, strict=True)}
+    rows = {name: view.points(run, _WIDTH) for name, run in zip(view.names, view.runs.values(), strict=True)}
     least, most = min(map(min, rows.values())), max(map(max, rows.values()))
     width = max(map(len, rows))
     bars = [_LEVELS[step * (len(_LEVELS) - 1) // max(most - least, 1)] for step in range(most - least + 1)]
@@ -166,23 +159,22 @@ def document(view: DaysView) -> dict[str, Any]:
         "cluster": view.cluster or None,
         "begins": rfc3339(view.begins),
         "days": view.days,
-        "runs": [_run(view, run) for run in view.runs],
+        "runs": [_run(view, name, run) for name, run in view.runs.items()],
     }
 
 
-def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
-    outcome = run.outcome
-    plain = {field.name: getattr(outcome, field.name) for field in fields(outcome) if field.name not in _APART}
+def _run(view: DaysView, name: str, run: PlayedTotals) -> dict[str, Any]:
+    plain = {field.name: getattr(run, field.name) for field in fields(run) if field.name not in _APART}
     return {
-        "name": run.name,
-        "mean_nodes": round(outcome.mean_nodes, 4),
+        "name": name,
+        "mean_nodes": round(run.mean_nodes, 4),
         **{key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()},
-        "cost": _dollars(outcome.cost),
-        "bill": None if outcome.bill is None else _dollars(outcome.bill),
+        "cost": _dollars(run.cost),
+        "bill": None if run.bill is None else _dollars(run.bill),
         "saved": round(float(view.saving_of(run)), 6),
         "series": [
             {"at": rfc3339(row.at), "nodes": row.nodes, "cost_per_hour": _dollars(row.cost), "waiting": row.waiting}
-            for row in outcome.series
+            for row in run.series
         ],
     }
 

@@ -71,7 +71,7 @@ class Rearrangement(Packing):
 
     def _clear(self, node: int) -> tuple[Counter[int], list[int]]:
         """Take the node and all that would have to leave it: its own pods, by class, and those put there before."""
-        own, here = Counter(self._own_of(node)), repeat_counted(self._relocated.get(node, {}))
+        own, here = Counter(self.own_of(node)), repeat_counted(self._relocated.get(node, {}))
         guests = [kind for kind in here if not self.arrays.goes_with_its_node(kind)]
         for kind in guests:
             self._do(self._lie if node in self._lying[kind] else self._put_pods, kind, node, -1)
@@ -86,7 +86,7 @@ class Rearrangement(Packing):
             if not self.arrays.goes_with_its_node(kind):
                 self._recall(kind)
                 self._do(self._put_pods, kind, node, 1)
-        own = self._own_of(node)
+        own = self.own_of(node)
         for kind in own:
             self._recall(kind)
             self._do(self._constraints.evict, kind, node, -1)
@@ -94,7 +94,7 @@ class Rearrangement(Packing):
             self._do(self._constraints.leave, kind, node, -1)
         self._do(self._hold, 0, node, -1)
 
-    def _own_of(self, node: int) -> tuple[int, ...]:
+    def own_of(self, node: int) -> tuple[int, ...]:
         if node not in self._own:
             self._own[node] = tuple(self.arrays.kind_of[pod.spec] for pod in self.arrays.movable(node))
         return self._own[node]

@@ -50,13 +50,13 @@ class Choice(Rearrangement):
         if self.tally.lost is None:
             return
         rows = {node: self._candidates[node] for node in self.taken}
-        for node in sorted(rows, key=lambda node: (-rows[node].disruption, -len(self._own_of(node)), node)):
+        for node in sorted(rows, key=lambda node: (-rows[node].disruption, -len(self.own_of(node)), node)):
             if self.tally.is_for_nothing(rows[node], taken=True):
                 self.put_back(node)
 
     def _hold(self, kind: int, node: int, pods: int) -> None:
         super()._hold(kind, node, pods)
-        self.tally.add(self._candidates[node], len(self._own_of(node)), pods)
+        self.tally.add(self._candidates[node], len(self.own_of(node)), pods)
 
 
 class Improver:

@@ -11,8 +11,7 @@ import numpy as np
 
 from functions.cli.analysis.shapes.advice import Advice, advise
 from functions.cli.analysis.shapes.offers import NewGroup
-from functions.cli.analysis.shapes.proof import headroom
-from functions.cli.analysis.shapes.study import ShapeRequest, Study, waiting_kinds
+from functions.cli.analysis.shapes.study import ShapeRequest, Study, headroom, waiting_kinds
 from functions.cli.input.inputs import EVERY_POOL
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.planning.bill import Bill

@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.pools import pool_summaries, whole_cluster, without_requests
+from functions.cli.analysis.pools import pool_summaries, summarize, without_requests
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.planning.plan import NodeDecision, Verdict
 from tests.builders import pod, resources
@@ -50,7 +50,7 @@ def test_nodes_that_others_keep_or_pay_for_are_no_part_of_their_pool() -> None:
     rows = (_decision("n1", "a", cpu=3), replace(_decision("n2", "a", cpu=0), outside=True))
     (pool,) = pool_summaries(rows)
     assert (pool.nodes, pool.cpu_ratio, pool.verdicts) == (1, Fraction(3, 4), {Verdict.KEEP: 1})
-    assert whole_cluster(rows).nodes == 1
+    assert summarize(None, rows).nodes == 1
 
 
 def test_an_order_saves_what_its_node_costs_in_dry_run_too() -> None:
@@ -70,7 +70,7 @@ def test_what_could_go_and_what_is_gone_in_steady_state_is_counted_by_name() -> 
 @given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(Verdict), st.integers(0, 900)), max_size=9))
 def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, Verdict, int]]) -> None:
     plan = [_decision(f"n{at}", pool, verdict, cost) for at, (pool, verdict, cost) in enumerate(rows)]
-    pools, whole = pool_summaries(plan), whole_cluster(plan)
+    pools, whole = pool_summaries(plan), summarize(None, plan)
     assert sum(pool.nodes for pool in pools) == whole.nodes == len(rows)
     assert sum(pool.cost for pool in pools) == whole.cost
     assert sum(pool.saving for pool in pools) == whole.saving

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from functions.cli.analysis.potential import potential
-from functions.cli.dumps import read_dump
 from functions.cli.dumps.anonymize.objects import KINDS, anonymize_dump
 from functions.cli.dumps.anonymize.rules import Namer, NameTable
 from functions.cli.dumps.contents import OPTIONAL, RESOURCES
+from functions.cli.dumps.reading import read_dump
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys
 from shared.core.planning.make_plan import make_plan

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.dumps import DumpedCluster, read_dump, read_dumps
 from functions.cli.dumps.homes import PlacedNode, home_of
+from functions.cli.dumps.reading import DumpedCluster, read_dump, read_dumps
 from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
 from shared.errors import BadDump

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from functions.cli.dumps import read_dump
+from functions.cli.dumps.reading import read_dump
 from shared.core.cluster.storage import LISTS, NO_CLAIMS, VolumeAttachment
 from shared.core.cluster.workloads import Workload
 from tests.adapters.objects import api_node, api_pod

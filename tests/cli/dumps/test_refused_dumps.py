@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from functions.cli.dumps import read_dump
+from functions.cli.dumps.reading import read_dump
 from shared.errors import BadDump
 from tests.cli.dumps.test_reading import BUDGET, NAMESPACE, SERVICE, a_node, a_pod, listed, text, write
 from tests.depth import cases

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from functions.cli.dumps import read_dump
+from functions.cli.dumps.reading import read_dump
 from shared.adapters.prices import load
 from shared.core.cluster.names import SCALE_DOWN_DISABLED
 from shared.core.planning.make_plan import make_plan

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
-from functions.cli.analysis.forecast.steady_state import Rest
+from functions.cli.analysis.forecast.steady_state import Rest, find_steady_state
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.diff import most_in_an_hour
@@ -53,7 +53,8 @@ def starter(*args: str | Path) -> str:
 
 def at_rest(dump: Path, policy: Policy) -> Scenarios:
     inputs = gather(Sources((dump,), at=EVENING))
-    return scenarios_of(Situation(inputs.snapshot, ClusterState(), replace(policy, dry_run=False)), {}, inputs.prices)
+    situation = Situation(inputs.snapshot, ClusterState(), replace(policy, dry_run=False))
+    return scenarios_of(find_steady_state(situation, {}, inputs.prices))
 
 
 def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
+from functions.cli.analysis.simulated_days.measures import Measures, Moment, PlayedTotals, outcome
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.main import app
 from functions.cli.simulate.demand import read_hours
-from functions.cli.simulate.view import DaysView, PlayedDay, document, show
+from functions.cli.simulate.view import DaysView, document, show
 from tests.cli import dumps
 from tests.depth import cases
 
@@ -56,13 +56,13 @@ def test_the_table_has_a_column_for_each_run_and_shows_what_demand_rests_on(smal
     ("the list price and the bill; what is saved is of the bill", ["list", "bill"], "10.0%", (10, 9)),
 )
 def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] | None) -> None:
-    def run(name: str, cost: int, paid: int | None) -> PlayedDay:
+    def run(cost: int, paid: int | None) -> PlayedTotals:
         rows = [Moment(BEGINS, 3, cost * 10**6, 0, None if paid is None else paid * 10**6)]
-        return PlayedDay(name, outcome(Measures(series=rows), BEGINS, BEGINS + timedelta(hours=1), ()))
+        return outcome(Measures(series=rows), BEGINS, BEGINS + timedelta(hours=1), ())
 
     paid = bill or (None, None)
-    view = DaysView("c", BEGINS, 1, (run("alone", 20, paid[0]), run("ebb", 10, paid[1])), ())
-    figures = {figure.title: figure.text(view, view.runs[1]) for figure in view.figures}
+    view = DaysView("c", BEGINS, 1, {"alone": run(20, paid[0]), "ebb": run(10, paid[1])}, ())
+    figures = {figure.title: figure.text(view, view.runs["ebb"]) for figure in view.figures}
 
     assert [title for title in figures if title in {"money", "list", "bill"}] == titles
     assert figures["saved"] == saved
@@ -179,7 +179,7 @@ def test_a_bad_file_is_named_with_what_to_write(expected: str, text: str, dump: 
 
 @pytest.mark.parametrize(("width", "explained"), [(80, False), (120, True)])
 def test_a_narrow_terminal_shows_whole_names_of_policies(width: int, explained: bool) -> None:
-    day = DaysView("c", BEGINS, 1, tuple(PlayedDay(name, PLAYED) for name in LONG), ())
+    day = DaysView("c", BEGINS, 1, dict.fromkeys(LONG, PLAYED), ())
     with StringIO() as page:
         show(Console(file=page, width=width, highlight=False), day)
         text = page.getvalue()

@@ -6,18 +6,18 @@ reason. A gate that neither time nor the end of a drain opens is known from the 
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from functions.cli.analysis.openings import GATE_OF, changes, opens_at, times_of
+from functions.cli.analysis.openings import GATE_OF, next_change, opens_at, schedules_of, times_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.waves import second_pass_delay
-from shared.core.policy import BudgetUntil, Policy, Schedule
+from shared.core.policy import BudgetUntil
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.records.state import INTERVAL
 from shared.core.rules.budgets import Calendar
@@ -63,8 +63,8 @@ class Pace:
         self._at_first, self._counts, self._begun = counts, counts, counts.now
         in_waves = situation.policy.wave is not None
         self._interval, self._gates = (second_pass_delay(INTERVAL), WAVE_GATES) if in_waves else (INTERVAL, GATES)
-        self._schedules = Schedules(counts.policy, counts.pools)
-        self._changes = self._schedules.next_change(counts.now)
+        self._schedules = schedules_of(counts.policy, counts.pools)
+        self._changes = next_change(self._schedules, counts.now)
         self._idle = 0
         self._moments: set[datetime] = set()
         """When the clocks of the gates that keep a node may open them, as this pass found."""
@@ -170,7 +170,7 @@ class Pace:
         """Let that time come: drains have ended, schedules have changed, and a new pass begins."""
         calendar = self._counts.calendar
         if self._changes is not None and self._changes <= later:
-            calendar, self._changes = Calendar(later), self._schedules.next_change(later)
+            calendar, self._changes = Calendar(later), next_change(self._schedules, later)
         state = self._counts.state
         if self._last_begin == self.now:  # in whatever round: all that began now is one pass for the gap
             state = structs.replace(state, last_scale_down=self.now + CLAIMED_AFTER)
@@ -192,29 +192,3 @@ def _begun_before(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
         for uid in pool.in_flight:
             since = claims[uid].since if uid in claims else counts.now
             yield UnderWay(since + patience, uid, pool.name, uid in counted)
-
-
-FAR: Final = timedelta(days=400)
-
-
-class Schedules:
-    """The schedules of a policy; each is looked up again only once it has changed."""
-
-    def __init__(self, policy: Policy, pools: Iterable[str]) -> None:
-        self._all = frozenset(_schedules(policy, pools))
-        self._next: dict[Schedule, datetime] = {}
-
-    def next_change(self, now: datetime) -> datetime | None:
-        """Return when one of them next begins or ends; None where none does for a year."""
-        for schedule in self._all:
-            if self._next.get(schedule, now) <= now:
-                self._next[schedule] = next(changes(schedule, now, now + FAR), now + FAR)
-        return min(self._next.values(), default=None)
-
-
-def _schedules(policy: Policy, pools: Iterable[str]) -> Iterator[Schedule]:
-    settings = [policy.pool(name) for name in pools]
-    for budgets in (policy.budgets, *(setting.budgets for setting in settings)):
-        yield from (budget.schedule for budget in budgets if budget.schedule is not None)
-    for setting in settings:
-        yield from setting.windows or ()

@@ -8,22 +8,13 @@ from typing import Final
 
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.committed import LaterAddition, later_additions
-from functions.cli.analysis.forecast.steady_state import (
-    PolicyAtRest,
-    Rest,
-    find_steady_state,
-    left_alone,
-    removed_nodes,
-)
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, left_alone, removed_nodes
 from functions.cli.analysis.forecast.what_if import DoneOf, find_relaxations, no_progress, try_relaxations
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
 from shared.core.planning.bill import Bill
-from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
-from shared.core.records.state import PoolMarks
-from shared.core.rules.situation import Situation
 
 MOST_RELAXED: Final = 3  # So many first answers of `ebb why-not` are scenarios.
 
@@ -87,19 +78,7 @@ class Scenarios:
         return (self.now, self.alone, self.at_rest, *self.relaxed, self.bound)
 
 
-def scenarios_of(
-    situation: Situation,
-    marks: Mapping[str, PoolMarks],
-    prices: Prices,
-    *,
-    assume_marked: bool = False,
-    progress: DoneOf = no_progress,
-) -> Scenarios:
-    """Return the scenarios; `assume_marked`: as if each node that could go had been marked long ago."""
-    return scenarios_from(find_steady_state(situation, marks, prices, assume_marked=assume_marked), progress)
-
-
-def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
+def scenarios_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
     snapshot, rest, effort, (changes, _) = base.situation.snapshot, base.rest, base.effort, find_relaxations(base)
     rounds = min(effort.tried, len(changes)) * effort.onward
     found = try_relaxations(base, changes, effort.tried, rounds, progress)

@@ -85,7 +85,9 @@ class UnpacedPass:
         self.wave: tuple[str, ...] = ()  # The nodes that a wave holds since the last round.
 
     def plan_drains(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
-        plan = self._plan(snapshot, self.kept, self._left(snapshot) or None)
+        there = snapshot.node_by_name  # a wave is kept until its last node is gone
+        left = tuple(name for name in self.wave if name in there and there[name].uid not in self.kept)
+        plan = self._plan(snapshot, self.kept, left or None)
         self.decisions, self.wave = plan.decisions, plan.wave
         times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
@@ -96,11 +98,6 @@ class UnpacedPass:
         watched = moves + (MIN_WATCHDOG if moves else NO_TIME)
         deleted = moves + snapshot.scale_down(node).unneeded + DELETION  # the autoscaler waits with an empty node, too
         return PacedDrain(node, reason, self._earliest_removal(node, reason), watched, deleted)
-
-    def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
-        """Return what is left of the wave: it is kept until its last node is gone."""
-        there = snapshot.node_by_name
-        return tuple(name for name in self.wave if name in there and there[name].uid not in self.kept)
 
     def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff], wave: tuple[str, ...] | None = None) -> Plan:
         long_ago = self._now - _LONG

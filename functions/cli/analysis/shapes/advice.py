@@ -1,6 +1,6 @@
 """READ FIRST here. Which machine types the pools should have for the requests that are there, and what that saves.
 
-Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `proof` proves.
+Nodes that a drain may empty may go for new ones on offer (`offers`). What the `search` finds, the `study` proves.
 """
 
 from collections import Counter
@@ -11,8 +11,7 @@ from typing import Final
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.offers import NewGroup
-from functions.cli.analysis.shapes.proof import ProvedWorld
-from functions.cli.analysis.shapes.study import ShapeRequest, Study
+from functions.cli.analysis.shapes.study import ProvedWorld, ShapeRequest, Study
 from shared.core.cluster.resources import total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
@@ -100,14 +99,13 @@ def advise(
 ) -> Advice:
     steady = bill.cost_of(find_steady_state(situation, marks or {}, bill.prices).rest.snapshot.nodes)
     study = Study(situation, bill, request)
-    _, proof = study.prove(study.search(progress))
+    proof = study.prove(study.search(progress))
     now, proposed = bill.cost_of(study.snapshot.nodes), bill.cost_of(proof.world.nodes)
-    pools, booked = tuple(_pools(study, proof)), booked_share(study.snapshot)
+    pools, booked = tuple(_pools(study, proof)), _booked_share(study.snapshot)
     return Advice(pools, len(study.snapshot.nodes), now, steady, proposed, booked, proof)
 
 
-def booked_share(snapshot: Snapshot) -> float:
-    """Return the share of all CPU or memory that pods book, whichever is more."""
+def _booked_share(snapshot: Snapshot) -> float:
     nodes = [node for node in snapshot.nodes if not node.outside]
     offered = total(node.allocatable for node in nodes)
     taken = total(snapshot.pods_by_node[node.name].booked for node in nodes)

@@ -75,9 +75,6 @@ class Exchange(Rearrangement):
         for node in sorted(self._new):
             self._hold(0, node, 1)
 
-    def is_new(self, node: int) -> bool:
-        return node in self._new
-
     def nodes_in_use(self) -> list[int]:
         return self.in_use(node for nodes in self.new.values() for node in nodes)
 
@@ -90,10 +87,8 @@ class Exchange(Rearrangement):
 
     def may_come(self, group: NewGroup, own_type: str) -> bool:
         """Whether the pool may get nodes of that machine type: its own, and `MOST_TYPES` others."""
-        others = {
-            machine for (pool, machine), count in self._bought.items() if pool == group.pool and count
-        } - {own_type}  # fmt: skip
-        return group.machine in {own_type, *others} or len(others) < MOST_TYPES
+        types = {machine for (pool, machine), count in self._bought.items() if pool == group.pool and count}
+        return group.machine in {own_type, *types} or len(types - {own_type}) < MOST_TYPES
 
     def nodes_to_buy(self, group: NewGroup) -> Iterator[int]:
         return (node for node in self.new[group] if node in self)
@@ -132,12 +127,8 @@ class Exchange(Rearrangement):
         """Return the classes of the pods that were put there, one for each pod."""
         return list(Counter(self._relocated.get(node, {})).elements())
 
-    def own_of(self, node: int) -> tuple[int, ...]:
-        """Return the classes of the pods that would have to leave the node."""
-        return self._own_of(node)
-
     def _hold(self, kind: int, node: int, pods: int) -> None:
         super()._hold(kind, node, pods)
-        self.worth.count(node, -pods, len(self._own_of(node)))
+        self.worth.count(node, -pods, len(self.own_of(node)))
         if node in self._new:
             self._bought[self.kind_of(node)] -= pods

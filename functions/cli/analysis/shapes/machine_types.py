@@ -47,11 +47,6 @@ class MachineType:
     family: str
     size: Capacity
 
-    @property
-    def shape(self) -> str:
-        """The name without its vCPUs: `n2-highmem`."""
-        return self.name.rpartition("-")[0]
-
 
 def types_of(family: str, prices: Prices) -> Iterator[MachineType]:
     """Yield the predefined machine types of a family that the price table knows; shared cores are not among them."""

@@ -138,7 +138,8 @@ class BudgetCounts:
         by_count = budget.max_unavailable is None and (
             budget.min_available is None or budget.min_available.percent is None
         )
-        expected = living if by_count else self._count_expected(classes)
+        controllers = {spec.workload for spec in classes} - {""}  # pods without one count in no share
+        expected = living if by_count else sum(map(self._controlled.count_wanted, controllers))
         must_stay = budget.must_stay(expected)
         return replace(
             budget,
@@ -148,7 +149,3 @@ class BudgetCounts:
             disruptions_allowed=max(ready - must_stay, 0) if expected else 0,
             observed=True,
         )
-
-    def _count_expected(self, classes: Iterable[PodClass]) -> int:
-        """Return how many pods the controllers of these classes want; those without one count in no share."""
-        return sum(map(self._controlled.count_wanted, {spec.workload for spec in classes} - {""}))

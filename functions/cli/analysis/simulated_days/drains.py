@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import structs
 
-from functions.cli.analysis.simulated_days.measures import NO_TIME, Actor
+from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import end, evict, surge
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
@@ -65,6 +65,7 @@ from shared.core.records.claims import grant, longest_rate, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, Lease
+from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import other_claims

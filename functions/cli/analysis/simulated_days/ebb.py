@@ -10,8 +10,7 @@ from functools import partial
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.pace import Schedules
-from functions.cli.analysis.openings import opening_times
+from functions.cli.analysis.openings import next_change, opening_times, schedules_of
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
@@ -36,7 +35,8 @@ class Ebb:
         self._world, self._policy, self._prices = world, policy, prices
         self._drains = Drains(world, policy)
         self._marks: Mapping[str, PoolMarks] = {}
-        self._schedules = Schedules(policy, world.origin.nodes_by_pool)
+        self._schedules = schedules_of(policy, world.origin.nodes_by_pool)
+        self._scheduled = next_change(self._schedules, world.now)  # When one of them next begins or ends.
         self._wave: Wave | None = None
         self._still_to_order = False  # Whether the last plan left nodes of the wave for a later pass.
         self._seen: tuple[object, ...] = ()
@@ -123,17 +123,14 @@ class Ebb:
     def _changes(self, counts: NodeCounts) -> Iterator[datetime]:
         """Yield when time alone may change what a pass decides."""
         yield from opening_times(counts, {node.pool: node for node in self._world.nodes.values()}.values())
-        changed = self._schedules.next_change(self._world.now)
-        if changed is not None:
-            yield changed
+        if self._scheduled is not None and self._scheduled <= self._world.now:
+            self._scheduled = next_change(self._schedules, self._world.now)
+        if self._scheduled is not None:
+            yield self._scheduled
         if self._wave is not None:
             yield self._wave.deadline
         for node in self._world.nodes.values():
             yield node.created + self._policy.pool(node.pool).minimum_node_age
-        yield from self._ages()
-
-    def _ages(self) -> Iterator[datetime]:
-        """Yield when marks and pods are old enough."""
         for pool, marks in self._marks.items():
             after = self._policy.pool(pool).consolidate_after
             if after is not None:

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-NO_TIME: Final = timedelta(0)
+from shared.core.rules.drain_time import NO_TIME
+
 BOUGHT_BACK_WITHIN: Final = timedelta(hours=1)
 """A node that is bought so soon after the removal of one of its pool makes that removal vain."""
 HOUR: Final = timedelta(hours=1)

@@ -112,7 +112,6 @@ class NodeTemplates:
 
 
 def _pin_daemon(spec: PodClass, node: str) -> PodClass:
-    """Return the class of a DaemonSet's pod for another node."""
     pin = Requirement(_PINS, "In", (node,))
     if spec.node_terms is None:
         return spec

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from functions.cli.policy.importing.writing import (
-    SAFE_DEFAULT,
     Imported,
     Noted,
     configuration,
@@ -60,11 +59,7 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
     marked = _timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", marked_seconds, "300s", "600s")
     age = _timer("MINIMUM_NODE_AGE_SECONDS", age_seconds, "1200s", "0s")
     disruption = {"consolidateAfter": marked, "expireAfter": never}
-    policy = {
-        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": {"minimumNodeAge": age, "disruption": disruption},
-        "nodePools": rows,
-    }
+    policy = {"defaults": {"minimumNodeAge": age, "disruption": disruption}, "nodePools": rows}
     unused = (thing for thing in things if _configuration(thing) is None)
     notes += others(unused, "compaction")
     return write_imported("From a configuration of estafette-k8s-node-compactor.", policy, notes)

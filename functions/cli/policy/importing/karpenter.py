@@ -4,10 +4,10 @@ The `disruption` block is a policy's own; what speaks of machines is the GKE nod
 Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, objects, others, part, write_imported
+from functions.cli.policy.importing.writing import Imported, Noted, objects, others, part, write_imported
 from shared.core.policy.field import path_text
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.values import KARPENTERS_REASONS
@@ -46,9 +46,8 @@ def from_karpenter(data: bytes) -> Imported:
     faults += [] if rows or faults else [_nothing(found)]
     if faults:
         raise BadPolicy(*faults)
-    policy = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), "nodePools": rows}
     notes += others((thing for thing in found if thing.get("kind") != "NodePool"), "disruption")
-    return write_imported("From Karpenter's NodePools.", policy, notes)
+    return write_imported("From Karpenter's NodePools.", {"nodePools": rows}, notes)
 
 
 def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
@@ -100,17 +99,14 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 _DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
-_UNDISTURBED: Final[tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...]] = (
-    (lambda spec: "replicas" in spec, "it is static (spec.replicas), and Karpenter consolidates no such pool"),
-    (
-        lambda spec: str(part(spec, "template", "metadata", "annotations").get(_DO_NOT_DISRUPT)).lower() == "true",
-        f"its template carries {_DO_NOT_DISRUPT}, and Karpenter disrupts no such node",
-    ),
-)
+_STATIC: Final = "it is static (spec.replicas), and Karpenter consolidates no such pool"
+_OPTED_OUT: Final = f"its template carries {_DO_NOT_DISRUPT}, and Karpenter disrupts no such node"
 
 
 def _enabled_setting(name: str, spec: Mapping[str, Any], notes: list[str]) -> Noted:
-    because = next((why for holds, why in _UNDISTURBED if holds(spec)), "")
+    annotations = part(spec, "template", "metadata", "annotations")
+    opted_out = str(annotations.get(_DO_NOT_DISRUPT)).lower() == "true"
+    because = _STATIC if "replicas" in spec else _OPTED_OUT if opted_out else ""
     if not because:
         return Noted(value=True, because="Karpenter disrupted it")
     notes.append(f"{_path(name)}: {because}; it is not enabled.")

@@ -69,7 +69,7 @@ def _items(document: Any) -> Iterator[dict[str, Any]]:
 
 
 SAFE_DEFAULT: Final = "Ebb's safe default; write false once the plans convince you"
-"""Why every policy that was converted begins with dryRun: true."""
+"""Why every policy that is written begins with dryRun: true."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*|[0-9]{1,9}%|(?:[0-9]{1,9}[dhms])+", re.ASCII)
 _NOT_PLAIN: Final = re.compile(r'[^ -~]|["\\]')
@@ -92,8 +92,9 @@ class Noted:
 
 
 def write_imported(head: str, policy: Mapping[str, Any], notes: list[str]) -> Imported:
-    """Write the policy down. BadPolicy: it is not valid; each fault with its path in the policy."""
-    text = "\n".join([f"# {head}", *_lines(policy, "")]) + "\n"
+    """Write the policy down, a dry run first of all. BadPolicy: it is not valid; each fault with its path in it."""
+    whole = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), **policy}
+    text = "\n".join([f"# {head}", *_lines(whole, "")]) + "\n"
     parse(text.encode())
     return Imported(text, tuple(notes))
 

@@ -9,6 +9,7 @@ import pytest
 
 from functions.cli.analysis.forecast.committed import committed_of, rows_of
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
@@ -97,7 +98,7 @@ def policy_with(commitments: Commitments) -> Policy:
 
 def test_what_ebb_adds_from_an_end_on_is_by_the_bill_of_then() -> None:
     situation = Situation(nearly_empty(), ClusterState(), policy_with(committed(24)))
-    found = scenarios_of(situation, {}, PRICES, assume_marked=True)
+    found = scenarios_of(find_steady_state(situation, {}, PRICES, assume_marked=True))
     (later,) = found.later
 
     assert (later.at, later.families) == (ENDS, ("e2",))

@@ -40,7 +40,7 @@ UNLIMITED = policy(jobs=Jobs.WAIT, cpu_limit=Fraction(1))
 
 
 def forecast(snapshot: Snapshot, rules: Policy = OPEN, **given: Any) -> Scenarios:
-    return scenarios_of(Situation(snapshot, ClusterState(), rules), {}, load(), **given)
+    return scenarios_of(find_steady_state(Situation(snapshot, ClusterState(), rules), {}, load(), **given))
 
 
 def nodes_of(told: Scenarios) -> list[int]:
@@ -147,7 +147,8 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     snapshot = picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed))
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
-    told, found = scenarios_of(situation, {}, load()), why_not(find_steady_state(situation, {}, load()), 20)
+    base = find_steady_state(situation, {}, load())
+    told, found = scenarios_of(base), why_not(base, 20)
     rest, freeing = told.at_rest, [freed for freed in found.freed if freed.saving][:3]
     relaxed = [(row.change, rest.nodes - row.nodes, rest.cost - row.cost) for row in told.relaxed]
     assert relaxed == [(freed.relaxation, freed.nodes, freed.saving) for freed in freeing]
@@ -182,7 +183,7 @@ def test_nothing_gets_below_the_bound(
     )
     situation = Situation(snapshot, ClusterState(), anything)
 
-    told = scenarios_of(situation, {}, load())
+    told = scenarios_of(find_steady_state(situation, {}, load()))
     most = potential(situation, load(), told.reached)
     scenarios = (told.alone, told.at_rest, *told.relaxed)
     assert told.bound.nodes <= min(scenario.nodes for scenario in scenarios)
@@ -202,7 +203,7 @@ def test_the_potential_is_no_less_than_what_the_policy_reaches() -> None:
     own = policy(single_replicas=SingleReplicas.MOVE, cpu_limit=Fraction(1), memory_limit=Fraction(1)).pools["a"]
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"other_pools": own}))
 
-    told = scenarios_of(situation, {}, load())
+    told = scenarios_of(find_steady_state(situation, {}, load()))
     alone, most = potential(situation, load()), potential(situation, load(), told.reached)
     assert len(alone.nodes) < told.at_rest.gone <= len(most.nodes)
     assert told.now.cost - most.saving <= told.at_rest.cost

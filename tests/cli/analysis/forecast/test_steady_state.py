@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_from, scenarios_of
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.forecast.steady_state import (
     MOST_ROUNDS,
     Rest,
@@ -44,7 +44,8 @@ TWO_SMALL = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q"
 
 
 def forecast(snapshot: Snapshot, **pool: Any) -> Scenarios:
-    return scenarios_of(Situation(snapshot, ClusterState(), policy(cpu_limit=Fraction(1), **pool)), {}, load())
+    situation = Situation(snapshot, ClusterState(), policy(cpu_limit=Fraction(1), **pool))
+    return scenarios_of(find_steady_state(situation, {}, load()))
 
 
 @pytest.mark.parametrize("ripe", [5, 30])
@@ -101,7 +102,7 @@ def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> N
     rules = policy(windows=())
     rules = replace(rules, pools={**rules.pools, "b": policy("b").pools["b"]})
     seen = cluster(nodes, [*pods, pod("large", on="full", cpu=5.5, owner="ReplicaSet/large")])
-    told = scenarios_of(Situation(seen, ClusterState(), rules), {}, load())
+    told = scenarios_of(find_steady_state(Situation(seen, ClusterState(), rules), {}, load()))
 
     assert told.begins == {"b1": NOW}
 
@@ -139,7 +140,7 @@ def one_after_another(count: int) -> Snapshot:
 
 
 def test_the_autoscaler_reaches_a_steady_state_next_to_a_policy_that_wants_nothing() -> None:
-    told = scenarios_of(Situation(one_after_another(2), ClusterState(), Policy()), {}, load())
+    told = scenarios_of(find_steady_state(Situation(one_after_another(2), ClusterState(), Policy()), {}, load()))
 
     assert (told.alone.gone, told.at_rest.gone) == (2, 2)
 
@@ -158,7 +159,7 @@ def waiting(name: str, **changes: Any) -> Pod:
 
 
 def forecast_all(snapshot: Snapshot) -> Scenarios:
-    return scenarios_of(Situation(snapshot, ClusterState(), EVERY_POOL), {}, load())
+    return scenarios_of(find_steady_state(Situation(snapshot, ClusterState(), EVERY_POOL), {}, load()))
 
 
 def places(snapshot: Snapshot) -> dict[str, str]:
@@ -277,7 +278,7 @@ def _pod(pod: Pod, snapshot: Snapshot, roll: Random) -> Pod:
 
 def answers(situation: Situation, marks: Mapping[str, PoolMarks], workings: Workings) -> tuple[object, ...]:
     base = find_steady_state(situation, marks, load(), workings=workings)
-    scenarios, freed = scenarios_from(base), why_not(base, 6)
+    scenarios, freed = scenarios_of(base), why_not(base, 6)
     places = [(pod.key, pod.node) for pod in scenarios.left.pods] if scenarios.left else []
     # snapshots compare pods by identity
     gains = [

@@ -282,7 +282,7 @@ def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_wou
     assert (found.base.rest.order, moving.rest.order) == (("n2",), ("n1", "n2"))
     assert (freed.nodes, freed.saving, freed.rest.is_rest) == (1, moving.saving - found.base.saving, True)
     assert found.passing == ()
-    scenarios = scenarios_of(_situation(PASSING), {}, PRICES)
+    scenarios = scenarios_of(find_steady_state(_situation(PASSING), {}, PRICES))
     assert [(scenario.change, scenario.nodes) for scenario in scenarios.relaxed] == [(freed.relaxation, 1)]
 
 
@@ -304,7 +304,8 @@ def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_t
 ) -> None:
     snapshot = replace(picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
     situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
-    found, told = why_not(find_steady_state(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
+    base = find_steady_state(situation, {}, PRICES)
+    found, told = why_not(base, 5), scenarios_of(base)
     rest = found.base.rest.snapshot.nodes
     assert (len(rest), PRICES.cost_of(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
     for freed in found.freed:

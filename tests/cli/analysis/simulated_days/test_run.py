@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Curve, Demand, ReplicaChange, by_curve, swinging
@@ -88,7 +89,7 @@ def test_on_a_flat_day_without_slack_nothing_moves(policy: Policy | None) -> Non
 @pytest.mark.parametrize("profile", ["BALANCED", "OPTIMIZE_UTILIZATION"])
 def test_a_flat_day_ends_where_the_forecast_ends(cpu: float, profile: str) -> None:
     picture = replace(filled(cpu), profile=profile)
-    told = scenarios_of(Situation(picture, ClusterState(), EAGER), {}, load())
+    told = scenarios_of(find_steady_state(Situation(picture, ClusterState(), EAGER), {}, load()))
 
     assert played(picture).end_nodes == told.alone.nodes
     assert played(picture, policy=EAGER).end_nodes == told.at_rest.nodes

@@ -1,1 +1,0 @@
-"""`ebb shapes`: which machine types the pools should have."""
