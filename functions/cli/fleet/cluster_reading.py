@@ -23,7 +23,6 @@ from functions.cli.input.options import Sources
 from functions.cli.input.readers import POOLS_OF_API, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment, some
 from functions.cli.plan.compute import PlanOptions, plan_cluster
-from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.process import no_search_for_cycles, system_time
 from shared.core.cluster.node import region_of
@@ -105,7 +104,6 @@ class PlannedCluster:
     view: PlanView
     home: Home | None
     signs: ClusterSigns
-    has_policy: bool = False
     use: SharedUse | None = None
 
 
@@ -175,10 +173,10 @@ def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanni
     use = use_of(inputs.policy, inputs.snapshot, inputs.prices, home)
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
-        view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked), POLICY if policy else DEFAULTS)
+        view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked))
     place = home_named(inputs.snapshot.cluster) or Home(region=region_of(inputs.snapshot.nodes))
     signs = reading.dump.signs if reading.dump else ClusterSigns.of((), (place,), inputs.snapshot.nodes)
-    return PlannedCluster(view.summed_up, home, signs, policy is not None, use)
+    return PlannedCluster(view.summed_up, home, signs, use)
 
 
 def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inputs:

@@ -8,7 +8,7 @@ from rich.console import Console
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, rows_to_show
 from functions.cli.output.documents import code, text
-from functions.cli.output.format import count, dollars, moment, monthly, rfc3339
+from functions.cli.output.format import count, json_dollars, moment, monthly, rfc3339
 from functions.cli.output.pages import write_page
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.plan import as_json, totals
@@ -124,10 +124,10 @@ def _installation_document(health: InstallationHealth) -> dict[str, Any]:
         "failing": bool(health.troubles),
         "troubles": [{"trouble": word.value, "sentence": sentence} for word, sentence in health.troubles],
         "pause_reason": health.paused_for or None,
-        "last_pass": rfc3339(status.state.last_pass) if status.state.last_pass else None,
+        "last_pass": rfc3339(status.state.last_pass),
         **_count_records(health),
         "saved_nodes": status.saved_nodes,
-        "saved_per_hour": float(round(dollars(status.saved), 4)),
+        "saved_per_hour": json_dollars(status.saved),
     }
 
 

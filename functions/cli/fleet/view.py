@@ -14,12 +14,11 @@ from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, paid_cost
+from functions.cli.plan.scenarios import paid_cost
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
 from functions.cli.plan.view import PlanView
 
 NOT_READ: Final = "not read"
-THEIR_POLICIES: Final = "their policies"
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ def view_of(
 def _headline(rows: Sequence[FleetRow]) -> str:
     views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
     short = f"{missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
-    return f"{short}{totals.whole_headline(views, name_of_settings(rows)) if views else ''}".strip()
+    return f"{short}{totals.whole_headline(views) if views else ''}".strip()
 
 
 def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
@@ -159,13 +158,6 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
             row = found[place]
             found[place] = replace(row, installation=installed.health, faults=(*row.faults, *installed.faults))
     return found
-
-
-def name_of_settings(rows: Iterable[FleetRow]) -> str:
-    """Return whose settings all plans rest on: of several policies the sum is none of any one."""
-    planned = [row.planned for row in rows if row.planned]
-    policies = {cluster.view.plan.policy_hash if cluster.has_policy else "" for cluster in planned}
-    return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
 
 
 def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:

@@ -38,6 +38,11 @@ def dollars(micro: Fraction | int) -> Fraction:
     return Fraction(micro) * _rate.get() / MICRO
 
 
+def json_dollars(micro: Fraction | int) -> float:
+    """Return an hourly amount of micro-dollars as JSON carries it, to a hundredth of a cent."""
+    return float(round(dollars(micro), 4))
+
+
 def dollars_a_month(micro_per_hour: int) -> Fraction:
     """Return what an hourly amount of micro-dollars makes in a month, exactly, in the currency that is shown."""
     return dollars(per_month(micro_per_hour))
@@ -91,9 +96,9 @@ def moment(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def rfc3339(time: datetime) -> str:
-    """Return a time as JSON carries it: `2026-03-04T22:00:05Z`."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+def rfc3339(time: datetime | None) -> str | None:
+    """Return a time as JSON carries it: `2026-03-04T22:00:05Z`, or null."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z") if time else None
 
 
 def clock(time: datetime, today: datetime) -> str:

@@ -16,7 +16,7 @@ from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
 from functions.cli.plan import sentences
-from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, steady
+from functions.cli.plan.scenarios import DEFAULTS, ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
@@ -127,6 +127,8 @@ class PlanView:
     potential_saving: str
     summary: str
     notes: tuple[str, ...] = ()
+    whose: str = DEFAULTS
+    """Whose settings of Ebb the plan is made with."""
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
     scenarios: ScenariosView | None = None
@@ -166,7 +168,9 @@ class PlanView:
         return next(node for node in self.nodes if node.name == name)
 
 
-def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
+def view_of(
+    plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "", whose: str = DEFAULTS
+) -> PlanView:
     """Return what is shown of a plan; `potential` is None unless it was asked for."""
     could_go = frozenset(potential.nodes if potential else ())
     return PlanView(
@@ -181,6 +185,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         potential_saving=sentences.potential_saving(plan, potential) if potential else "",
         summary=f"Partial: {UNKNOWN_SAVINGS}" if partial else sentences.summary(plan),
         notes=tuple(notes),
+        whose=whose,
         partial=partial,
     )
 
@@ -189,16 +194,16 @@ MOMENT: Final = "These figures are for the pods of one moment; ebb simulate show
 UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 
 
-def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_known: bool = True) -> PlanView:
-    """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
+def with_scenarios(view: PlanView, scenarios: Scenarios, *, pools_known: bool = True) -> PlanView:
+    """Return the view with the scenarios, whose headline it ends with."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
-    summary = f"{headline(scenarios, whose, view.plan.taken_at)}{unknown}"
+    summary = f"{headline(scenarios, view.whose, view.plan.taken_at)}{unknown}"
     decisions, could_go = view.plan.decisions, view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, scenarios.gone)
     whole = whole_cluster(decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.plan.taken_at)
     notes = (*_of_commitments(view, scenarios), *scenario_sentences(scenarios), MOMENT)
-    shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
+    shown = ScenariosView(scenarios, rows(scenarios, view.whose), doubt, by, notes)
     nodes = tuple(replace(node, removed_by=_removed_by(node.decision, scenarios)) for node in view.nodes)
     return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes)
 

@@ -105,7 +105,7 @@ def order(report_input: ReportInput) -> dict[str, Any]:
     scenarios = report_input.scenarios
     later = [name for name in _by_time(scenarios) if name not in orders] if scenarios else []
     saved = _savings_in_order(report_input, [*orders, *later])
-    now = ((name, AT_ONCE, report_input.whose, len(order.moves)) for name, order in orders.items())
+    now = ((name, AT_ONCE, report_input.view.whose, len(order.moves)) for name, order in orders.items())
     then = (_later(report_input, scenarios, name) for name in later) if scenarios else ()
     rows = ((report_input.number[name], *row, monthly(saved[name])) for name, *row in (*now, *then))
     return table(_ORDER, rows)
@@ -115,7 +115,7 @@ def _later(report_input: ReportInput, scenarios: Scenarios, name: str) -> tuple[
     begins, moves = scenarios.begins.get(name), report_input.moves_from(name)
     if begins is None:
         return (name, "-", AUTOSCALER, moves)
-    return (name, f"{clock(begins, report_input.view.plan.taken_at)} UTC", report_input.whose, moves)
+    return (name, f"{clock(begins, report_input.view.plan.taken_at)} UTC", report_input.view.whose, moves)
 
 
 def _savings_in_order(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]:
