@@ -14,7 +14,7 @@ from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.plan import as_json, totals
 from functions.cli.plan.page import held_markdown, show_held
 from functions.cli.plan.scenarios import paid_cost, title
-from functions.cli.plan.sentences import LegendEntry, show_notes
+from functions.cli.plan.sentences import show_notes
 from functions.cli.plan.totals import FIGURES
 from functions.cli.plan.view import PlanView
 from functions.cli.report.money_section import blockers, key_figures
@@ -95,11 +95,11 @@ def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
 
 
 def _hold_document(hold: FleetHold) -> dict[str, Any]:
-    def part(title: str, entry: LegendEntry) -> dict[str, Any]:
-        own = as_json.held_document(entry)
-        return {"cluster": title, "nodes": own["nodes"], "cost_per_hour": own["cost_per_hour"]}
-
-    return {**as_json.held_document(hold.entry), "clusters": [part(*cluster) for cluster in hold.clusters]}
+    parts = [
+        {"cluster": title, "nodes": entry.nodes, "cost_per_hour": json_dollars(entry.cost)}
+        for title, entry in hold.clusters
+    ]
+    return {**as_json.held_document(hold.entry), "clusters": parts}
 
 
 def _row_document(row: FleetRow) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from functions.cli.fleet.installations import InstallationHealth, InstallationRe
 from functions.cli.fleet.sources import is_of
 from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.options import FleetSort
-from functions.cli.output.format import count, monthly
+from functions.cli.output.format import count, group, monthly
 from functions.cli.plan import totals
 from functions.cli.plan.scenarios import paid_cost
-from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
+from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.view import PlanView
 
 NOT_READ: Final = "not read"
@@ -130,7 +130,7 @@ def view_of(
 ) -> FleetView:
     results = tuple(results)
     once, notes = drop_older_readings(results)
-    rows = [FleetRow(cluster.view.plan.cluster, result.source.name, cluster) for result, cluster in once]
+    rows = [FleetRow(cluster.view.plan.cluster, cluster.source, cluster) for cluster in once]
     failed = [result for result in results if result.faults]
     rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
     rows = _with_installations(rows, tuple(installations))
@@ -161,11 +161,8 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
 
 
 def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
-    by_word: dict[tuple[WordKind, str], list[tuple[str, LegendEntry]]] = {}
-    for row in rows:
-        for entry in row.view.legend if row.view else ():
-            if entry.kind in HOLDING:
-                by_word.setdefault((entry.kind, entry.word), []).append((row.title, entry))
+    entries = ((row.title, entry) for row in rows for view in row.views for entry in view.legend)
+    by_word = group(((entry.kind, entry.word), (title, entry)) for title, entry in entries if entry.kind in HOLDING)
     return tuple(sorted(map(_hold, by_word.values()), key=_hold_order))
 
 

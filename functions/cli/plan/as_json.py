@@ -11,7 +11,7 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import json_dollars, rfc3339
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
@@ -40,7 +40,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
         "kept_by": view.blocked and blocked_document(view.blocked),
-        "nodes": [node(shown) for shown in choose_nodes(view, request)],
+        "nodes": [node(shown) for shown in request.choose(view.nodes)[: request.top]],
         "orders": [_order(order) for order in view.plan.orders],
         "at_rest": view.plan.at_rest and _at_rest(view.plan.at_rest),
         "wave": list(view.plan.wave),

@@ -20,7 +20,7 @@ from functions.cli.plan.scenarios import DEFAULTS, ScenarioRow, headline, questi
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.errors import BadInput
 
@@ -49,7 +49,6 @@ class NodeView:
     about: str
     when: str
     could_go: bool
-    order: PlannedOrder | None
     removed_by: RemovedBy | None = None
 
     @property
@@ -62,17 +61,15 @@ class NodeView:
 
 
 def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
-    orders = {order.node: order for order in plan.orders}
+    saved = {order.node: order.saving for order in plan.orders}
     for decision in plan.decisions:
-        order = orders.get(decision.name)
         yield NodeView(
             decision,
             sentence=sentences.of_reason(decision.reason, decision.blockers),
             reason=sentences.reason_of(decision),
             about=sentences.about(decision.blockers),
-            when=sentences.when_it_goes(decision, plan.taken_at, order.saving if order else 0),
+            when=sentences.when_it_goes(decision, plan.taken_at, saved.get(decision.name, 0)),
             could_go=decision.name in could_go,
-            order=order,
         )
 
 
@@ -251,7 +248,12 @@ class AskedNodes:
     def lists_nodes(self) -> bool:
         return bool(self.nodes or self.pools or self.only or self.sort or self.top)
 
-    def wants(self, node: NodeView) -> bool:
+    def choose(self, nodes: Iterable[NodeView]) -> list[NodeView]:
+        """Return the nodes that were asked for, in the order given unless another was asked for."""
+        found = filter(self._wants, nodes)
+        return sorted(found, key=_KEYS[self.sort]) if self.sort else list(found)
+
+    def _wants(self, node: NodeView) -> bool:
         # the words of `Only` are those of verdicts; what a dry run would order counts as ordered
         word = node.decision.verdict.value.removeprefix("would_").replace("_", "-")
         return (not self.pools or node.decision.pool in self.pools) and (not self.only or word in self.only)
@@ -273,7 +275,7 @@ def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes by verdict: orders as they were taken and the others sorted, unless another order was asked."""
     taken = {order.node: number for number, order in enumerate(view.plan.orders)}
     found = sorted(view.nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision)))
-    asked = _choose_nodes(found, request)
+    asked = request.choose(found)
     groups = ([node for node in asked if node.decision.verdict is verdict] for verdict in sentences.VERDICTS)
     shown = tuple(node for own in groups for node in own[: request.top])
     return Shown(shown, len(asked) - len(shown), request.sort)
@@ -284,16 +286,6 @@ def _place(decision: NodeDecision) -> tuple[str, ...]:
     if decision.verdict is Verdict.WAITING:
         return (due, decision.pool, decision.name)
     return (decision.pool, decision.reason, decision.name)
-
-
-def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
-    """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
-    return _choose_nodes(view.nodes, request)[: request.top]
-
-
-def _choose_nodes(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeView, ...]:
-    found = [node for node in nodes if request.wants(node)]
-    return tuple(sorted(found, key=_KEYS[request.sort]) if request.sort else found)
 
 
 def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:

@@ -54,17 +54,16 @@ def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
     """Return both lists; pods name their workload and nodes by place, -1 is none (pending, or gone with its node)."""
     # Pods that have ended ask for nothing any more.
     living = [pod for pod in report_input.now.pods if not pod.phase.finished]
-    leaves = {report_input.workload_of(pod): _kind(pod) in _WITH_ITS_NODE for pod in living}
+    leaves = {
+        report_input.workload_of(pod): pod.spec.owner is not None and pod.spec.owner.kind in _WITH_ITS_NODE
+        for pod in living
+    }
     kept = kept_costs(report_input)
     rows = ((name, leaves[name], len(kept.get(name, ())), monthly(sum(kept.get(name, ())))) for name in leaves)
     return {
         "workloads": table(_WORKLOAD, rows),
         "pods": table(_POD, _pods(report_input, living, {name: place for place, name in enumerate(leaves)})),
     }
-
-
-def _kind(pod: Pod) -> str:
-    return pod.spec.owner.kind if pod.spec.owner else ""
 
 
 def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
