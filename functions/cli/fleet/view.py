@@ -66,7 +66,7 @@ class FleetRow:
 
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
     FleetSort.NAME: lambda row: row.title,
-    FleetSort.COST: lambda row: (-sum(view.totals.cost for view in row.views), row.title),
+    FleetSort.COST: lambda row: (-sum(view.plan.cost for view in row.views), row.title),
     FleetSort.SAVED: lambda row: (row.saving_of is None, -(row.saving_of or 0), row.title),
     FleetSort.STATE: lambda row: (
         not row.faults,

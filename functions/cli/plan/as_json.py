@@ -11,11 +11,11 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import json_dollars, rfc3339
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
-from shared.core.planning.prices import Prices, per_month
+from shared.core.planning.prices import Prices
 from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
@@ -36,7 +36,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
         "commitments": [] if view.committed is None else [_commitment(row) for row in view.committed.rows],
         "later": [] if view.committed is None else [_later(addition) for addition in view.committed.later],
-        "totals": _totals(view.totals),
+        "totals": view.totals,
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
         "kept_by": view.blocked and blocked_document(view.blocked),
@@ -97,20 +97,6 @@ def _later(addition: LaterAddition) -> dict[str, Any]:
         "nodes": addition.nodes,
         "added_per_hour": json_dollars(addition.added),
         "is_rest": addition.is_rest,
-    }
-
-
-def _totals(totals: Totals) -> dict[str, Any]:
-    return {
-        "nodes": totals.nodes,
-        "pods": totals.pods,
-        "pending_pods": totals.pending,
-        "orders": totals.orders,
-        "marked": totals.marked,
-        "removable": totals.removable,
-        "cost_per_hour": json_dollars(totals.cost),
-        "saving_per_hour": json_dollars(totals.saving),
-        "saving_per_month": json_dollars(per_month(totals.saving)),
     }
 
 

@@ -93,7 +93,7 @@ def whole_headline(views: Sequence[PlanView]) -> str:
     if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
     summary = headline(scenarios, settings_of(views), max(view.plan.taken_at for view in whole), parts_of(counted))
-    others = sum(view.totals.nodes for view in whole) - scenarios.now.nodes
+    others = sum(view.totals["nodes"] for view in whole) - scenarios.now.nodes
     unpriced = f" Not counted: {count(others, 'node')} without a price." if others else ""
     partial = "" if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. "
     return f"{partial}{summary}{unpriced}"
@@ -129,7 +129,7 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
-    nodes, now = f"{sum(view.totals.nodes for view in views):,}", _month([*map(paid_now, views)])
+    nodes, now = f"{sum(view.totals['nodes'] for view in views):,}", _month([*map(paid_now, views)])
     scenarios = sum_scenarios(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))

@@ -14,14 +14,14 @@ from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS, UNKNOWN_SAVINGS
 from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
-from functions.cli.output.format import some
+from functions.cli.output.format import json_dollars, some
 from functions.cli.plan import sentences
 from functions.cli.plan.scenarios import DEFAULTS, ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
-from shared.core.planning.prices import Prices
+from shared.core.planning.prices import Prices, per_month
 from shared.errors import BadInput
 
 if TYPE_CHECKING:
@@ -73,25 +73,21 @@ def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """`pending`: pods without a node; `marked`: nodes with a mark; `removable`: those whose mark is old enough."""
-
-    nodes: int
-    pods: int
-    pending: int
-    orders: int
-    marked: int
-    removable: int
-    cost: int
-    saving: int
-
-    @classmethod
-    def of(cls, plan: Plan) -> Self:
-        marked = [node for node in plan.decisions if node.marked_since is not None]
-        removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
-        sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
-        return cls(len(plan.decisions), plan.pods, plan.pending, *sums)
+def _totals(plan: Plan) -> dict[str, Any]:
+    """Return the sums as JSON carries them; `removable` are the nodes whose mark is old enough."""
+    marked = [node for node in plan.decisions if node.marked_since is not None]
+    removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
+    return {
+        "nodes": len(plan.decisions),
+        "pods": plan.pods,
+        "pending_pods": plan.pending,
+        "orders": len(plan.orders),
+        "marked": len(marked),
+        "removable": len(removable),
+        "cost_per_hour": json_dollars(plan.cost),
+        "saving_per_hour": json_dollars(plan.saving),
+        "saving_per_month": json_dollars(per_month(plan.saving)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ class PlanView:
     """A plan as it is shown; `notes` are its assumptions and limits."""
 
     plan: Plan
-    totals: Totals
+    totals: dict[str, Any]
     nodes: tuple[NodeView, ...]
     pools: tuple[PoolSummary, ...]
     whole: PoolSummary
@@ -172,7 +168,7 @@ def view_of(
     could_go = frozenset(potential.nodes if potential else ())
     return PlanView(
         plan,
-        Totals.of(plan),
+        _totals(plan),
         tuple(_node_views(plan, could_go)),
         pools=pool_summaries(plan.decisions, could_go),
         whole=whole_cluster(plan.decisions, could_go),
