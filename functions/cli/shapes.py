@@ -12,10 +12,9 @@ from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.explain.parts import PagePart, print_answer
 from functions.cli.input.inputs import WARNING, Inputs, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.format import count, dollars, monthly, rounded_percent, some
+from functions.cli.output.format import count, json_dollars, monthly, rounded_percent, some
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
-from functions.cli.plan.as_json import money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from shared.adapters.process import no_search_for_cycles
 from shared.core.planning.bill import Bill
@@ -107,10 +106,10 @@ def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, An
         "fill": request.fill / 100,
         "pod_worth_per_month": float(request.pod_worth),
         "families": list(request.families),
-        "cost_per_hour": money(dollars(found.now)),
-        "at_rest_per_hour": money(dollars(found.steady)),
-        "proposed_per_hour": money(dollars(found.proposed)),
-        "saving_per_hour": money(dollars(found.saving)),
+        "cost_per_hour": json_dollars(found.now),
+        "at_rest_per_hour": json_dollars(found.steady),
+        "proposed_per_hour": json_dollars(found.proposed),
+        "saving_per_hour": json_dollars(found.saving),
         "pods_moved": found.moved,
         "pools": [_pool(pool) for pool in found.pools],
         "commands": list(commands(found)),
@@ -124,7 +123,7 @@ def _pool(pool: PoolAdvice) -> dict[str, Any]:
         "proposed": pool.proposed,
         "nodes_before": pool.before,
         "nodes_after": pool.after,
-        "saving_per_hour": money(dollars(pool.saving)),
+        "saving_per_hour": json_dollars(pool.saving),
         "pods_moved": pool.moved,
         "unknown": list(pool.unknown),
         "nodes_kept": pool.kept,

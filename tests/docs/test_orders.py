@@ -106,7 +106,7 @@ def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
     prices = replace(load(), discounts={"": Fraction(1, 4)})
-    shown = replace(with_scenarios(view_of(shown_plan(), potential), billed(), ""), prices=prices, priced=PRICED)
+    shown = replace(with_scenarios(view_of(shown_plan(), potential), billed()), prices=prices, priced=PRICED)
     later = LaterAddition(ENDS, ("n2",), 6, 1, is_rest=True)
     shown = replace(shown, autoscaler={"a": REAPED}, committed=some_committed(later=(later,)))
     shown = replace(shown, blocked=BlockedBy("team", (BlockedNodes("shop", "local_storage", "Set it.", 2, 1, 1),)))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from functions.cli.drains.status import RESULTS, HeldNode, InstallationStatus, PastDrain
-from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
+from functions.cli.output.format import clock, count, json_dollars, moment, monthly, rfc3339, span
 from functions.cli.output.tables import BOLD, DIM, Column, Table, draw
 from functions.cli.output.terminal import facts
 from shared.core.records.state import Wave
@@ -103,7 +103,7 @@ def document(status: InstallationStatus) -> dict[str, Any]:
         "read_at": rfc3339(status.now),
         "paused": state.paused,
         "pause_reason": state.pause_reason,
-        "last_pass": _time(last),
+        "last_pass": rfc3339(last),
         "last_pass_seconds_ago": None if last is None else int((status.now - last).total_seconds()),
         "warnings": list(status.warnings),
         "claims": [_claim(row) for row in status.claims],
@@ -139,7 +139,7 @@ def _claim(row: HeldNode) -> dict[str, Any]:
         "since": rfc3339(claim.since),
         "phase": row.phase,
         "held_by": list(row.held_by),
-        "deadline": _time(row.deadline),
+        "deadline": rfc3339(row.deadline),
     }
 
 
@@ -167,7 +167,7 @@ def history_document(history: InstallationStatus, most: int | None) -> dict[str,
         "read_at": rfc3339(history.now),
         "outcomes": history.outcomes,
         "saved_nodes": history.saved_nodes,
-        "saved_per_hour": float(round(dollars(history.saved), 4)),
+        "saved_per_hour": json_dollars(history.saved),
         "drains": [_past_drain(past) for past in history.drains[:most]],
     }
 
@@ -220,7 +220,3 @@ def _past_row(past: PastDrain, now: datetime) -> tuple[str, ...]:
     why = " ".join(part for part in (f"{word}:" if word else "", past.sentence) if part)
     whose = order.requested_by or order.reason or order.kind.value
     return clock(past.ended_at, now), past.record.outcome, order.node, took, f"{past.moved:,}", whose, why
-
-
-def _time(time: datetime | None) -> str | None:
-    return rfc3339(time) if time else None

@@ -7,7 +7,7 @@ from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, NodeWorth, PodPlace
 from functions.cli.analysis.openings import Closed
 from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
-from functions.cli.output.format import dollars, rfc3339
+from functions.cli.output.format import json_dollars, rfc3339
 from functions.cli.plan import as_json as plan_json
 from functions.cli.plan.view import PlanView
 from shared.core.cluster.pod import Pod
@@ -55,9 +55,9 @@ def _node(view: PlanView, known: NodeExplanation) -> dict[str, Any]:
 
 def _worth(worth: NodeWorth | None) -> dict[str, Any]:
     return {
-        "saves_per_hour": plan_json.money(dollars(worth.saves)) if worth else None,
+        "saves_per_hour": json_dollars(worth.saves) if worth else None,
         "covered_by": list(worth.covered_by) if worth else [],
-        "saves_more_from": rfc3339(worth.saves_from) if worth and worth.saves_from else None,
+        "saves_more_from": rfc3339(worth.saves_from) if worth else None,
     }
 
 
@@ -83,7 +83,7 @@ def _workload(view: PlanView, name: str, rows: Sequence[PodRow]) -> dict[str, An
     return {
         "kind": "workload",
         "name": name,
-        "keeps_alone": {"nodes": sorted(alone), "cost_per_hour": plan_json.money(dollars(sum(alone.values())))},
+        "keeps_alone": {"nodes": sorted(alone), "cost_per_hour": json_dollars(sum(alone.values()))},
         "pods": [{"pod": pod.key, **_where(view, pod, node), **_place(place)} for pod, node, place in rows],
     }
 
@@ -116,7 +116,7 @@ def _closed_gate(gate: Closed) -> dict[str, Any]:
     return {
         **_blocker(gate.blocker),
         "which": gate.which or None,
-        "until": rfc3339(gate.until) if gate.until else None,
+        "until": rfc3339(gate.until),
     }
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from functions.cli.analysis.explanation import PodPlace
 from functions.cli.input.options import AnswerFormat
 from functions.cli.output.documents import code, print_document, text
-from functions.cli.output.format import by_pool, count, shorten_names
+from functions.cli.output.format import count, group, shorten_names
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts, printing
 from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on
@@ -124,9 +124,7 @@ _MOST: Final = 6
 
 def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
     """Return what was found by its reason; `blocked_by_pod` is left out if pods have reasons of their own."""
-    rows: dict[str, list[Blocker]] = {}
-    for blocker in found:
-        rows.setdefault(blocker.reason.value, []).append(blocker)
+    rows = group((blocker.reason.value, blocker) for blocker in found)
     if len(rows) > 1:
         rows.pop(Unremovable.BLOCKED_BY_POD.value, None)
     return rows
@@ -155,12 +153,13 @@ class NodeNamer:
     """Names nodes of one cluster; `cut` leaves out what the names of a pool begin with, for a terminal."""
 
     def __init__(self, pools: Mapping[str, str], *, cut: bool) -> None:
-        self.pools, self._all = pools, by_pool(pools, pools)
+        self.pools, self._all = pools, group((pool, name) for name, pool in pools.items())
         self._short = shorten_names(pools)[0] if cut else {}
 
     def text(self, names: Iterable[str], leaving: str = "") -> str:
         """Return the nodes in words, the most of a pool first; `leaving` is the node that a pool counts without."""
-        found = sorted(by_pool(names, self.pools).items(), key=lambda row: (-len(row[1]), row[0]))
+        own_of = group((self.pools[name], name) for name in names)
+        found = sorted(own_of.items(), key=lambda row: (-len(row[1]), row[0]))
         parts = [self._of_pool(pool, own, leaving) for pool, own in found[:_MOST_POOLS]]
         rest = found[_MOST_POOLS:]
         if rest:

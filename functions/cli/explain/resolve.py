@@ -18,7 +18,7 @@ _SHORT: Final = {
     "no": "node", "po": "pod", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "ds": "daemonset",
     "job": "job",
 }  # fmt: skip
-"""What kubectl calls kinds, beside their names in the plural."""
+"""What kubectl calls kinds, next to their names in the plural."""
 _OF_FILES: Final = (".json", ".yaml", ".yml", ".gz", "/")
 
 

@@ -10,10 +10,10 @@ from functions.cli.analysis.recommendations import Oversized
 from functions.cli.explain.parts import PagePart, print_answer
 from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
+from functions.cli.output.format import count, dollars_a_month, json_dollars, monthly, rfc3339, some, whole_money
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
-from functions.cli.plan.as_json import blocked_document, money
+from functions.cli.plan.as_json import blocked_document
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd
 from functions.cli.plan.tables import OWNERS, blocked_table
@@ -48,11 +48,11 @@ def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
     left, rest = base.rest.snapshot.nodes, base.rest
     return {
         "nodes": len(base.situation.snapshot.nodes) - len(left),
-        "saving_per_hour": money(dollars(base.saving)),
+        "saving_per_hour": json_dollars(base.saving),
         "nodes_left": len(left),
         "cost_per_month": float(round(dollars_a_month(base.prices.cost_of(left)), 2)),
-        "bill_per_hour": None if base.bill.is_list else money(dollars(base.bill.cost_of(left))),
-        "by": rfc3339(rest.by) if rest.by else None,
+        "bill_per_hour": None if base.bill.is_list else json_dollars(base.bill.cost_of(left)),
+        "by": rfc3339(rest.by),
         "is_rest": rest.is_rest,
     }
 
@@ -61,7 +61,7 @@ def _change(freed: Freed) -> dict[str, Any]:
     return {
         **_held_document(freed.held),
         "frees_nodes": freed.nodes,
-        "frees_per_hour": money(dollars(freed.saving)),
+        "frees_per_hour": json_dollars(freed.saving),
         "harm": freed.relaxation.row.harm.name.lower(),
         "how": freed.relaxation.remedy,
         "is_rest": freed.rest.is_rest,
@@ -75,14 +75,14 @@ def _held_document(held: Held) -> dict[str, Any]:
         "object": relaxation.object or None,
         "detail": relaxation.detail or None,
         "nodes": list(held.nodes),
-        "holds_per_hour": money(dollars(held.cost)),
+        "holds_per_hour": json_dollars(held.cost),
     }
 
 
 def _recommended_document(found: AsRecommended) -> dict[str, Any]:
     return {
         "frees_nodes": found.nodes,
-        "frees_per_hour": money(dollars(found.saving)),
+        "frees_per_hour": json_dollars(found.saving),
         "is_rest": found.is_rest,
         "workloads": [_oversized_document(row) for row in found.workloads],
     }
@@ -92,7 +92,7 @@ def _oversized_document(row: Oversized) -> dict[str, Any]:
     """Return amounts of all pods together, in millicores and bytes."""
     requested, recommended = ({"cpu": at.cpu, "memory": at.memory} for at in (row.requested, row.recommended))
     own = {"workload": row.workload, "pods": row.pods, "requested": requested, "recommended": recommended}
-    return {**own, "difference_per_hour": money(dollars(row.cost))}
+    return {**own, "difference_per_hour": json_dollars(row.cost)}
 
 
 AT_LEAST: Final = "+: at least so much. The search was cut short."

@@ -6,7 +6,6 @@ Shared commitments are divided by use, which is known when all are read: such cl
 import copyreg
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,9 +20,8 @@ from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
 from functions.cli.input.inputs import Inputs, inputs_of
 from functions.cli.input.options import Sources
 from functions.cli.input.readers import POOLS_OF_API, Reading, from_cluster, from_dumps
-from functions.cli.output.format import moment, some
+from functions.cli.output.format import group, moment, some
 from functions.cli.plan.compute import PlanOptions, plan_cluster
-from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.process import no_search_for_cycles, system_time
 from shared.core.cluster.node import region_of
@@ -62,17 +60,15 @@ def use_of(policy: Policy, snapshot: Snapshot, prices: Prices, home: Home | None
 
 def share_commitments(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
     """Return by cluster its share of each family and of all, for clusters that share with another of these."""
-    groups: defaultdict[tuple[str, tuple[str, ...]], list[SharedUse]] = defaultdict(list)
-    for use in uses.values():
-        groups[use.region, use.clusters].append(use)
+    groups = group(((use.region, use.clusters), use) for use in uses.values())
     pairs = {name: (use, groups[use.region, use.clusters]) for name, use in uses.items()}
-    return {name: _shares(use, group) for name, (use, group) in pairs.items() if len(group) > 1}
+    return {name: _shares(use, own) for name, (use, own) in pairs.items() if len(own) > 1}
 
 
-def _shares(own: SharedUse, group: Sequence[SharedUse]) -> Mapping[str, Fraction]:
+def _shares(own: SharedUse, sharing: Sequence[SharedUse]) -> Mapping[str, Fraction]:
     """Return the cluster's share of its group by money; what none of them uses is divided evenly."""
-    totals = {family: sum(use.used.get(family, 0) for use in group) for member in group for family in member.used}
-    evenly = Fraction(1, len(group))
+    totals = {family: sum(use.used.get(family, 0) for use in sharing) for member in sharing for family in member.used}
+    evenly = Fraction(1, len(sharing))
     return {family: Fraction(own.used.get(family, 0), total) if total else evenly for family, total in totals.items()}
 
 
@@ -102,10 +98,10 @@ _PREFIX: Final = "EBB_"
 class PlannedCluster:
     """One cluster as it was planned; by its `signs` a second reading is recognised, as in a plan of several dumps."""
 
+    source: str
     view: PlanView
     home: Home | None
     signs: ClusterSigns
-    has_policy: bool = False
     use: SharedUse | None = None
 
 
@@ -175,10 +171,10 @@ def _plan_reading(reading: Reading, source: ClusterSource, planning: FleetPlanni
     use = use_of(inputs.policy, inputs.snapshot, inputs.prices, home)
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
-        view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked), POLICY if policy else DEFAULTS)
+        view = plan_cluster(inputs, PlanOptions(assume_marked=planning.assume_marked))
     place = home_named(inputs.snapshot.cluster) or Home(region=region_of(inputs.snapshot.nodes))
     signs = reading.dump.signs if reading.dump else ClusterSigns.of((), (place,), inputs.snapshot.nodes)
-    return PlannedCluster(view.summed_up, home, signs, policy is not None, use)
+    return PlannedCluster(source.name, view.summed_up, home, signs, use)
 
 
 def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inputs:
@@ -197,19 +193,16 @@ def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inp
 OLDER: Final = "{name} is the same cluster as {other} and was read earlier, at {time}: it is not counted."
 
 
-def drop_older_readings(
-    results: Iterable[SourceResult],
-) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
+def drop_older_readings(results: Iterable[SourceResult]) -> tuple[list[PlannedCluster], tuple[str, ...]]:
     """Return each cluster once, as it was read last, and a note for each earlier reading."""
-    every = [(result, cluster) for result in results for cluster in result.clusters]
-    newest = sorted(every, key=lambda pair: pair[1].view.plan.taken_at, reverse=True)
-    kept: list[tuple[SourceResult, PlannedCluster]] = []
+    every = (cluster for result in results for cluster in result.clusters)
+    kept: list[PlannedCluster] = []
     notes: list[str] = []
-    for result, newer in newest:
-        other = next((pair for pair in kept if pair[1].signs.are_of_one(newer.signs)), None)
-        if other is None:
-            kept.append((result, newer))
+    for cluster in sorted(every, key=lambda cluster: cluster.view.plan.taken_at, reverse=True):
+        newer = next((known for known in kept if known.signs.are_of_one(cluster.signs)), None)
+        if newer is None:
+            kept.append(cluster)
         else:
-            names = {"name": newer.view.plan.cluster, "other": other[0].source.name}
-            notes.append(OLDER.format(**names, time=moment(newer.view.plan.taken_at)))
+            plan = cluster.view.plan
+            notes.append(OLDER.format(name=plan.cluster, other=newer.source, time=moment(plan.taken_at)))
     return kept, tuple(notes)

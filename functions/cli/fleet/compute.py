@@ -135,7 +135,7 @@ def _planning(request: FleetRequest) -> FleetPlanning:
 
 def _plan_shares(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
     """Plan those clusters once more that share commitments, each with its part."""
-    clusters = [planned for _, planned in drop_older_readings(results)[0]]
+    clusters, _ = drop_older_readings(results)
     found = share_commitments({cluster.view.plan.cluster: cluster.use for cluster in clusters if cluster.use})
     again = [
         result.source for result in results if any(planned.view.plan.cluster in found for planned in result.clusters)

@@ -8,13 +8,13 @@ from rich.console import Console
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, rows_to_show
 from functions.cli.output.documents import code, text
-from functions.cli.output.format import count, dollars, moment, monthly, rfc3339
+from functions.cli.output.format import count, json_dollars, moment, monthly, rfc3339
 from functions.cli.output.pages import write_page
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.plan import as_json, totals
 from functions.cli.plan.page import held_markdown, show_held
 from functions.cli.plan.scenarios import paid_cost, title
-from functions.cli.plan.sentences import LegendEntry, show_notes
+from functions.cli.plan.sentences import show_notes
 from functions.cli.plan.totals import FIGURES
 from functions.cli.plan.view import PlanView
 from functions.cli.report.money_section import blockers, key_figures
@@ -95,11 +95,11 @@ def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
 
 
 def _hold_document(hold: FleetHold) -> dict[str, Any]:
-    def part(title: str, entry: LegendEntry) -> dict[str, Any]:
-        own = as_json.held_document(entry)
-        return {"cluster": title, "nodes": own["nodes"], "cost_per_hour": own["cost_per_hour"]}
-
-    return {**as_json.held_document(hold.entry), "clusters": [part(*cluster) for cluster in hold.clusters]}
+    parts = [
+        {"cluster": title, "nodes": entry.nodes, "cost_per_hour": json_dollars(entry.cost)}
+        for title, entry in hold.clusters
+    ]
+    return {**as_json.held_document(hold.entry), "clusters": parts}
 
 
 def _row_document(row: FleetRow) -> dict[str, Any]:
@@ -124,10 +124,10 @@ def _installation_document(health: InstallationHealth) -> dict[str, Any]:
         "failing": bool(health.troubles),
         "troubles": [{"trouble": word.value, "sentence": sentence} for word, sentence in health.troubles],
         "pause_reason": health.paused_for or None,
-        "last_pass": rfc3339(status.state.last_pass) if status.state.last_pass else None,
+        "last_pass": rfc3339(status.state.last_pass),
         **_count_records(health),
         "saved_nodes": status.saved_nodes,
-        "saved_per_hour": float(round(dollars(status.saved), 4)),
+        "saved_per_hour": json_dollars(status.saved),
     }
 
 

@@ -12,14 +12,13 @@ from functions.cli.fleet.installations import InstallationHealth, InstallationRe
 from functions.cli.fleet.sources import is_of
 from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.options import FleetSort
-from functions.cli.output.format import count, monthly
+from functions.cli.output.format import count, group, monthly
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, paid_cost
-from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
+from functions.cli.plan.scenarios import paid_cost
+from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.view import PlanView
 
 NOT_READ: Final = "not read"
-THEIR_POLICIES: Final = "their policies"
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class FleetRow:
 
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
     FleetSort.NAME: lambda row: row.title,
-    FleetSort.COST: lambda row: (-sum(view.totals.cost for view in row.views), row.title),
+    FleetSort.COST: lambda row: (-sum(view.plan.cost for view in row.views), row.title),
     FleetSort.SAVED: lambda row: (row.saving_of is None, -(row.saving_of or 0), row.title),
     FleetSort.STATE: lambda row: (
         not row.faults,
@@ -131,7 +130,7 @@ def view_of(
 ) -> FleetView:
     results = tuple(results)
     once, notes = drop_older_readings(results)
-    rows = [FleetRow(cluster.view.plan.cluster, result.source.name, cluster) for result, cluster in once]
+    rows = [FleetRow(cluster.view.plan.cluster, cluster.source, cluster) for cluster in once]
     failed = [result for result in results if result.faults]
     rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
     rows = _with_installations(rows, tuple(installations))
@@ -142,7 +141,7 @@ def view_of(
 def _headline(rows: Sequence[FleetRow]) -> str:
     views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
     short = f"{missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
-    return f"{short}{totals.whole_headline(views, name_of_settings(rows)) if views else ''}".strip()
+    return f"{short}{totals.whole_headline(views) if views else ''}".strip()
 
 
 def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
@@ -161,19 +160,9 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
     return found
 
 
-def name_of_settings(rows: Iterable[FleetRow]) -> str:
-    """Return whose settings all plans rest on: of several policies the sum is none of any one."""
-    planned = [row.planned for row in rows if row.planned]
-    policies = {cluster.view.plan.policy_hash if cluster.has_policy else "" for cluster in planned}
-    return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
-
-
 def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
-    by_word: dict[tuple[WordKind, str], list[tuple[str, LegendEntry]]] = {}
-    for row in rows:
-        for entry in row.view.legend if row.view else ():
-            if entry.kind in HOLDING:
-                by_word.setdefault((entry.kind, entry.word), []).append((row.title, entry))
+    entries = ((row.title, entry) for row in rows for view in row.views for entry in view.legend)
+    by_word = group(((entry.kind, entry.word), (title, entry)) for title, entry in entries if entry.kind in HOLDING)
     return tuple(sorted(map(_hold, by_word.values()), key=_hold_order))
 
 

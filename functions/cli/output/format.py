@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from shared.core.planning.prices import per_month
 from shared.core.records.state import MICRO
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 GAP: Final = 2
 """Spaces between two columns of a table."""
 _SYMBOLS: Final = {"USD": "$"}
@@ -36,6 +38,11 @@ def whole_money(rounded: int, of: Fraction | int = 0) -> str:
 def dollars(micro: Fraction | int) -> Fraction:
     """Return millionths of the price table's currency as exact units of the currency that is shown."""
     return Fraction(micro) * _rate.get() / MICRO
+
+
+def json_dollars(micro: Fraction | int) -> float:
+    """Return an hourly amount of micro-dollars as JSON carries it, to a hundredth of a cent."""
+    return float(round(dollars(micro), 4))
 
 
 def dollars_a_month(micro_per_hour: int) -> Fraction:
@@ -91,9 +98,9 @@ def moment(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def rfc3339(time: datetime) -> str:
-    """Return a time as JSON carries it: `2026-03-04T22:00:05Z`."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+def rfc3339(time: datetime | None) -> str | None:
+    """Return a time as JSON carries it: `2026-03-04T22:00:05Z`, or null."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z") if time else None
 
 
 def clock(time: datetime, today: datetime) -> str:
@@ -145,14 +152,17 @@ _MOST_POOLS: Final = 4
 
 def shorten_names(pools: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     """Return nodes' names without what those of their pool begin with, and a sentence on what they have lost."""
-    begins = {pool: shared_beginning(names) for pool, names in by_pool(pools, pools).items()}
+    begins = {
+        pool: shared_beginning(names) for pool, names in group((pool, name) for name, pool in pools.items()).items()
+    }
     short = {name: f"…{name.removeprefix(begins[pool])}" if begins[pool] else name for name, pool in pools.items()}
     named = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
     return short, f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 
 
-def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(pools[name], []).append(name)
+def group(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the values of each key, keys and values in the order in which they come."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
     return found

@@ -1,7 +1,6 @@
 """The plan as JSON (docs/orders.md, plan JSON): an outside contract."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
@@ -9,10 +8,10 @@ from functions.cli.analysis.blocked import BlockedBy
 from functions.cli.analysis.forecast.committed import CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.input.pricing import PricedNodes
-from functions.cli.output.format import dollars, dollars_a_month, rfc3339
+from functions.cli.output.format import json_dollars, rfc3339
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
@@ -37,11 +36,11 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
         "commitments": [] if view.committed is None else [_commitment(row) for row in view.committed.rows],
         "later": [] if view.committed is None else [_later(addition) for addition in view.committed.later],
-        "totals": _totals(view.totals),
+        "totals": view.totals,
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held_document(entry) for entry in view.legend if entry.kind in HOLDING],
         "kept_by": view.blocked and blocked_document(view.blocked),
-        "nodes": [node(shown) for shown in choose_nodes(view, request)],
+        "nodes": [node(shown) for shown in request.choose(view.nodes)[: request.top]],
         "orders": [_order(order) for order in view.plan.orders],
         "at_rest": view.plan.at_rest and _at_rest(view.plan.at_rest),
         "wave": list(view.plan.wave),
@@ -71,8 +70,8 @@ def _commitment(row: CommittedRow) -> dict[str, Any]:
         "family": row.family,
         "vcpu": _amount(row.size, "vcpu"),
         "gib": _amount(row.size, "gib"),
-        "until": _time(row.until),
-        "fee_per_hour": money(dollars(row.fee)),
+        "until": rfc3339(row.until),
+        "fee_per_hour": json_dollars(row.fee),
         **_usage_document(row.now, ""),
         **_usage_document(row.at_rest, "_at_rest"),
     }
@@ -83,7 +82,7 @@ def _usage_document(part: UsedPart | None, when: str) -> dict[str, Any]:
     return {
         f"used_vcpu{when}": _amount(used, "vcpu"),
         f"used_gib{when}": _amount(used, "gib"),
-        f"idle{when}_per_hour": None if part is None else money(dollars(part.idle)),
+        f"idle{when}_per_hour": None if part is None else json_dollars(part.idle),
     }
 
 
@@ -96,22 +95,8 @@ def _later(addition: LaterAddition) -> dict[str, Any]:
         "at": rfc3339(addition.at),
         "families": list(addition.families),
         "nodes": addition.nodes,
-        "added_per_hour": money(dollars(addition.added)),
+        "added_per_hour": json_dollars(addition.added),
         "is_rest": addition.is_rest,
-    }
-
-
-def _totals(totals: Totals) -> dict[str, Any]:
-    return {
-        "nodes": totals.nodes,
-        "pods": totals.pods,
-        "pending_pods": totals.pending,
-        "orders": totals.orders,
-        "marked": totals.marked,
-        "removable": totals.removable,
-        "cost_per_hour": money(dollars(totals.cost)),
-        "saving_per_hour": money(dollars(totals.saving)),
-        "saving_per_month": money(dollars_a_month(totals.saving)),
     }
 
 
@@ -123,15 +108,15 @@ def node(shown: NodeView) -> dict[str, Any]:
         "verdict": decision.verdict.value,
         "reason": decision.reason or None,
         "blockers": [blocker(found) for found in decision.blockers],
-        "cost_per_hour": money(dollars(decision.cost)),
+        "cost_per_hour": json_dollars(decision.cost),
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
         "movable_cpu_ratio": _ratio(decision.movable_cpu_ratio),
         "movable_memory_ratio": _ratio(decision.movable_memory_ratio),
         "accelerator_ratio": _ratio(decision.accelerator_ratio),
         "score": _ratio(decision.score),
-        "marked_since": _time(decision.marked_since),
-        "removable_at": _time(decision.removable_at),
+        "marked_since": rfc3339(decision.marked_since),
+        "removable_at": rfc3339(decision.removable_at),
         "drain": None if decision.drain is None else drain(decision.drain),
         "removed_by": shown.removed_by.value if shown.removed_by else None,
     }
@@ -144,11 +129,11 @@ def _pool(pool: PoolSummary, view: PlanView) -> dict[str, Any]:
         "nodes": pool.nodes,
         "cpu_ratio": _ratio(pool.cpu_ratio),
         "memory_ratio": _ratio(pool.memory_ratio),
-        "cost_per_hour": money(dollars(pool.cost)),
+        "cost_per_hour": json_dollars(pool.cost),
         "verdicts": {verdict.value: pool.verdicts.get(verdict, 0) for verdict in Verdict},
-        "saving_per_hour": money(dollars(pool.saving)),
+        "saving_per_hour": json_dollars(pool.saving),
         "gone_at_rest": pool.rest_go if at_rest else None,
-        "saving_at_rest_per_hour": money(dollars(pool.rest_save)) if at_rest else None,
+        "saving_at_rest_per_hour": json_dollars(pool.rest_save) if at_rest else None,
         "autoscaler": _autoscaler(view.autoscaler.get(pool.pool or "")),
     }
 
@@ -171,7 +156,7 @@ def held_document(entry: LegendEntry) -> dict[str, Any]:
         "reason": entry.word,
         "of": entry.kind.value,
         "nodes": entry.nodes,
-        "cost_per_hour": money(dollars(entry.cost)),
+        "cost_per_hour": json_dollars(entry.cost),
     }
 
 
@@ -179,13 +164,13 @@ def blocked_document(blocked: BlockedBy) -> dict[str, Any]:
     return {
         "by": blocked.by,
         "nodes": blocked.nodes,
-        "cost_per_hour": money(dollars(blocked.cost)),
+        "cost_per_hour": json_dollars(blocked.cost),
         "rows": [
             {
                 "owner": row.owner or None,
                 "reason": row.reason,
                 "nodes": row.nodes,
-                "cost_per_hour": money(dollars(row.cost)),
+                "cost_per_hour": json_dollars(row.cost),
                 "also_keeps": row.also,
                 "remedy": row.remedy or None,
             }
@@ -217,7 +202,7 @@ def _order(order: PlannedOrder) -> dict[str, Any]:
     return {
         "node": order.node,
         "reason": order.reason.value,
-        "saving_per_hour": money(dollars(order.saving)),
+        "saving_per_hour": json_dollars(order.saving),
         "moves": _moves(order.moves),
     }
 
@@ -225,7 +210,7 @@ def _order(order: PlannedOrder) -> dict[str, Any]:
 def _at_rest(found: AtRest) -> dict[str, Any]:
     return {
         "nodes": list(found.nodes),
-        "saving_per_hour": money(dollars(found.saving)),
+        "saving_per_hour": json_dollars(found.saving),
         "steps": found.steps,
         "braked": found.braked,
     }
@@ -234,7 +219,7 @@ def _at_rest(found: AtRest) -> dict[str, Any]:
 def _potential(potential: Potential) -> dict[str, Any]:
     return {
         "nodes": list(potential.nodes),
-        "saving_per_hour": money(dollars(potential.saving)),
+        "saving_per_hour": json_dollars(potential.saving),
         "moves": _moves(potential.moves),
     }
 
@@ -243,13 +228,5 @@ def _moves(moves: Iterable[Move]) -> list[dict[str, str]]:
     return [{"pod": move.pod, "to": move.node} for move in moves]
 
 
-def money(amount: Fraction) -> float:
-    return float(round(amount, 4))
-
-
 def _ratio(ratio: Fraction | None) -> float | None:
     return None if ratio is None else float(ratio)
-
-
-def _time(time: datetime | None) -> str | None:
-    return None if time is None else rfc3339(time)

@@ -51,12 +51,11 @@ class PlanOptions:
 def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     found = gather_each(sources)
-    whose = POLICY if all(inputs.own_policy for inputs in found) else DEFAULTS
-    views = [timed_view(inputs, options, POLICY if inputs.own_policy else DEFAULTS) for inputs in found]
+    views = [timed_view(inputs, options) for inputs in found]
     check_pools(views, request.pools)
     if output in {PlanFormat.TABLE, PlanFormat.WIDE}:
         with printing() as console:
-            _print_pages(console, views, request, whose)
+            _print_pages(console, views, request)
     elif output is PlanFormat.CSV:
         from functions.cli.output.documents import print_notes
 
@@ -67,7 +66,7 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
         from functions.cli.plan import totals
 
         pages = [page.plan_as_markdown(view, request) for view in views]
-        typer.echo("\n\n".join((*pages, *(totals.totals_as_markdown(views, whose) if len(views) > 1 else ()))))
+        typer.echo("\n\n".join((*pages, *(totals.totals_as_markdown(views) if len(views) > 1 else ()))))
     else:
         from functions.cli.output.documents import print_document
         from functions.cli.plan import as_json, totals
@@ -77,7 +76,7 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
         print_document(totals.document(documents, views), output, notes)
 
 
-def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNodes, whose: str) -> None:
+def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNodes) -> None:
     for view in views:
         page.show(console, view, request)
         if len(views) > 1:
@@ -85,19 +84,17 @@ def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNode
     if len(views) > 1:
         from functions.cli.plan import totals
 
-        totals.show(console, views, whose)
+        totals.show(console, views)
 
 
-def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+def timed_view(inputs: Inputs, options: PlanOptions) -> PlanView:
     what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Planning") as phase, no_search_for_cycles():
-        return plan_cluster(inputs, options, whose, phase)
+        return plan_cluster(inputs, options, phase)
 
 
-def plan_cluster(
-    inputs: Inputs, options: PlanOptions, whose: str, phase: Callable[[str], None] = lambda _: None
-) -> PlanView:
-    """Return the plan of one cluster; `whose` are its settings, `phase` is called with each phase that begins."""
+def plan_cluster(inputs: Inputs, options: PlanOptions, phase: Callable[[str], None] = lambda _: None) -> PlanView:
+    """Return the plan of one cluster; `phase` is called with each phase that begins."""
     past = recall_passes(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     phase("this pass")
@@ -123,7 +120,7 @@ def plan_cluster(
         most = None
     if found:
         notes = _with_places(notes, inputs.snapshot.pending, begun.snapshot.pending)
-    view = view_of(plan, most, notes, inputs.partial)
+    view = view_of(plan, most, notes, inputs.partial, POLICY if inputs.own_policy else DEFAULTS)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
     blocked = blocked_nodes(plan, inputs.snapshot, options.by or NAMESPACE) if is_known else None
     view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, blocked=blocked, ledger=past.ledger)
@@ -132,7 +129,7 @@ def plan_cluster(
 
         rest, later = (found.left, found.later) if found else (None, ())
         view = replace(view, committed=committed_of(situation, inputs.prices, rest, later))
-    return with_scenarios(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
+    return with_scenarios(view, found, pools_known=inputs.snapshot.pools_known) if found else view
 
 
 def _with_places(notes: Sequence[str], pending: Sequence[Pod], left: Sequence[Pod]) -> tuple[str, ...]:

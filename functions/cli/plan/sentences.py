@@ -11,7 +11,7 @@ from rich.console import Console
 
 from functions.cli.analysis.pools import EMPTY_ONLY, next_to_ebb, pool_rules
 from functions.cli.input.inputs import WARNING
-from functions.cli.output.format import clock, count, monthly, percent, rounded_percent, some, span
+from functions.cli.output.format import clock, count, group, monthly, percent, rounded_percent, some, span
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
@@ -159,10 +159,7 @@ class LegendEntry:
 
 def legend(plan: Plan) -> tuple[LegendEntry, ...]:
     """Return the entries by kind, those that hold most money first."""
-    rows: dict[tuple[WordKind, str], list[NodeDecision]] = {}
-    for decision in plan.decisions:
-        for key in _keys(decision):
-            rows.setdefault(key, []).append(decision)
+    rows = group((key, decision) for decision in plan.decisions for key in _keys(decision))
     named = {word for kind, word in rows if kind in {WordKind.NODE, WordKind.GOES}}
     entries = (_entry(*key, own) for key, own in rows.items() if key[0] is not WordKind.ALSO or key[1] not in named)
     order = list(WordKind)

@@ -10,12 +10,22 @@ from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.output.documents import text
 from functions.cli.output.format import count, whole_money, whole_month
 from functions.cli.output.tables import BOLD, DIM, Column, Table, as_markdown, draw
-from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid_cost, scenario_documents
+from functions.cli.plan.scenarios import (
+    ADDED,
+    BOUND,
+    DEFAULTS,
+    POLICY,
+    ScenarioMoney,
+    headline,
+    paid_cost,
+    scenario_documents,
+)
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
 PARTIAL: Final = "Partial: "
 UNKNOWN: Final = "unknown"
+THEIR_POLICIES: Final = "their policies"
 _NO_PRICE: Final = "-"
 _SUMS: Final = ("nodes", "pods", "pending_pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
 _STEPS: Final = ("nodes", "cost", "evictions", "gone")
@@ -69,27 +79,33 @@ def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:
     return ScenarioMoney(scenarios, parts_of(views))
 
 
-def whole_headline(views: Sequence[PlanView], whose: str) -> str:
+def settings_of(views: Sequence[PlanView]) -> str:
+    """Return whose settings all plans rest on: of several policies the sum is none of any one."""
+    policies = {view.plan.policy_hash if view.whose == POLICY else "" for view in views}
+    return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
+
+
+def whole_headline(views: Sequence[PlanView]) -> str:
     """Return what Ebb adds in all clusters, and of how many that is known."""
     whole = [view for view in views if view.scenarios]
     counted = views_with_prices(whole)
     scenarios = sum_scenarios(counted)
     if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    summary = headline(scenarios, whose, max(view.plan.taken_at for view in whole), parts_of(counted))
-    others = sum(view.totals.nodes for view in whole) - scenarios.now.nodes
+    summary = headline(scenarios, settings_of(views), max(view.plan.taken_at for view in whole), parts_of(counted))
+    others = sum(view.totals["nodes"] for view in whole) - scenarios.now.nodes
     unpriced = f" Not counted: {count(others, 'node')} without a price." if others else ""
     partial = "" if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. "
     return f"{partial}{summary}{unpriced}"
 
 
-def show(console: Console, views: Sequence[PlanView], whose: str) -> None:
+def show(console: Console, views: Sequence[PlanView]) -> None:
     draw(console, cluster_table(views))
-    console.print(f"\n{whole_headline(views, whose)}")
+    console.print(f"\n{whole_headline(views)}")
 
 
-def totals_as_markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]:
-    return as_markdown(cluster_table(views)), f"**{text(whole_headline(views, whose))}**"
+def totals_as_markdown(views: Sequence[PlanView]) -> tuple[str, str]:
+    return as_markdown(cluster_table(views)), f"**{text(whole_headline(views))}**"
 
 
 def views_with_prices(views: Sequence[PlanView]) -> Sequence[PlanView]:
@@ -113,7 +129,7 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
-    nodes, now = f"{sum(view.totals.nodes for view in views):,}", _month([*map(paid_now, views)])
+    nodes, now = f"{sum(view.totals['nodes'] for view in views):,}", _month([*map(paid_now, views)])
     scenarios = sum_scenarios(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))

@@ -14,14 +14,14 @@ from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS, UNKNOWN_SAVINGS
 from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
-from functions.cli.output.format import some
+from functions.cli.output.format import json_dollars, some
 from functions.cli.plan import sentences
-from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, steady
+from functions.cli.plan.scenarios import DEFAULTS, ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
-from shared.core.planning.prices import Prices
+from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
+from shared.core.planning.prices import Prices, per_month
 from shared.errors import BadInput
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class NodeView:
     about: str
     when: str
     could_go: bool
-    order: PlannedOrder | None
     removed_by: RemovedBy | None = None
 
     @property
@@ -62,39 +61,33 @@ class NodeView:
 
 
 def _node_views(plan: Plan, could_go: Collection[str]) -> Iterator[NodeView]:
-    orders = {order.node: order for order in plan.orders}
+    saved = {order.node: order.saving for order in plan.orders}
     for decision in plan.decisions:
-        order = orders.get(decision.name)
         yield NodeView(
             decision,
             sentence=sentences.of_reason(decision.reason, decision.blockers),
             reason=sentences.reason_of(decision),
             about=sentences.about(decision.blockers),
-            when=sentences.when_it_goes(decision, plan.taken_at, order.saving if order else 0),
+            when=sentences.when_it_goes(decision, plan.taken_at, saved.get(decision.name, 0)),
             could_go=decision.name in could_go,
-            order=order,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """`pending`: pods without a node; `marked`: nodes with a mark; `removable`: those whose mark is old enough."""
-
-    nodes: int
-    pods: int
-    pending: int
-    orders: int
-    marked: int
-    removable: int
-    cost: int
-    saving: int
-
-    @classmethod
-    def of(cls, plan: Plan) -> Self:
-        marked = [node for node in plan.decisions if node.marked_since is not None]
-        removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
-        sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
-        return cls(len(plan.decisions), plan.pods, plan.pending, *sums)
+def _totals(plan: Plan) -> dict[str, Any]:
+    """Return the sums as JSON carries them; `removable` are the nodes whose mark is old enough."""
+    marked = [node for node in plan.decisions if node.marked_since is not None]
+    removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
+    return {
+        "nodes": len(plan.decisions),
+        "pods": plan.pods,
+        "pending_pods": plan.pending,
+        "orders": len(plan.orders),
+        "marked": len(marked),
+        "removable": len(removable),
+        "cost_per_hour": json_dollars(plan.cost),
+        "saving_per_hour": json_dollars(plan.saving),
+        "saving_per_month": json_dollars(per_month(plan.saving)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +110,7 @@ class PlanView:
     """A plan as it is shown; `notes` are its assumptions and limits."""
 
     plan: Plan
-    totals: Totals
+    totals: dict[str, Any]
     nodes: tuple[NodeView, ...]
     pools: tuple[PoolSummary, ...]
     whole: PoolSummary
@@ -127,6 +120,8 @@ class PlanView:
     potential_saving: str
     summary: str
     notes: tuple[str, ...] = ()
+    whose: str = DEFAULTS
+    """Whose settings of Ebb the plan is made with."""
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
     scenarios: ScenariosView | None = None
@@ -166,12 +161,14 @@ class PlanView:
         return next(node for node in self.nodes if node.name == name)
 
 
-def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
+def view_of(
+    plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "", whose: str = DEFAULTS
+) -> PlanView:
     """Return what is shown of a plan; `potential` is None unless it was asked for."""
     could_go = frozenset(potential.nodes if potential else ())
     return PlanView(
         plan,
-        Totals.of(plan),
+        _totals(plan),
         tuple(_node_views(plan, could_go)),
         pools=pool_summaries(plan.decisions, could_go),
         whole=summarize(None, plan.decisions, could_go),
@@ -181,6 +178,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         potential_saving=sentences.potential_saving(plan, potential) if potential else "",
         summary=f"Partial: {UNKNOWN_SAVINGS}" if partial else sentences.summary(plan),
         notes=tuple(notes),
+        whose=whose,
         partial=partial,
     )
 
@@ -189,16 +187,16 @@ MOMENT: Final = "These figures are for the pods of one moment; ebb simulate show
 UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 
 
-def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_known: bool = True) -> PlanView:
-    """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
+def with_scenarios(view: PlanView, scenarios: Scenarios, *, pools_known: bool = True) -> PlanView:
+    """Return the view with the scenarios, whose headline it ends with."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
-    summary = f"{headline(scenarios, whose, view.plan.taken_at)}{unknown}"
+    summary = f"{headline(scenarios, view.whose, view.plan.taken_at)}{unknown}"
     decisions, could_go = view.plan.decisions, view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, scenarios.gone)
     whole = summarize(None, decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.plan.taken_at)
     notes = (*_of_commitments(view, scenarios), *scenario_sentences(scenarios), MOMENT)
-    shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
+    shown = ScenariosView(scenarios, rows(scenarios, view.whose), doubt, by, notes)
     nodes = tuple(replace(node, removed_by=_removed_by(node.decision, scenarios)) for node in view.nodes)
     return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes)
 
@@ -246,7 +244,12 @@ class AskedNodes:
     def lists_nodes(self) -> bool:
         return bool(self.nodes or self.pools or self.only or self.sort or self.top)
 
-    def wants(self, node: NodeView) -> bool:
+    def choose(self, nodes: Iterable[NodeView]) -> list[NodeView]:
+        """Return the nodes that were asked for, in the order given unless another was asked for."""
+        found = filter(self._wants, nodes)
+        return sorted(found, key=_KEYS[self.sort]) if self.sort else list(found)
+
+    def _wants(self, node: NodeView) -> bool:
         # the words of `Only` are those of verdicts; what a dry run would order counts as ordered
         word = node.decision.verdict.value.removeprefix("would_").replace("_", "-")
         return (not self.pools or node.decision.pool in self.pools) and (not self.only or word in self.only)
@@ -268,7 +271,7 @@ def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes by verdict: orders as they were taken and the others sorted, unless another order was asked."""
     taken = {order.node: number for number, order in enumerate(view.plan.orders)}
     found = sorted(view.nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision)))
-    asked = _choose_nodes(found, request)
+    asked = request.choose(found)
     groups = ([node for node in asked if node.decision.verdict is verdict] for verdict in sentences.VERDICTS)
     shown = tuple(node for own in groups for node in own[: request.top])
     return Shown(shown, len(asked) - len(shown), request.sort)
@@ -279,16 +282,6 @@ def _place(decision: NodeDecision) -> tuple[str, ...]:
     if decision.verdict is Verdict.WAITING:
         return (due, decision.pool, decision.name)
     return (decision.pool, decision.reason, decision.name)
-
-
-def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
-    """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
-    return _choose_nodes(view.nodes, request)[: request.top]
-
-
-def _choose_nodes(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeView, ...]:
-    found = [node for node in nodes if request.wants(node)]
-    return tuple(sorted(found, key=_KEYS[request.sort]) if request.sort else found)
 
 
 def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:

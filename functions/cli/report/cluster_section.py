@@ -54,17 +54,16 @@ def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
     """Return both lists; pods name their workload and nodes by place, -1 is none (pending, or gone with its node)."""
     # Pods that have ended ask for nothing any more.
     living = [pod for pod in report_input.now.pods if not pod.phase.finished]
-    leaves = {report_input.workload_of(pod): _kind(pod) in _WITH_ITS_NODE for pod in living}
+    leaves = {
+        report_input.workload_of(pod): pod.spec.owner is not None and pod.spec.owner.kind in _WITH_ITS_NODE
+        for pod in living
+    }
     kept = kept_costs(report_input)
     rows = ((name, leaves[name], len(kept.get(name, ())), monthly(sum(kept.get(name, ())))) for name in leaves)
     return {
         "workloads": table(_WORKLOAD, rows),
         "pods": table(_POD, _pods(report_input, living, {name: place for place, name in enumerate(leaves)})),
     }
-
-
-def _kind(pod: Pod) -> str:
-    return pod.spec.owner.kind if pod.spec.owner else ""
 
 
 def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
@@ -105,7 +104,7 @@ def order(report_input: ReportInput) -> dict[str, Any]:
     scenarios = report_input.scenarios
     later = [name for name in _by_time(scenarios) if name not in orders] if scenarios else []
     saved = _savings_in_order(report_input, [*orders, *later])
-    now = ((name, AT_ONCE, report_input.whose, len(order.moves)) for name, order in orders.items())
+    now = ((name, AT_ONCE, report_input.view.whose, len(order.moves)) for name, order in orders.items())
     then = (_later(report_input, scenarios, name) for name in later) if scenarios else ()
     rows = ((report_input.number[name], *row, monthly(saved[name])) for name, *row in (*now, *then))
     return table(_ORDER, rows)
@@ -115,7 +114,7 @@ def _later(report_input: ReportInput, scenarios: Scenarios, name: str) -> tuple[
     begins, moves = scenarios.begins.get(name), report_input.moves_from(name)
     if begins is None:
         return (name, "-", AUTOSCALER, moves)
-    return (name, f"{clock(begins, report_input.view.plan.taken_at)} UTC", report_input.whose, moves)
+    return (name, f"{clock(begins, report_input.view.plan.taken_at)} UTC", report_input.view.whose, moves)
 
 
 def _savings_in_order(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]:

@@ -16,7 +16,6 @@ from functions.cli.output.terminal import print_sentence
 from functions.cli.output.visible import visible_values
 from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
-from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import glossary, owners, promise, requests, week
 from functions.cli.report.report_input import ReportInput
@@ -38,7 +37,7 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
         "schema": SCHEMA,
         "made_by": f"ebb {VERSION}",
         "seen_at": moment(view.plan.taken_at),
-        "whose": report_input.whose,
+        "whose": view.whose,
         "has_rest": report_input.scenarios is not None,
         "has_money": view.plan.cost > 0,
         "title": money_section.title(report_input),
@@ -118,6 +117,4 @@ def write_report(sources: Sources, out: Path | None, output: ReportOutput, optio
 
 
 def input_of(inputs: Inputs, options: PlanOptions) -> ReportInput:
-    whose = POLICY if inputs.own_policy else DEFAULTS
-    view = timed_view(inputs, options, whose)
-    return ReportInput(view, inputs.snapshot, inputs.policy, whose)
+    return ReportInput(timed_view(inputs, options), inputs.snapshot, inputs.policy)

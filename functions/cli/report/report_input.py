@@ -14,12 +14,11 @@ from shared.core.policy import Policy
 
 @dataclass(frozen=True)
 class ReportInput:
-    """All that the sections of a report read; `whose` are the settings of Ebb."""
+    """All that the sections of a report read."""
 
     view: PlanView
     now: Snapshot
     policy: Policy
-    whose: str
 
     @property
     def scenarios(self) -> Scenarios | None:

@@ -5,15 +5,15 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.dumps.homes import ClusterSigns
-from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult
+from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.installations import InstallationResult, Mode, Trouble
 from functions.cli.fleet.prints import document
 from functions.cli.fleet.sources import ClusterSource, InstallationSource
-from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, name_of_settings, view_of
+from functions.cli.fleet.view import view_of
 from functions.cli.input.profiles import CLUSTER
 from functions.cli.plan import view as plan_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
+from functions.cli.plan.totals import THEIR_POLICIES, settings_of
 from tests.cli.fleet.fleets import asked, cut_off, dump, installation, planned
 from tests.cli.plan.plans import busy, plan
 from tests.depth import cases
@@ -54,9 +54,8 @@ def test_a_cluster_that_was_not_read_has_every_key_too(told: dict[str, Any]) -> 
     assert (missing["totals"], missing["ladder"], missing["installation"]) == (None, [], None)
 
 
-def row(policy: str) -> FleetRow:
-    view = plan_view.view_of(plan(busy("n1"), policy_hash=policy))
-    return FleetRow("c", "c", PlannedCluster(view, None, ClusterSigns.of((), (), ()), bool(policy)))
+def planned_under(policy: str) -> plan_view.PlanView:
+    return plan_view.view_of(plan(busy("n1"), policy_hash=policy), whose=POLICY if policy else DEFAULTS)
 
 
 @cases(
@@ -67,7 +66,7 @@ def row(policy: str) -> FleetRow:
     ("one, and none", THEIR_POLICIES, ["a", ""]),
 )
 def test_the_sum_of_a_fleet_rests_on(expected: str, policies: list[str]) -> None:
-    assert name_of_settings(map(row, policies)) == expected
+    assert settings_of([*map(planned_under, policies)]) == expected
 
 
 def test_an_installation_stands_at_one_row_though_its_cluster_is_read_twice() -> None:

@@ -44,7 +44,7 @@ def test_the_document_is_the_golden_one() -> None:
     """It has every key of the contract, and each list at least one row."""
     later = (LaterAddition(ENDS, ("n2",), 6, DOLLAR, is_rest=True),)
     whole = replace(of_every_kind(), at_rest=AtRest(POTENTIAL.nodes, DOLLAR, 3, braked=False), wave=POTENTIAL.nodes)
-    view = with_scenarios(view_of(whole, POTENTIAL), some_scenarios(), "this policy")
+    view = with_scenarios(view_of(whole, POTENTIAL), some_scenarios())
     shown = document(
         replace(
             view,

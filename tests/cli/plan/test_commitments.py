@@ -10,7 +10,7 @@ from functions.cli.analysis.forecast.committed import Committed, LaterAddition
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.plan import page, totals
 from functions.cli.plan.commitments import idle, sentences
-from functions.cli.plan.scenarios import ScenarioMoney, headline, rows, scenario_documents, title
+from functions.cli.plan.scenarios import POLICY, ScenarioMoney, headline, rows, scenario_documents, title
 from functions.cli.plan.tables import OF_BILL, scenario_table
 from functions.cli.plan.view import view_of, with_scenarios
 from tests.builders import NOW
@@ -24,12 +24,12 @@ LATER = LaterAddition(ENDS, ("n2",), 6, DOLLAR // 5, is_rest=True)
 
 
 def printed(scenarios: Scenarios, committed: Committed, width: int = 80) -> list[str]:
-    view = with_scenarios(_with(committed), scenarios, "this policy")
+    view = with_scenarios(_with(committed), scenarios)
     return on_terminal(lambda console: page.show(console, view), width)
 
 
 def _with(committed: Committed) -> Any:
-    return replace(view_of(of_every_kind()), committed=committed)
+    return replace(view_of(of_every_kind(), whose=POLICY), committed=committed)
 
 
 @cases(
@@ -164,8 +164,8 @@ def test_the_bill_is_in_the_json() -> None:
 
 def test_a_sum_counts_the_bill_where_capacity_is_committed_and_the_list_price_elsewhere() -> None:
     views = [
-        with_scenarios(_with(some_committed()), ADDS, ""),
-        with_scenarios(view_of(of_every_kind()), some_scenarios(), ""),
+        with_scenarios(_with(some_committed()), ADDS),
+        with_scenarios(view_of(of_every_kind()), some_scenarios()),
     ]
     whole = totals.sum_scenarios(views)
 

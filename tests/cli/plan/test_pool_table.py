@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.output.tables import draw
-from functions.cli.plan.scenarios import POLICY
 from functions.cli.plan.tables import pool_table
 from functions.cli.plan.view import PlanView, view_of, with_scenarios
 from shared.core.planning.plan import Plan, Potential
@@ -34,7 +33,7 @@ def test_what_could_go_is_shown_where_it_was_asked() -> None:
 def test_a_pool_shows_what_is_gone_in_steady_state_if_there_is_a_forecast() -> None:
     view = view_of(of_every_kind())
     with_rest = with_scenarios(
-        view, replace(some_scenarios(), gone=frozenset({"gke-c-a-1f2e-0001", "gke-c-b-3d4c-0005"})), POLICY
+        view, replace(some_scenarios(), gone=frozenset({"gke-c-a-1f2e-0001", "gke-c-b-3d4c-0005"}))
     )
     head, *rows, meanings = _drawn(with_rest, 120)
     assert head.split()[-2:] == ["goes", "goes/mo"]
@@ -58,7 +57,7 @@ def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) 
     long = ("backend-pool-v2", "highmem-pool-europe")
     given = plan(*(kind(f"n{at}", pool=long[at % 2], cost=10**6) for at in range(8) for kind in (busy, waiting)))
     view = view_of(given, Potential(names, 10**6, ()) if names else None)
-    shown = with_scenarios(view, replace(some_scenarios(), gone=frozenset({"n0"})), POLICY)
+    shown = with_scenarios(view, replace(some_scenarios(), gone=frozenset({"n0"})))
     head, *rows, _ = _drawn(shown, width)
     assert "wait" in head
     assert not any("…" in cell for row in rows for cell in row.split()[1:])

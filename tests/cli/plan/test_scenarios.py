@@ -16,6 +16,7 @@ from functions.cli.plan.scenarios import (
     APPROXIMATE,
     BOUND,
     CUT_SHORT,
+    POLICY,
     ScenarioMoney,
     headline,
     question,
@@ -38,7 +39,7 @@ TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 
 def printed(scenarios: Scenarios, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
-    view = with_scenarios(view_of(of_every_kind(), notes=notes), scenarios, "this policy")
+    view = with_scenarios(view_of(of_every_kind(), notes=notes, whose=POLICY), scenarios)
     return on_terminal(lambda console: page.show(console, view), width)
 
 
@@ -122,10 +123,8 @@ def test_the_headline_begins_with_what_ebb_adds_to_the_autoscaler(expected: str,
 
 def test_without_budgets_the_last_line_warns() -> None:
     view = view_of(of_every_kind(), notes=(f"{WARNING}{NO_BUDGETS}",))
-    assert with_scenarios(view, some_scenarios(), "this policy").summary.endswith(UNKNOWN_BUDGETS)
-    assert not with_scenarios(view_of(of_every_kind()), some_scenarios(), "this policy").summary.endswith(
-        UNKNOWN_BUDGETS
-    )
+    assert with_scenarios(view, some_scenarios()).summary.endswith(UNKNOWN_BUDGETS)
+    assert not with_scenarios(view_of(of_every_kind()), some_scenarios()).summary.endswith(UNKNOWN_BUDGETS)
 
 
 def test_a_scenario_whose_search_was_cut_short_is_marked_in_its_row() -> None:

@@ -9,7 +9,6 @@ from functions.cli.output.tables import Table, draw
 from functions.cli.output.terminal import IN_A_FILE
 from functions.cli.plan.page import SUM, show
 from functions.cli.plan.page import plan_as_markdown as page
-from functions.cli.plan.scenarios import POLICY
 from functions.cli.plan.sentences import WordKind, legend
 from functions.cli.plan.tables import held_table, node_table
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, PlanView, list_nodes, view_of, with_scenarios
@@ -68,7 +67,7 @@ def test_the_potential_is_shown_above_and_marked_at_each_node() -> None:
 def test_whatever_the_screen_a_reason_names_what_it_is_about_and_every_pool_has_a_line(width: int) -> None:
     names = [f"gke-prod-europe-west4-pool-1a2b3c4d-{number:04x}" for number in range(50)]
     rows = [blocked(name, f"shop/cart-{name[-4:]}", pool=f"pool-{int(name[-4:], 16) % 10}") for name in names]
-    view = with_scenarios(view_of(plan(*rows)), some_scenarios(), POLICY)
+    view = with_scenarios(view_of(plan(*rows)), some_scenarios())
     lines = on_terminal(lambda console: show(console, view, SUM), width)
     at = next(number for number, line in enumerate(lines) if "local_storage" in line)
     assert "shop/cart-0000" in " ".join(lines[at : at + 3])
@@ -251,7 +250,7 @@ def test_the_page_shows(expected: str) -> None:
 
 
 def test_the_scenarios_are_below_the_headline() -> None:
-    shown = page(with_scenarios(view_of(of_every_kind()), some_scenarios(), "this policy"), AskedNodes())
+    shown = page(with_scenarios(view_of(of_every_kind()), some_scenarios()), AskedNodes())
 
     assert "| now | 10 | $730 | $8,760 | - | - |" in shown
     assert "| + running Jobs may move: a | 6 | $438 | $5,256 | 40% | 5.0 |" in shown

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from functions.cli.input.options import Only, Sort
+from functions.cli.plan.as_json import document
 from functions.cli.plan.view import (
     EVERY_NODE,
     AskedNodes,
     NodeView,
     PlanView,
     check_pools,
-    choose_nodes,
     list_nodes,
     view_of,
 )
@@ -101,13 +101,13 @@ def test_the_nodes_shown_are_those(expected: list[str], asked: AskedNodes) -> No
 def test_they_are_sorted_by(expected: list[str], sort: Sort) -> None:
     view = view_of(plan(busy("n1", cpu_ratio=None), busy("n2", cpu_ratio=0), busy("n3", cost=DOLLAR)))
     assert [node.name for node in list_nodes(view, AskedNodes(sort=sort)).nodes] == expected
-    assert [node.name for node in choose_nodes(view, AskedNodes(sort=sort))] == expected
+    assert [node.name for node in AskedNodes(sort=sort).choose(view.nodes)] == expected
 
 
 def test_a_tool_gets_the_first_of_those_that_were_asked_for() -> None:
-    found = choose_nodes(_view(), AskedNodes(pools=("b",), top=2))
+    found = document(_view(), AskedNodes(pools=("b",), top=2))["nodes"]
 
-    assert [node.name[-4:] for node in found] == ["0004", "0005"]
+    assert [node["name"][-4:] for node in found] == ["0004", "0005"]
 
 
 def test_what_top_leaves_out_is_counted() -> None:

@@ -14,7 +14,6 @@ from functions.cli.input.options import Sources
 from functions.cli.output.format import monthly
 from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions
-from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
 from functions.cli.report.compute import document, draw_report, input_of
@@ -198,8 +197,8 @@ def test_the_title_shows_what_a_reader_should_keep(
     pairs = zip(kinds, (now, alone, rest), strict=True)
     first, left_alone, at_rest = (Scenario(kind, nodes, nodes * 10**5) for kind, nodes in pairs)
     scenarios = replace(some_scenarios(), now=first, alone=left_alone, at_rest=at_rest)
-    view = with_scenarios(made.view, scenarios, DEFAULTS)
-    assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"].startswith(expected)
+    view = with_scenarios(made.view, scenarios)
+    assert document(replace(made, view=view))["report"]["title"].startswith(expected)
 
 
 @cases(
@@ -272,7 +271,7 @@ def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput)
 
 def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_price_next_to_it(made: ReportInput) -> None:
     view = replace(made.view, committed=some_committed())
-    billed_input = replace(made, view=with_scenarios(view, billed(at_rest=20), DEFAULTS))
+    billed_input = replace(made, view=with_scenarios(view, billed(at_rest=20)))
     shown = document(billed_input)["report"]
     adds, _, now, rest, _ = shown["figures"]
 
