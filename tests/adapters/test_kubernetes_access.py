@@ -221,11 +221,7 @@ def test_a_right_is_what_the_api_server_shows(api: Script, allowed: bool) -> Non
 ROLE = {"kind": "ClusterRole", "rules": [{"verbs": ["get"]}]}
 
 
-@cases(
-    "expected, answer",
-    ("there", ROLE, Say(body=ROLE)),
-    ("not there", None, Say(404, status(404, "not found"))),
-)
+@cases("expected, answer", ("there", ROLE, Say(body=ROLE)), ("not there", None, Say(404, status(404, "not found"))))
 def test_what_stands_is_returned_as_it_is(api: Script, expected: object, answer: Say) -> None:
     api.says(answer)
 

@@ -62,11 +62,7 @@ def carried_out(ebb: FakeEbb) -> list[PushReply]:
     return [ebb.deliver(sent) for sent in published if sent.kind is OrderKind.RELEASE]
 
 
-@cases(
-    "fault",
-    ("an outage", OUTAGE),
-    ("denied", DENIED),
-)
+@cases("fault", ("an outage", OUTAGE), ("denied", DENIED))
 def test_a_watchdog_fires_while_the_autoscalers_events_cannot_be_read(fault: EbbError) -> None:
     ebb = overdue()
     ebb.cluster.failures["scale_ups"] = [fault]
@@ -78,11 +74,7 @@ def test_a_watchdog_fires_while_the_autoscalers_events_cannot_be_read(fault: Ebb
     assert line["severity"] == "WARNING"
 
 
-@cases(
-    "fault",
-    ("an outage", OUTAGE),
-    ("denied", DENIED),
-)
+@cases("fault", ("an outage", OUTAGE), ("denied", DENIED))
 def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others_waiting(fault: EbbError) -> None:
     ebb = overdue()
     ebb.cluster.put(node("n4", taints=(our_taint("foreign"),)))
@@ -292,11 +284,7 @@ def orphans(*names: str) -> FakeEbb:
     return FakeEbb(*(node(name, taints=(our_taint(f"order-{name}"),), unschedulable=True) for name in names))
 
 
-@cases(
-    "failure",
-    ("denied", DENIED),
-    ("a mistake of ours", ValueError("a mistake of ours")),
-)
+@cases("failure", ("denied", DENIED), ("a mistake of ours", ValueError("a mistake of ours")))
 def test_what_cannot_be_mended_is_shown_and_the_others_are(failure: Exception) -> None:
     ebb = orphans("n1", "n2", "n3")
     Refusing(ebb, failure, "n2")

@@ -20,10 +20,7 @@ from tests.functions.drainer.one_drain import evicted, released
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
-DELETING, CANDIDATE = (
-    taint(names.AUTOSCALER_DELETING_TAINT),
-    announced_taint(),
-)
+DELETING, CANDIDATE = (taint(names.AUTOSCALER_DELETING_TAINT), announced_taint())
 
 SPOT = taint("cloud.google.com/impending-node-termination")
 

@@ -23,8 +23,7 @@ limits = st.one_of(
     st.integers(0, 6).map(lambda count: Limit(count=count)), st.integers(0, 100).map(lambda share: Limit(percent=share))
 )
 budgets = st.lists(
-    st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", *KARPENTERS_REASONS]))),
-    max_size=3,
+    st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", *KARPENTERS_REASONS]))), max_size=3
 ).map(tuple)
 namespace_rates = st.none() | st.builds(NamespaceRate, st.integers(1, 9), st.just(timedelta(hours=1)))
 namespaces = st.dictionaries(st.sampled_from(["shop", "bank"]), st.integers(1, 4))

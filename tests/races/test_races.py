@@ -69,11 +69,7 @@ def state_place(tmp_path: Path) -> str:
 
 
 @pytest.mark.acceptance(51)
-@cases(
-    "expected, after",
-    ("9:59 after", "time_gap", 10 * MINUTE - SECOND),
-    ("10:00 after", "order", 10 * MINUTE),
-)
+@cases("expected, after", ("9:59 after", "time_gap", 10 * MINUTE - SECOND), ("10:00 after", "order", 10 * MINUTE))
 def test_the_time_gap_outlives_the_process_that_began_it(expected: str, after: timedelta, state_place: str) -> None:
     first, later = (Call(state_place, when, time_gap=10 * MINUTE, limit=2) for when in (NOW, NOW + after))
     assert cold(drain, first, "n1") == "drained"
@@ -84,9 +80,7 @@ def test_the_time_gap_outlives_the_process_that_began_it(expected: str, after: t
 @pytest.mark.acceptance(51)
 @pytest.mark.emulator
 @pytest.mark.xdist_group("emulator")
-def test_the_time_gap_outlives_the_process_in_firestore_too(
-    request: pytest.FixtureRequest,
-) -> None:
+def test_the_time_gap_outlives_the_process_in_firestore_too(request: pytest.FixtureRequest) -> None:
     state_place = f"firestore:{request.getfixturevalue('firestore_emulator').host}/ebb-{uuid4().hex[:12]}"
     call = Call(state_place, system_time(), time_gap=10 * MINUTE, limit=2)
     assert cold(drain, call, "n1") == "drained"
@@ -95,9 +89,7 @@ def test_the_time_gap_outlives_the_process_in_firestore_too(
 
 
 @pytest.mark.acceptance(71)
-def test_with_a_limit_of_one_the_second_drain_starts_only_after_the_first_has_ended(
-    state_place: str,
-) -> None:
+def test_with_a_limit_of_one_the_second_drain_starts_only_after_the_first_has_ended(state_place: str) -> None:
     assert cold(drain, Call(state_place, NOW), "n1") == "drained"
     assert cold(drain, Call(state_place, NOW + MINUTE), "n2") == "budget"
 

@@ -167,12 +167,7 @@ CHANGED = "label tier of its template, which rules select"
     ("a label that it may lose", TIER, {"app": "web"}, False),
 )
 def test_labels_that_change_keep_a_pod_where_rules_select_by_them(
-    expected: tuple[str, ...],
-    others: dict[str, Any],
-    own: dict[str, str],
-    template: dict[str, str],
-    *,
-    fixed: bool,
+    expected: tuple[str, ...], others: dict[str, Any], own: dict[str, str], template: dict[str, str], *, fixed: bool
 ) -> None:
     spec = pod_class(labels={"app": "web", **own})
     found = returning(spec, pod_template(labels=template), others=(pod_class(**others),), fixed_template=fixed)

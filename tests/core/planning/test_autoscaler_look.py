@@ -137,11 +137,7 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
         assert scan_nodes(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
 
 
-@cases(
-    "expected, before",
-    ("twice what may be deleted at once", 20, 0),
-    ("so many more than before", 23, 3),
-)
+@cases("expected, before", ("twice what may be deleted at once", 20, 0), ("so many more than before", 23, 3))
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
     nodes, pods = one_pod_each(25)
     found = scan_nodes(homed(nodes, pods), unneeded=[any_node.name for any_node in nodes[:before]])

@@ -93,12 +93,7 @@ def test_b8_every_form_of_a_quantity_is_read(expected: int, resource: str, text:
     assert Resources.parse({resource: text}).get(resource) == expected
 
 
-@cases(
-    "expected, limit",
-    ("0.6 gives 3", 3, 0.6),
-    ("0.75 gives 4", 4, 0.75),
-    ("0.9 gives 10, in floats 11", 10, 0.9),
-)
+@cases("expected, limit", ("0.6 gives 3", 3, 0.6), ("0.75 gives 4", 4, 0.75), ("0.9 gives 10, in floats 11", 10, 0.9))
 def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
     """B14: in floats 1/(1 - 0.9) is 10.000000000000002, whose ceiling asks for an eleventh node."""
     pool = parse(written(enabled=True, scaleDownCPURequestRatioLimit=limit)).pools["a"]

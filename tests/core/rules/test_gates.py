@@ -29,10 +29,7 @@ def budget(nodes: int, *reasons: str) -> Budget:
 
 
 def stand(
-    rules: Policy | None = None,
-    nodes: Iterable[Node] = FIVE,
-    pools: Mapping[str, NodePool] | None = None,
-    **state: Any,
+    rules: Policy | None = None, nodes: Iterable[Node] = FIVE, pools: Mapping[str, NodePool] | None = None, **state: Any
 ) -> NodeCounts:
     return count_nodes(nodes, pools or {}, ClusterState(**state), rules or policy(), NOW)
 

@@ -115,11 +115,7 @@ def test_a_crash_before_the_turns_are_dropped_is_made_good_by_the_repeated_messa
     assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 
-@cases(
-    "expected, replicas",
-    ("a quarter of four is one", ["n1"], 4),
-    ("a quarter of eight is two", ["n1", "n2"], 8),
-)
+@cases("expected, replicas", ("a quarter of four is one", ["n1"], 4), ("a quarter of eight is two", ["n1", "n2"], 8))
 def test_a_plan_takes_no_two_nodes_whose_pods_may_not_be_away_together(expected: list[str], replicas: int) -> None:
     ebb = fake_ebb(replicas, on=("n1", "n2", "n3", "n4"), policy=policy(max_nodes_per_pass=4))
 
