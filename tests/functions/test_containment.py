@@ -63,26 +63,16 @@ def carried_out(ebb: FakeEbb) -> list[PushReply]:
 
 
 @cases("fault", ("an outage", OUTAGE), ("denied", DENIED))
-def test_a_watchdog_fires_while_the_autoscalers_events_cannot_be_read(fault: EbbError) -> None:
-    ebb = overdue()
-    ebb.cluster.failures["scale_ups"] = [fault]
-
-    ebb.tick()
-
-    assert releases(ebb) == {("n1", "watchdog")}
-    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    assert line["severity"] == "WARNING"
-
-
-@cases("fault", ("an outage", OUTAGE), ("denied", DENIED))
-def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others_waiting(fault: EbbError) -> None:
+def test_what_heals_does_so_while_the_autoscalers_events_cannot_be_read(fault: EbbError) -> None:
     ebb = overdue()
     ebb.cluster.put(node("n4", taints=(our_taint("foreign"),)))
-    ebb.cluster.failures["deletion_attempts"] = [fault]
+    ebb.cluster.failures |= {"scale_ups": [fault], "deletion_attempts": [fault]}
 
     ebb.tick()
 
     assert releases(ebb) == {("n1", "watchdog"), ("n4", "orphan")}
+    said = [line["severity"] for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert said == ["WARNING"] * 2
 
 
 def test_a_node_whose_failed_deletion_can_never_be_read_is_returned_and_both_functions_show_what_is_missing() -> None:

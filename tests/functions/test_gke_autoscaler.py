@@ -183,20 +183,3 @@ def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Tain
     assert ebb.effects() == touched
     assert ebb.reasons("drain_result") == ["going_away"]
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
-
-
-@cases(
-    "going",
-    ("ToBeDeleted", DELETING),
-    ("impending termination", SPOT),
-    ("shut down", taint("node.cloudprovider.kubernetes.io/shutdown")),
-)
-def test_a_node_that_others_remove_is_neither_candidate_nor_destination(going: Taint) -> None:
-    leaving = node("n1", taints=(going,))
-    ebb = FakeEbb(leaving, node("n2", cpu=1), pod("p", on="n2", cpu=0.5, memory=0.1, kind=None))
-
-    ebb.tick()
-
-    assert ebb.bus.published == []
-    reasons = {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}
-    assert (reasons["n1"] in {"going_away", "tainted"}, reasons["n2"]) == (True, "no_place_for_pods")
