@@ -92,6 +92,8 @@ def test_a_version_is_of_no_use_once_the_document_is_gone(state: State) -> None:
 
     with pytest.raises(Stale):
         state.put(CLUSTER_KEY, paused(), version)
+    with pytest.raises(Stale):
+        state.delete(CLUSTER_KEY, version)
 
 
 def test_every_put_gives_a_new_version_even_if_it_changes_nothing(state: State) -> None:
@@ -186,14 +188,6 @@ def test_a_delete_holds_only_for_the_version_read(state: State) -> None:
 
     state.delete(CLUSTER_KEY, new)
     assert state.get(CLUSTER_KEY).value is None
-
-
-def test_what_is_gone_cannot_be_deleted_again(state: State) -> None:
-    version = state.put(CLUSTER_KEY, paused(), None)
-    state.delete(CLUSTER_KEY, version)
-
-    with pytest.raises(Stale):
-        state.delete(CLUSTER_KEY, version)
 
 
 def test_two_clusters_never_see_each_other(opened: Open) -> None:

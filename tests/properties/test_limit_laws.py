@@ -1,5 +1,6 @@
 """Laws of budgets, minimums and marks over arbitrary small clusters."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -131,17 +132,10 @@ def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list
 
 def summary(where: NodeCounts) -> list[object]:
     pools = [
-        (
-            pool.name,
-            pool.nodes,
-            pool.in_flight,
-            pool.in_use,
-            pool.left,
-            {z: n for z, n in pool.left_by_zone.items() if n},
-        )
+        (pool.name, pool.nodes, pool.in_flight, pool.in_use, pool.left, Counter(pool.left_by_zone))
         for pool in where.pools.values()
     ]
-    return [where.left, where.left_non_tainted, pools]
+    return [where.left, where.left_non_tainted, where.in_use, pools]
 
 
 uids = st.sampled_from([f"u{i}" for i in range(5)])
