@@ -8,7 +8,7 @@ import msgspec
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.namespace_limits import quota_from_dump, range_from_dump, read_limits
 from shared.adapters.kubernetes.vertical_autoscalers import RESOURCE, from_dump, read_autoscalers
-from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
+from shared.core.cluster.namespace_limits import LimitItem, LimitRange, QuotaScope, ResourceQuota
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.returning import ContainerPolicy, StartupBoost, VerticalAutoscaler, VerticalAutoscalers
 from tests.adapters.scripted import Say, Script, access_to, no_wait, status
@@ -65,9 +65,9 @@ def test_the_scopes_of_a_quota() -> None:
     assert found == (QuotaScope("NotTerminating"), QuotaScope("PriorityClass", "In", frozenset({"high"})))
 
 
-def read(api: Script, *answers: Say) -> NamespaceLimits:
+def answers_of(api: Script, *answers: Say) -> KubernetesClient:
     api.says(*answers)
-    return read_limits(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
+    return KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2)
 
 
 RANGE, QUOTA = Say(body={"items": [{"metadata": META}]}), Say(body={"items": [{"metadata": META}]})
@@ -83,7 +83,7 @@ RANGE, QUOTA = Say(body={"items": [{"metadata": META}]}), Say(body={"items": [{"
 def test_a_list_that_may_not_be_read_is_named(
     ranges: int, quotas: int, unread: tuple[str, ...], answers: list[Say], api: Script
 ) -> None:
-    found = read(api, *answers)
+    found = read_limits(answers_of(api, *answers))
 
     assert (len(found.ranges), len(found.quotas), found.unread) == (ranges, quotas, unread)
 
@@ -95,7 +95,7 @@ def test_a_list_that_may_not_be_read_is_named(
      (Say(body={"items": [{"metadata": META, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "much"}}]}}]}),)),
 )  # fmt: skip
 def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: tuple[Say, ...], api: Script) -> None:
-    assert read(api, *answers).unread == ("limitranges",)
+    assert read_limits(answers_of(api, *answers)).unread == ("limitranges",)
 
 
 GROUP = "/apis/autoscaling.k8s.io"
@@ -153,11 +153,6 @@ def test_all_that_is_read_of_one(expected: dict[str, Any], given: dict[str, Any]
     assert found == VerticalAutoscaler(WEB.namespace, WEB.name, WEB.target, **plain)
 
 
-def read_all(api: Script, *answers: Say) -> VerticalAutoscalers:
-    api.says(*answers)
-    return read_autoscalers(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
-
-
 @cases(
     "expected, answers, asked",
     ("a cluster without the group", VerticalAutoscalers(), [NOT_FOUND], [""]),
@@ -174,7 +169,7 @@ def read_all(api: Script, *answers: Say) -> VerticalAutoscalers:
 def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     expected: VerticalAutoscalers, answers: list[Say], asked: list[str], api: Script
 ) -> None:
-    assert read_all(api, *answers) == expected
+    assert read_autoscalers(answers_of(api, *answers)) == expected
     assert [path.partition("?")[0] for _, path in api.calls] == [f"{GROUP}{name}" for name in asked]
 
 
@@ -186,7 +181,7 @@ def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     ("or of the list", [VERSIONS, KINDS, Say(body={"items": 7})]),
 )
 def test_autoscalers_that_cannot_be_listed_are_named_and_end_no_snapshot(answers: list[Say], api: Script) -> None:
-    assert read_all(api, *answers) == VerticalAutoscalers(unread=(RESOURCE,))
+    assert read_autoscalers(answers_of(api, *answers)) == VerticalAutoscalers(unread=(RESOURCE,))
 
 
 @cases(
@@ -195,7 +190,9 @@ def test_autoscalers_that_cannot_be_listed_are_named_and_end_no_snapshot(answers
     ("a part of another shape", "Expected `object", {"target": 7}),
 )
 def test_one_that_cannot_be_read_is_named_and_the_others_count(fault: str, odd: dict[str, Any], api: Script) -> None:
-    found = read_all(api, VERSIONS, KINDS, Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]}))
+    rows = Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]})
+
+    found = read_autoscalers(answers_of(api, VERSIONS, KINDS, rows))
 
     assert found.found == (WEB,)
     (said,) = found.faults

@@ -89,7 +89,10 @@ def test_a_policy_of_no_use_is_a_persons_mistake_with_its_remedy(remedy: str, te
 
 
 @pytest.mark.parametrize("shelf", ["file", "bucket"], indirect=True)
-def test_something_larger_than_any_policy_is_not_parsed(shelf: Shelf) -> None:
+def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(shelf: Shelf) -> None:
+    shelf.lay(b"x" * MOST_POLICY_BYTES)
+    assert len(shelf.source.read().hash) == MOST_POLICY_BYTES
+
     shelf.lay(b"x" * (MOST_POLICY_BYTES + 1))
 
     with pytest.raises(BadPolicy, match="larger than 256 KiB"):

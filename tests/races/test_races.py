@@ -37,20 +37,18 @@ def test_a_state_that_many_open_at_once_for_the_first_time_opens_for_all(tmp_pat
 
 
 @pytest.mark.acceptance(76)
-def test_of_two_workers_with_a_limit_of_one_exactly_one_drains(place: str) -> None:
-    told = run(place, claimers=2, limit=1)
+@cases(
+    "granted, claimers, strangers",
+    ("two workers of one pass, and a budget of one", 1, 2, False),
+    ("many orders of one pass", 5, CLAIMERS, False),
+    ("many orders of strangers", 5, CLAIMERS, True),
+)
+def test_claimers_never_exceed_a_budget(place: str, granted: int, claimers: int, *, strangers: bool) -> None:
+    told = run(place, claimers=claimers, limit=granted, strangers=strangers)
 
-    assert ends(told) == {("drained", ""): 1, ("refused", Unremovable.BUDGET): 1}
-    assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (1, 1)
-
-
-@cases("strangers", ("orders of one pass", False), ("orders of strangers", True))
-def test_many_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: bool) -> None:
-    told = run(place, claimers=CLAIMERS, limit=5, strangers=strangers)
-
-    assert ends(told) == {("drained", ""): 5, ("refused", Unremovable.BUDGET): CLAIMERS - 5}
-    assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (5, 5)
-    assert len(claims_in(place).starts) == 5
+    assert ends(told) == {("drained", ""): granted, ("refused", Unremovable.BUDGET): claimers - granted}
+    found = claims_in(place)
+    assert (len(found.claims), len(found.starts), sum(result.cordons for result in told)) == (granted,) * 3
 
 
 def test_many_claimers_with_room_for_all_are_all_granted(place: str) -> None:
