@@ -143,6 +143,8 @@ def test_an_outage_within_a_list_gives_no_half_a_list(api: Script, sentence: str
     with pytest.raises(Retryable, match=sentence):
         KubernetesCluster(client(api)).pods_on("n1")
 
+    assert len(api.asked) >= 3, "it is asked for again"
+
 
 @cases(
     "body",

@@ -116,14 +116,6 @@ def test_a_soft_taint_does_not_count_and_a_condition_is_never_permanent() -> Non
     assert reasons(node("n1", taints=(taint("node.kubernetes.io/disk-pressure"),))) == [Unremovable.TAINTED]
 
 
-@pytest.mark.acceptance(44)
-@pytest.mark.parametrize("key", names.NODE_OPT_OUTS)
-def test_every_opt_out_of_a_node_is_honoured(key: str) -> None:
-    assert reasons(node("n1", annotations={key: "true"})) == [Unremovable.SCALE_DOWN_DISABLED]
-    assert reasons(node("n1", labels={key: "true"})) == [Unremovable.SCALE_DOWN_DISABLED]
-    assert reasons(node("n1", annotations={key: "false"})) == []
-
-
 def test_a_node_backs_off_until_its_time() -> None:
     def at(until: timedelta) -> ClusterState:
         return ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + until, timedelta(minutes=30), "deadline")})
