@@ -102,6 +102,7 @@ def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
     assert pool.required_count * (1 - pool.cpu_limit) >= 1 > (pool.required_count - 1) * (1 - pool.cpu_limit)
 
 
+@pytest.mark.acceptance(52)
 @cases("expected, count", ("two nodes stay two", ["minimum_nodes"], 2), ("of three one may go", [], 3))
 def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
     """N8: node-refiner compared before the removal, so that a minimum of 2 let the second node go."""
