@@ -4,44 +4,33 @@ from fractions import Fraction
 from typing import Any
 
 import msgspec
-import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.namespace_limits import quota_from_dump, range_from_dump, read_limits
 from shared.adapters.kubernetes.vertical_autoscalers import RESOURCE, from_dump, read_autoscalers
-from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
+from shared.core.cluster.namespace_limits import LimitItem, LimitRange, QuotaScope, ResourceQuota
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.returning import ContainerPolicy, StartupBoost, VerticalAutoscaler, VerticalAutoscalers
 from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.builders import resources
+from tests.depth import cases
 
 META = {"name": "team", "namespace": "shop"}
 FORBIDDEN = Say(403, status(403, "no"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "rows"),
-    [
-        pytest.param((), None, id="nothing"),
-        pytest.param((LimitItem(),), [{"type": "Container"}], id="a row that shows nothing"),
-        pytest.param((LimitItem(of_pod=True, most=resources(2)),), [{"type": "Pod", "max": {"cpu": 2}}], id="of pods"),
-        pytest.param((), [{"type": "PersistentVolumeClaim", "max": {"storage": "9Gi"}}], id="of claims, which is left"),
-        pytest.param(
-            (
-                LimitItem(
-                    least=resources(0.1),
-                    most=resources(4, 8),
-                    ratios={"cpu": Fraction(5, 2)},
-                    default_requests=resources(0.2, 1),
-                    default_limits=resources(1, 2),
-                ),
-            ),
-            [{"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "4", "memory": "8Gi"},
-              "maxLimitRequestRatio": {"cpu": "2.5"}, "defaultRequest": {"cpu": "200m", "memory": "1Gi"},
-              "default": {"cpu": "1", "memory": "2Gi"}}],
-            id="all of a row",
-        ),
-    ],
+@cases(
+    "expected, rows",
+    ("nothing", (), None),
+    ("a row that shows nothing", (LimitItem(),), [{"type": "Container"}]),
+    ("of pods", (LimitItem(of_pod=True, most=resources(2)),), [{"type": "Pod", "max": {"cpu": 2}}]),
+    ("of claims, which is left", (), [{"type": "PersistentVolumeClaim", "max": {"storage": "9Gi"}}]),
+    ("all of a row",
+     (LimitItem(least=resources(0.1), most=resources(4, 8), ratios={"cpu": Fraction(5, 2)},
+                default_requests=resources(0.2, 1), default_limits=resources(1, 2)),),
+     [{"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "4", "memory": "8Gi"},
+       "maxLimitRequestRatio": {"cpu": "2.5"}, "defaultRequest": {"cpu": "200m", "memory": "1Gi"},
+       "default": {"cpu": "1", "memory": "2Gi"}}]),
 )  # fmt: skip
 def test_what_is_read_of_a_limit_range(expected: tuple[LimitItem, ...], rows: Any) -> None:
     given = {"kind": "LimitRange", "metadata": META, "spec": {"limits": rows}}
@@ -49,22 +38,17 @@ def test_what_is_read_of_a_limit_range(expected: tuple[LimitItem, ...], rows: An
     assert range_from_dump(msgspec.json.encode(given)) == LimitRange("shop", "team", expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "hard"),
-    [
-        pytest.param({"cpu": 1500}, {"requests.cpu": "1500m"}, id="requests of CPU"),
-        pytest.param({"cpu": 1000}, {"requests.cpu": "2", "cpu": 1}, id="twice, of which the smaller holds"),
-        pytest.param({"limits.cpu": 2000, "limits.memory": 8}, {"limits.cpu": 2, "limits.memory": "8"}, id="limits"),
-        pytest.param({"pods": 3, "count/pods": 9}, {"pods": "3", "count/pods": "9"}, id="pods, living and all"),
-        pytest.param({"nvidia.com/gpu": 4}, {"requests.nvidia.com/gpu": "4"}, id="an extended resource"),
-        pytest.param({"hugepages-2Mi": 2**21}, {"hugepages-2Mi": "2Mi"}, id="huge pages"),
-        pytest.param(
-            {},
-            {"services": 1, "count/jobs.batch": 5, "requests.storage": "1Gi", "persistentvolumeclaims": 2,
-             "fast.storageclass.storage.k8s.io/requests.storage": "1Gi"},
-            id="what no pod uses",
-        ),
-    ],
+@cases(
+    "expected, hard",
+    ("requests of CPU", {"cpu": 1500}, {"requests.cpu": "1500m"}),
+    ("twice, of which the smaller holds", {"cpu": 1000}, {"requests.cpu": "2", "cpu": 1}),
+    ("limits", {"limits.cpu": 2000, "limits.memory": 8}, {"limits.cpu": 2, "limits.memory": "8"}),
+    ("pods, living and all", {"pods": 3, "count/pods": 9}, {"pods": "3", "count/pods": "9"}),
+    ("an extended resource", {"nvidia.com/gpu": 4}, {"requests.nvidia.com/gpu": "4"}),
+    ("huge pages", {"hugepages-2Mi": 2**21}, {"hugepages-2Mi": "2Mi"}),
+    ("what no pod uses", {},
+     {"services": 1, "count/jobs.batch": 5, "requests.storage": "1Gi", "persistentvolumeclaims": 2,
+      "fast.storageclass.storage.k8s.io/requests.storage": "1Gi"}),
 )  # fmt: skip
 def test_what_is_read_of_a_quota(expected: dict[str, int], hard: dict[str, Any]) -> None:
     given = {"metadata": META, "spec": {"hard": {"pods": "77"}}, "status": {"hard": hard, "used": hard}}
@@ -81,43 +65,37 @@ def test_the_scopes_of_a_quota() -> None:
     assert found == (QuotaScope("NotTerminating"), QuotaScope("PriorityClass", "In", frozenset({"high"})))
 
 
-def read(api: Script, *answers: Say) -> NamespaceLimits:
+def answers_of(api: Script, *answers: Say) -> KubernetesClient:
     api.says(*answers)
-    return read_limits(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
+    return KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2)
 
 
 RANGE, QUOTA = Say(body={"items": [{"metadata": META}]}), Say(body={"items": [{"metadata": META}]})
 
 
-@pytest.mark.parametrize(
-    ("ranges", "quotas", "unread", "answers"),
-    [
-        pytest.param(1, 1, (), [RANGE, QUOTA], id="both lists"),
-        pytest.param(0, 1, ("limitranges",), [FORBIDDEN, QUOTA], id="one that is not ours to read"),
-        pytest.param(1, 0, ("resourcequotas",), [RANGE, FORBIDDEN], id="the other"),
-        pytest.param(0, 0, ("limitranges", "resourcequotas"), [FORBIDDEN, FORBIDDEN], id="none"),
-    ],
+@cases(
+    "ranges, quotas, unread, answers",
+    ("both lists", 1, 1, (), [RANGE, QUOTA]),
+    ("one that is not ours to read", 0, 1, ("limitranges",), [FORBIDDEN, QUOTA]),
+    ("the other", 1, 0, ("resourcequotas",), [RANGE, FORBIDDEN]),
+    ("none", 0, 0, ("limitranges", "resourcequotas"), [FORBIDDEN, FORBIDDEN]),
 )
 def test_a_list_that_may_not_be_read_is_named(
     ranges: int, quotas: int, unread: tuple[str, ...], answers: list[Say], api: Script
 ) -> None:
-    found = read(api, *answers)
+    found = read_limits(answers_of(api, *answers))
 
     assert (len(found.ranges), len(found.quotas), found.unread) == (ranges, quotas, unread)
 
 
-@pytest.mark.parametrize(
+@cases(
     "answers",
-    [
-        pytest.param(Say(503, status(503, "later")).lasting, id="an outage"),
-        pytest.param(
-            (Say(body={"items": [{"metadata": META, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "much"}}]}}]}),),
-            id="an amount that is none",
-        ),
-    ],
-)
+    ("an outage", Say(503, status(503, "later")).lasting),
+    ("an amount that is none",
+     (Say(body={"items": [{"metadata": META, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "much"}}]}}]}),)),
+)  # fmt: skip
 def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: tuple[Say, ...], api: Script) -> None:
-    assert read(api, *answers).unread == ("limitranges",)
+    assert read_limits(answers_of(api, *answers)).unread == ("limitranges",)
 
 
 GROUP = "/apis/autoscaling.k8s.io"
@@ -145,48 +123,28 @@ def policies(*rows: dict[str, Any]) -> dict[str, Any]:
     return {"resourcePolicy": {"containerPolicies": [*rows]}}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param({}, autoscaler(), id="nothing but its target"),
-        pytest.param({}, autoscaler(updatePolicy={"updateMode": None}), id="no mode, which is Recreate"),
-        pytest.param({}, autoscaler(updatePolicy={"updateMode": "InPlaceOrRecreate"}), id="a mode that acts"),
-        pytest.param({}, autoscaler(updatePolicy={"updateMode": "Initial"}), id="for new pods alone: ours is one"),
-        pytest.param({"acts": False}, autoscaler(updatePolicy={"updateMode": "Off"}), id="Off"),
-        pytest.param(
-            {"recommended": {"app": resources(0.025, 0.25), "proxy": NOTHING}},
-            autoscaler(recommends({"containerName": "app", "target": {"cpu": "25m", "memory": "256Mi"},
-                                   "upperBound": {"cpu": "9"}}, {"containerName": "proxy"})),
-            id="its targets",
-        ),
-        pytest.param({"recommended": {}}, autoscaler({"recommendation": None}), id="none yet"),
-        pytest.param(
-            {"policies": {"*": ContainerPolicy(), "app": ContainerPolicy(scaled=False)}},
-            autoscaler(**policies({"containerName": "*", "mode": "Auto"}, {"containerName": "app", "mode": "Off"})),
-            id="modes by container",
-        ),
-        pytest.param(
-            {
-                "policies": {
-                    "app": ContainerPolicy(
-                        least=resources(0.1),
-                        most=resources(2, 4),
-                        controlled=frozenset({"memory"}),
-                        below_limits=True,
-                        boost=StartupBoost(1, 500),
-                    )
-                }
-            },
-            autoscaler(**policies({
-                "containerName": "app", "minAllowed": {"cpu": "100m"}, "maxAllowed": {"cpu": 2, "memory": "4Gi"},
-                "controlledResources": ["memory"], "controlledValues": "RequestsOnly",
-                "startupBoost": {"cpu": {"type": "Quantity", "quantity": "500m"}},
-            })),
-            id="all of a policy",
-        ),
-        pytest.param({"boost": StartupBoost(3)}, autoscaler(startupBoost={"cpu": {"factor": 3}}), id="a boost"),
-        pytest.param({"boost": None}, autoscaler(startupBoost={}), id="a boost of nothing"),
-    ],
+@cases(
+    "expected, given",
+    ("nothing but its target", {}, autoscaler()),
+    ("no mode, which is Recreate", {}, autoscaler(updatePolicy={"updateMode": None})),
+    ("a mode that acts", {}, autoscaler(updatePolicy={"updateMode": "InPlaceOrRecreate"})),
+    ("for new pods alone: ours is one", {}, autoscaler(updatePolicy={"updateMode": "Initial"})),
+    ("Off", {"acts": False}, autoscaler(updatePolicy={"updateMode": "Off"})),
+    ("its targets", {"recommended": {"app": resources(0.025, 0.25), "proxy": NOTHING}},
+     autoscaler(recommends({"containerName": "app", "target": {"cpu": "25m", "memory": "256Mi"},
+                            "upperBound": {"cpu": "9"}}, {"containerName": "proxy"}))),
+    ("none yet", {"recommended": {}}, autoscaler({"recommendation": None})),
+    ("modes by container", {"policies": {"*": ContainerPolicy(), "app": ContainerPolicy(scaled=False)}},
+     autoscaler(**policies({"containerName": "*", "mode": "Auto"}, {"containerName": "app", "mode": "Off"}))),
+    ("all of a policy",
+     {"policies": {"app": ContainerPolicy(least=resources(0.1), most=resources(2, 4), controlled=frozenset({"memory"}),
+                                          below_limits=True, boost=StartupBoost(1, 500))}},
+     autoscaler(**policies({"containerName": "app", "minAllowed": {"cpu": "100m"},
+                            "maxAllowed": {"cpu": 2, "memory": "4Gi"}, "controlledResources": ["memory"],
+                            "controlledValues": "RequestsOnly",
+                            "startupBoost": {"cpu": {"type": "Quantity", "quantity": "500m"}}}))),
+    ("a boost", {"boost": StartupBoost(3)}, autoscaler(startupBoost={"cpu": {"factor": 3}})),
+    ("a boost of nothing", {"boost": None}, autoscaler(startupBoost={})),
 )  # fmt: skip
 def test_all_that_is_read_of_one(expected: dict[str, Any], given: dict[str, Any]) -> None:
     found = from_dump(msgspec.json.encode({"kind": "VerticalPodAutoscaler", **given}))
@@ -195,56 +153,46 @@ def test_all_that_is_read_of_one(expected: dict[str, Any], given: dict[str, Any]
     assert found == VerticalAutoscaler(WEB.namespace, WEB.name, WEB.target, **plain)
 
 
-def read_all(api: Script, *answers: Say) -> VerticalAutoscalers:
-    api.says(*answers)
-    return read_autoscalers(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
-
-
-@pytest.mark.parametrize(
-    ("expected", "answers", "asked"),
-    [
-        pytest.param(VerticalAutoscalers(), [NOT_FOUND], [""], id="a cluster without the group"),
-        pytest.param(VerticalAutoscalers(), [VERSIONS, NO_KINDS, NOT_FOUND], ["", "/v1", "/v1beta2"],
-                     id="without the kind"),
-        pytest.param(VerticalAutoscalers((WEB,)), [VERSIONS, KINDS, Say(body={"items": [autoscaler()]})],
-                     ["", "/v1", "/v1/verticalpodautoscalers"], id="those that are there"),
-        pytest.param(VerticalAutoscalers((WEB,)), [VERSIONS, NO_KINDS, KINDS, Say(body={"items": [autoscaler()]})],
-                     ["", "/v1", "/v1beta2", "/v1beta2/verticalpodautoscalers"], id="of an older version alone"),
-        pytest.param(VerticalAutoscalers(unread=("verticalpodautoscalers",)), [VERSIONS, KINDS, FORBIDDEN],
-                     ["", "/v1", "/v1/verticalpodautoscalers"], id="there, and not ours to read"),
-        pytest.param(VerticalAutoscalers(unread=("verticalpodautoscalers",)), [FORBIDDEN], [""],
-                     id="not ours to ask for"),
-    ],
+@cases(
+    "expected, answers, asked",
+    ("a cluster without the group", VerticalAutoscalers(), [NOT_FOUND], [""]),
+    ("without the kind", VerticalAutoscalers(), [VERSIONS, NO_KINDS, NOT_FOUND], ["", "/v1", "/v1beta2"]),
+    ("those that are there", VerticalAutoscalers((WEB,)), [VERSIONS, KINDS, Say(body={"items": [autoscaler()]})],
+     ["", "/v1", "/v1/verticalpodautoscalers"]),
+    ("of an older version alone", VerticalAutoscalers((WEB,)),
+     [VERSIONS, NO_KINDS, KINDS, Say(body={"items": [autoscaler()]})],
+     ["", "/v1", "/v1beta2", "/v1beta2/verticalpodautoscalers"]),
+    ("there, and not ours to read", VerticalAutoscalers(unread=("verticalpodautoscalers",)),
+     [VERSIONS, KINDS, FORBIDDEN], ["", "/v1", "/v1/verticalpodautoscalers"]),
+    ("not ours to ask for", VerticalAutoscalers(unread=("verticalpodautoscalers",)), [FORBIDDEN], [""]),
 )  # fmt: skip
 def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     expected: VerticalAutoscalers, answers: list[Say], asked: list[str], api: Script
 ) -> None:
-    assert read_all(api, *answers) == expected
+    assert read_autoscalers(answers_of(api, *answers)) == expected
     assert [path.partition("?")[0] for _, path in api.calls] == [f"{GROUP}{name}" for name in asked]
 
 
-@pytest.mark.parametrize(
+@cases(
     "answers",
-    [
-        pytest.param(Say(503, status(503, "later")).lasting, id="the cluster does not show"),
-        pytest.param([Say(body={"versions": 7})], id="it shows nonsense of the group"),
-        pytest.param([VERSIONS, Say(body={"resources": 7})], id="or of the version"),
-        pytest.param([VERSIONS, KINDS, Say(body={"items": 7})], id="or of the list"),
-    ],
+    ("the cluster does not show", Say(503, status(503, "later")).lasting),
+    ("it shows nonsense of the group", [Say(body={"versions": 7})]),
+    ("or of the version", [VERSIONS, Say(body={"resources": 7})]),
+    ("or of the list", [VERSIONS, KINDS, Say(body={"items": 7})]),
 )
 def test_autoscalers_that_cannot_be_listed_are_named_and_end_no_snapshot(answers: list[Say], api: Script) -> None:
-    assert read_all(api, *answers) == VerticalAutoscalers(unread=(RESOURCE,))
+    assert read_autoscalers(answers_of(api, *answers)) == VerticalAutoscalers(unread=(RESOURCE,))
 
 
-@pytest.mark.parametrize(
-    ("fault", "odd"),
-    [
-        pytest.param("'much' is not a quantity", {"target": {"cpu": "much"}}, id="an amount is none"),
-        pytest.param("Expected `object", {"target": 7}, id="a part of another shape"),
-    ],
+@cases(
+    "fault, odd",
+    ("an amount is none", "'much' is not a quantity", {"target": {"cpu": "much"}}),
+    ("a part of another shape", "Expected `object", {"target": 7}),
 )
 def test_one_that_cannot_be_read_is_named_and_the_others_count(fault: str, odd: dict[str, Any], api: Script) -> None:
-    found = read_all(api, VERSIONS, KINDS, Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]}))
+    rows = Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]})
+
+    found = read_autoscalers(answers_of(api, VERSIONS, KINDS, rows))
 
     assert found.found == (WEB,)
     (said,) = found.faults

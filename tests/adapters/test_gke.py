@@ -83,17 +83,13 @@ def test_the_autoscaling_profile_is_read(
 @cases(
     "expected, limits",
     ("no auto-provisioning", NOTHING, None),
-    (
-        "cores and gigabytes",
-        resources(20, 64),
-        [
-            {"resourceType": "cpu", "minimum": "20", "maximum": "200"},
-            {"resourceType": "memory", "minimum": "64", "maximum": "900"},
-            {"resourceType": "nvidia-tesla-t4", "minimum": "1", "maximum": "4"},
-        ],
-    ),
+    ("cores and gigabytes", resources(20, 64), [
+        {"resourceType": "cpu", "minimum": "20", "maximum": "200"},
+        {"resourceType": "memory", "minimum": "64", "maximum": "900"},
+        {"resourceType": "nvidia-tesla-t4", "minimum": "1", "maximum": "4"},
+    ]),
     ("maximums alone", NOTHING, [{"resourceType": "cpu", "maximum": "200"}]),
-)
+)  # fmt: skip
 def test_what_the_autoscaler_keeps_at_least_is_read(api: Script, expected: Resources, limits: Any) -> None:
     given = {} if limits is None else {"enableNodeAutoprovisioning": True, "resourceLimits": limits}
     api.says(Say(body=body(autoscaling=given)))
@@ -149,17 +145,24 @@ def control_plane(*, dns: bool = False, public: bool = False, private: bool = Fa
     return body(controlPlaneEndpointsConfig=config, endpoint=endpoint)
 
 
-@cases(
-    "expected, mode, given",
-    ("auto: dns where it is open", DNS, "auto", {"dns": True, "public": True, "private": True}),
-    ("auto: public next", PUBLIC, "auto", {"public": True, "private": True}),
-    ("auto: private where it is all there is", PRIVATE, "auto", {"private": True}),
-    ("dns", DNS, "dns", {"dns": True, "public": True}),
-    ("public", PUBLIC, "public", {"dns": True, "public": True}),
-    ("private", PRIVATE, "private", {"dns": True, "public": True, "private": True}),
+OLDER = body(
+    privateClusterConfig={"privateEndpoint": PRIVATE.host, "publicEndpoint": PUBLIC.host}, endpoint=PRIVATE.host
 )
-def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: str, given: dict[str, bool]) -> None:
-    api.says(Say(body=control_plane(**given)))
+
+
+@cases(
+    "expected, mode, said",
+    ("auto: dns where it is open", DNS, "auto", control_plane(dns=True, public=True, private=True)),
+    ("auto: public next", PUBLIC, "auto", control_plane(public=True, private=True)),
+    ("auto: private where it is all there is", PRIVATE, "auto", control_plane(private=True)),
+    ("dns", DNS, "dns", control_plane(dns=True, public=True)),
+    ("public", PUBLIC, "public", control_plane(dns=True, public=True)),
+    ("private", PRIVATE, "private", control_plane(dns=True, public=True, private=True)),
+    ("public, of an older private cluster", PUBLIC, "public", OLDER),
+    ("private, of an older one", PRIVATE, "private", OLDER),
+)
+def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: str, said: dict[str, Any]) -> None:
+    api.says(Say(body=said))
 
     assert gke(api).endpoint(mode) == expected
 
@@ -176,14 +179,6 @@ def test_an_endpoint_that_is_not_there_is_refused_with_a_remedy(api: Script, mod
 
     with pytest.raises(BadSettings, match=f"EBB_ENDPOINT: .* at its {mode} endpoint; "):
         gke(api).endpoint(mode)
-
-
-@pytest.mark.parametrize(("mode", "expected"), [("public", PUBLIC), ("private", PRIVATE)])
-def test_an_older_private_cluster_names_its_addresses_elsewhere(api: Script, mode: str, expected: Endpoint) -> None:
-    older = {"privateEndpoint": PRIVATE.host, "publicEndpoint": PUBLIC.host}
-    api.says(Say(body=body(privateClusterConfig=older, endpoint=PRIVATE.host)))
-
-    assert gke(api).endpoint(mode) == expected
 
 
 def test_without_a_gke_api_nothing_is_known_of_the_pools() -> None:

@@ -58,24 +58,16 @@ def tokens_sent(api: Script) -> list[str]:
     return [asked.headers.get("authorization", "") for asked in api.asked]
 
 
-def test_every_call_asks_for_the_token_and_a_valid_one_is_kept(api: Script) -> None:
-    tokens = Tokens()
-    client = KubernetesClient(gke_access(api, tokens))
-    api.says(Say(), Say())
-
-    client.ask(GET)
-    client.ask(GET)
-
-    assert tokens_sent(api) == ["Bearer token-1", "Bearer token-1"]
-
-
 @cases(
     "expected, later",
+    ("at once", "Bearer token-1", timedelta()),
     ("well before its end", "Bearer token-1", timedelta(minutes=54)),
     ("just before its end", "Bearer token-2", timedelta(minutes=56)),
     ("after its end", "Bearer token-2", timedelta(hours=2)),
 )
-def test_a_token_is_renewed_before_it_runs_out(api: Script, expected: str, later: timedelta) -> None:
+def test_every_call_shows_the_token_which_is_renewed_before_it_runs_out(
+    api: Script, expected: str, later: timedelta
+) -> None:
     tokens = Tokens()
     client = KubernetesClient(gke_access(api, tokens))
     api.says(Say(), Say())
@@ -84,7 +76,7 @@ def test_a_token_is_renewed_before_it_runs_out(api: Script, expected: str, later
     tokens.now += later
     client.ask(GET)
 
-    assert tokens_sent(api)[1] == expected
+    assert tokens_sent(api) == ["Bearer token-1", expected]
 
 
 def test_a_token_that_the_cluster_refuses_is_renewed_although_it_looks_valid(api: Script) -> None:
@@ -221,11 +213,7 @@ def test_a_right_is_what_the_api_server_shows(api: Script, allowed: bool) -> Non
 ROLE = {"kind": "ClusterRole", "rules": [{"verbs": ["get"]}]}
 
 
-@cases(
-    "expected, answer",
-    ("there", ROLE, Say(body=ROLE)),
-    ("not there", None, Say(404, status(404, "not found"))),
-)
+@cases("expected, answer", ("there", ROLE, Say(body=ROLE)), ("not there", None, Say(404, status(404, "not found"))))
 def test_what_stands_is_returned_as_it_is(api: Script, expected: object, answer: Say) -> None:
     api.says(answer)
 

@@ -138,12 +138,7 @@ def proof(how: str, folder: Path, shown: Path, key: Path) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("strict_by_default")
-@cases(
-    "how",
-    ("in the file itself", "inside"),
-    ("next to it", "beside"),
-    ("of a plugin", "by a plugin"),
-)
+@cases("how", ("in the file itself", "inside"), ("next to it", "beside"), ("of a plugin", "by a plugin"))
 def test_a_certificate_goes_to_a_server_that_trusts_it(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,9 +250,7 @@ def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
 
 def test_a_command_without_google_credentials_prints_one_sentence() -> None:
     ended = run_ebb(
-        "status",
-        EBB_CLUSTER="projects/p/locations/l/clusters/c",
-        GOOGLE_APPLICATION_CREDENTIALS="/nowhere/key.json",
+        "status", EBB_CLUSTER="projects/p/locations/l/clusters/c", GOOGLE_APPLICATION_CREDENTIALS="/nowhere/key.json"
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.endswith(

@@ -235,11 +235,7 @@ def test_what_a_class_requests_is_the_spec_alone() -> None:
     assert (pod.spec.requests, pod.requests) == (resources(1), resources(2))
 
 
-@cases(
-    "moves, wish",
-    ("none", True, "1"),
-    ("one that the node puts off", False, "3500m"),
-)
+@cases("moves, wish", ("none", True, "1"), ("one that the node puts off", False, "3500m"))
 def test_a_node_keeps_room_for_a_resize_that_waits(moves: bool, wish: str) -> None:
     """What a pod asks for on its node counts as taken there before the node gives it (Deferred)."""
     status = {"containerStatuses": [reported(allocated="1", actuated="1")], "conditions": [DEFERRED]}

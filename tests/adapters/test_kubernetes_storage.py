@@ -24,6 +24,7 @@ from shared.errors import Retryable, Terminal
 from tests.adapters.objects import api_node, api_pod, read
 from tests.adapters.scripted import Say, Script, status
 from tests.builders import NOW
+from tests.depth import cases
 
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 IN_A = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
@@ -60,21 +61,18 @@ PLAIN: dict[str, Any] = {"storage_class": "standard-rwo", "access_modes": ("Read
 WITH_VOLUME: dict[str, Any] = {**PLAIN, "volume": "pv-data", "bound": True}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param(WITH_VOLUME, claim(), id="bound"),
-        pytest.param(PLAIN, claim(volumeName=None, meta={"annotations": None}, phase="Pending"), id="waiting"),
-        pytest.param({**WITH_VOLUME, "bound": False}, claim(meta={"annotations": {}}), id="not yet wholly bound"),
-        pytest.param({**WITH_VOLUME, "lost": True}, claim(phase="Lost"), id="its volume is lost"),
-        pytest.param({**WITH_VOLUME, "deleting": True}, claim(meta={"deletionTimestamp": "2026-03-04T22:00:00Z"}),
-                     id="on its way out"),
-        pytest.param({**WITH_VOLUME, "bound": False, "storage_class": "old"}, claim(meta=OLD),
-                     id="the class in an annotation comes first"),
-        pytest.param({**PLAIN, "selected_node": "n1"}, claim(volumeName="", meta=CHOSEN), id="being made"),
-        pytest.param({"access_modes": ()}, claim(volumeName="", storageClassName=None, accessModes=None,
-                     meta={"annotations": None}), id="with nothing but a name"),
-    ],
+@cases(
+    "expected, given",
+    ("bound", WITH_VOLUME, claim()),
+    ("waiting", PLAIN, claim(volumeName=None, meta={"annotations": None}, phase="Pending")),
+    ("not yet wholly bound", {**WITH_VOLUME, "bound": False}, claim(meta={"annotations": {}})),
+    ("its volume is lost", {**WITH_VOLUME, "lost": True}, claim(phase="Lost")),
+    ("on its way out", {**WITH_VOLUME, "deleting": True}, claim(meta={"deletionTimestamp": "2026-03-04T22:00:00Z"})),
+    ("the class in an annotation comes first", {**WITH_VOLUME, "bound": False, "storage_class": "old"},
+     claim(meta=OLD)),
+    ("being made", {**PLAIN, "selected_node": "n1"}, claim(volumeName="", meta=CHOSEN)),
+    ("with nothing but a name", {"access_modes": ()},
+     claim(volumeName="", storageClassName=None, accessModes=None, meta={"annotations": None})),
 )  # fmt: skip
 def test_a_claim_shows_what_it_is_bound_to(expected: dict[str, Any], given: dict[str, Any]) -> None:
     found = storage_lists.claim(decoded(wire.Claim, given))
@@ -90,28 +88,28 @@ GCE: dict[str, Any] = {
 BETA = names.VOLUME_ZONE_LABELS[0]
 
 
-@pytest.mark.parametrize(
-    ("expected", "given"),
-    [
-        pytest.param({"kind": "csi", "driver": "pd.csi.storage.gke.io", "handle": "projects/p/zones/a/disks/pv-data"},
-                     volume(), id="of a CSI driver"),
-        pytest.param({"kind": "local", "node_terms": A, "claim": "shop/data", "access_modes": ("ReadWriteOnce",)},
-                     volume(local={"path": "/mnt"}, nodeAffinity=IN_A, accessModes=["ReadWriteOnce"],
-                            claimRef={"namespace": "shop", "name": "data"}), id="local, with affinity and claim"),
-        pytest.param({**GCE, "handle": "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/disk-1"}, volume(**DISK),
-                     id="an in-tree disk"),
-        pytest.param({**GCE, "handle": "projects/UNSPECIFIED/zones/a/disks/disk-1", "labels": {names.ZONE_LABEL: "a"}},
-                     volume(labels={names.ZONE_LABEL: "a", "team": "x"}, **DISK), id="an in-tree disk of a zone"),
-        pytest.param({**GCE, "handle": "projects/UNSPECIFIED/regions/europe-west4/disks/disk-1",
-                      "labels": {BETA: "europe-west4-a__europe-west4-b"}},
-                     volume(labels={BETA: "europe-west4-a__europe-west4-b"}, **DISK), id="an in-tree disk of a region"),
-        pytest.param({"kind": "awsElasticBlockStore", "plugin": "kubernetes.io/aws-ebs"},
-                     volume(awsElasticBlockStore={"volumeID": "v"}), id="an in-tree disk of another cloud"),
-        pytest.param({"kind": "nfs"}, volume(nfs={"server": "s"}), id="a share"),
-        pytest.param({"kind": ""}, volume(novelty={"x": 1}, capacity={"storage": "1Gi"}), id="of a kind yet unknown"),
-        pytest.param({"kind": "nfs", "node_terms": None}, volume(nfs={}, nodeAffinity={"required": None}),
-                     id="an affinity that asks for nothing"),
-    ],
+@cases(
+    "expected, given",
+    ("of a CSI driver",
+     {"kind": "csi", "driver": "pd.csi.storage.gke.io", "handle": "projects/p/zones/a/disks/pv-data"}, volume()),
+    ("local, with affinity and claim",
+     {"kind": "local", "node_terms": A, "claim": "shop/data", "access_modes": ("ReadWriteOnce",)},
+     volume(local={"path": "/mnt"}, nodeAffinity=IN_A, accessModes=["ReadWriteOnce"],
+            claimRef={"namespace": "shop", "name": "data"})),
+    ("an in-tree disk", {**GCE, "handle": "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/disk-1"}, volume(**DISK)),
+    ("an in-tree disk of a zone",
+     {**GCE, "handle": "projects/UNSPECIFIED/zones/a/disks/disk-1", "labels": {names.ZONE_LABEL: "a"}},
+     volume(labels={names.ZONE_LABEL: "a", "team": "x"}, **DISK)),
+    ("an in-tree disk of a region",
+     {**GCE, "handle": "projects/UNSPECIFIED/regions/europe-west4/disks/disk-1",
+      "labels": {BETA: "europe-west4-a__europe-west4-b"}},
+     volume(labels={BETA: "europe-west4-a__europe-west4-b"}, **DISK)),
+    ("an in-tree disk of another cloud", {"kind": "awsElasticBlockStore", "plugin": "kubernetes.io/aws-ebs"},
+     volume(awsElasticBlockStore={"volumeID": "v"})),
+    ("a share", {"kind": "nfs"}, volume(nfs={"server": "s"})),
+    ("of a kind yet unknown", {"kind": ""}, volume(novelty={"x": 1}, capacity={"storage": "1Gi"})),
+    ("an affinity that asks for nothing", {"kind": "nfs", "node_terms": None},
+     volume(nfs={}, nodeAffinity={"required": None})),
 )  # fmt: skip
 def test_a_volume_shows_what_it_is_and_where(expected: dict[str, Any], given: dict[str, Any]) -> None:
     found = storage_lists.volume(decoded(wire.Volume, given))
@@ -203,12 +201,10 @@ def test_a_list_that_may_not_be_read_is_named_and_stops_nothing(api: Script, clu
     assert not found.known
 
 
-@pytest.mark.parametrize(
-    ("expected", "said"),
-    [
-        pytest.param(Retryable, Say(503, status(503, "busy")), id="an outage"),
-        pytest.param(Terminal, page({"metadata": 7}), id="an answer that cannot be read"),
-    ],
+@cases(
+    "expected, said",
+    ("an outage", Retryable, Say(503, status(503, "busy"))),
+    ("an answer that cannot be read", Terminal, page({"metadata": 7})),
 )
 def test_any_other_failure_of_a_list_is_the_callers(
     expected: type[Exception], said: Say, api: Script, cluster: KubernetesCluster

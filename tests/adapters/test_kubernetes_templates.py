@@ -181,10 +181,7 @@ def test_a_pod_of_a_stateful_set_has_the_claims_that_are_made_for_it_and_its_rev
 
 @pytest.mark.parametrize(
     ("expected", "template"),
-    [
-        ("nodeSelector", {"nodeSelector": ["disk"]}),
-        ("'x' is not a quantity", {"containers": [container("x")]}),
-    ],
+    [("nodeSelector", {"nodeSelector": ["disk"]}), ("'x' is not a quantity", {"containers": [container("x")]})],
 )
 def test_a_template_that_cannot_be_read_is_named(expected: str, template: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=f"the template of default/web-5d4f: .*{expected}"):

@@ -8,7 +8,6 @@ import pytest
 
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
-from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, EbbError, Retryable, Terminal
 from tests.adapters.scripted import patience
 from tests.depth import cases
@@ -58,16 +57,6 @@ def test_a_stand_in_is_asked_once_and_without_credentials(bucket: LoopbackBucket
     [(path, authorization)] = bucket.requests
     assert path == "/storage/v1/b/policies/o/a%20folder%2Fpolicy.yaml?alt=media"
     assert authorization is None
-
-
-def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(bucket: LoopbackBucket) -> None:
-    source = BucketPolicy("policies", "policy.yaml", parse)
-    bucket.data = b"x" * MOST_POLICY_BYTES
-    assert source.read().hash == bucket.data.decode()
-
-    bucket.data += b"x"
-    with pytest.raises(BadPolicy, match="larger"):
-        source.read()
 
 
 @cases("path", ("a folder", ""), ("below a file", "file/policy.yaml"))

@@ -69,13 +69,8 @@ def test_all_commitments_are_listed(rows: tuple[ListedCommitment, ...], office: 
     assert office.list.read() == rows
 
 
-def test_a_refusal_is_final(office: Office) -> None:
-    office.forbid()
-    with pytest.raises(Terminal):
-        office.list.read()
-
-
-def test_an_outage_may_pass(office: Office) -> None:
-    office.close()
-    with pytest.raises(Retryable):
+@cases("failure, hand", ("a refusal is final", Terminal, "forbid"), ("an outage may pass", Retryable, "close"))
+def test_a_list_that_cannot_be_read_is_named(failure: type[Exception], hand: str, office: Office) -> None:
+    getattr(office, hand)()
+    with pytest.raises(failure):
         office.list.read()

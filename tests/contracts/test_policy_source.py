@@ -12,6 +12,7 @@ from shared.core.policy import Policy
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 from shared.ports import PolicySource
+from tests.depth import cases
 from tests.fakes import FakePolicySource
 from tests.loopback_bucket import LoopbackBucket
 
@@ -68,42 +69,30 @@ def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shelf]:
             yield made
 
 
-def test_the_policy_is_what_stands_there(shelf: Shelf) -> None:
-    shelf.lay(b"one")
+def test_each_read_sees_what_stands_there_and_an_empty_policy_is_for_the_parser_to_judge(shelf: Shelf) -> None:
+    for text in (b"one", b"two", b""):
+        shelf.lay(text)
 
-    assert shelf.source.read().hash == "one"
-
-
-def test_each_read_sees_what_people_changed(shelf: Shelf) -> None:
-    shelf.lay(b"one")
-    shelf.source.read()
-    shelf.lay(b"two")
-
-    assert shelf.source.read().hash == "two"
+        assert shelf.source.read().hash == text.decode()
 
 
-def test_a_missing_policy_is_a_persons_mistake_with_its_remedy(shelf: Shelf) -> None:
-    shelf.lay(None)
+@cases(
+    "remedy, text",
+    ("it is missing", "correct EBB_POLICY", None),
+    ("its faults come through as they are", r"cluster\.rate\.nodes", b"bad"),
+)
+def test_a_policy_of_no_use_is_a_persons_mistake_with_its_remedy(remedy: str, text: bytes | None, shelf: Shelf) -> None:
+    shelf.lay(text)
 
-    with pytest.raises(BadPolicy, match="correct EBB_POLICY"):
+    with pytest.raises(BadPolicy, match=remedy):
         shelf.source.read()
-
-
-def test_the_faults_of_a_policy_come_through_as_they_are(shelf: Shelf) -> None:
-    shelf.lay(b"bad")
-
-    with pytest.raises(BadPolicy, match=r"cluster\.rate\.nodes"):
-        shelf.source.read()
-
-
-def test_an_empty_policy_is_for_the_parser_to_judge(shelf: Shelf) -> None:
-    shelf.lay(b"")
-
-    assert shelf.source.read().hash == ""
 
 
 @pytest.mark.parametrize("shelf", ["file", "bucket"], indirect=True)
-def test_something_larger_than_any_policy_is_not_parsed(shelf: Shelf) -> None:
+def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(shelf: Shelf) -> None:
+    shelf.lay(b"x" * MOST_POLICY_BYTES)
+    assert len(shelf.source.read().hash) == MOST_POLICY_BYTES
+
     shelf.lay(b"x" * (MOST_POLICY_BYTES + 1))
 
     with pytest.raises(BadPolicy, match="larger than 256 KiB"):

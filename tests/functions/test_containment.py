@@ -21,6 +21,7 @@ from shared.core.records.state import PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
 from shared.port_types import DocumentKey, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod
+from tests.depth import cases
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, begun, fake_ebb, marks
@@ -61,27 +62,17 @@ def carried_out(ebb: FakeEbb) -> list[PushReply]:
     return [ebb.deliver(sent) for sent in published if sent.kind is OrderKind.RELEASE]
 
 
-@pytest.mark.parametrize("fault", [pytest.param(OUTAGE, id="an outage"), pytest.param(DENIED, id="denied")])
-def test_a_watchdog_fires_while_the_autoscalers_events_cannot_be_read(fault: EbbError) -> None:
-    ebb = overdue()
-    ebb.cluster.failures["scale_ups"] = [fault]
-
-    ebb.tick()
-
-    assert releases(ebb) == {("n1", "watchdog")}
-    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    assert line["severity"] == "WARNING"
-
-
-@pytest.mark.parametrize("fault", [pytest.param(OUTAGE, id="an outage"), pytest.param(DENIED, id="denied")])
-def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others_waiting(fault: EbbError) -> None:
+@cases("fault", ("an outage", OUTAGE), ("denied", DENIED))
+def test_what_heals_does_so_while_the_autoscalers_events_cannot_be_read(fault: EbbError) -> None:
     ebb = overdue()
     ebb.cluster.put(node("n4", taints=(our_taint("foreign"),)))
-    ebb.cluster.failures["deletion_attempts"] = [fault]
+    ebb.cluster.failures |= {"scale_ups": [fault], "deletion_attempts": [fault]}
 
     ebb.tick()
 
     assert releases(ebb) == {("n1", "watchdog"), ("n4", "orphan")}
+    said = [line["severity"] for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert said == ["WARNING"] * 2
 
 
 def test_a_node_whose_failed_deletion_can_never_be_read_is_returned_and_both_functions_show_what_is_missing() -> None:
@@ -105,32 +96,33 @@ AGAIN = "If that lasts, apply infra/rbac.yaml again."
 ODD_BUFFERS = ("capacitybuffers shop/a: odd", *(f"b{number}: odd" for number in range(3)))
 
 
-@pytest.mark.parametrize(
-    ("expected", "held"),
-    [
-        pytest.param([("Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
-                      "Apply infra/rbac.yaml again.")],
-                     {"storage_held": Storage(unread=("persistentvolumes", "csinodes"))}, id="storage"),
-        pytest.param(["Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. " +
-                      AGAIN],
-                     {"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))}, id="autoscalers"),
-        pytest.param(["A moved pod may come back larger, later or not at all: Ebb could not list limitranges, "
-                      "resourcequotas. " + AGAIN],
-                     {"limits_held": NamespaceLimits(unread=("limitranges", "resourcequotas"))}, id="limits"),
-        pytest.param(["The room of capacity buffers is not kept: Ebb could not list capacitybuffers, podtemplates. " +
-                      AGAIN],
-                     {"buffers_held": Buffers(unread=("capacitybuffers", "podtemplates"))}, id="buffers"),
-        pytest.param(["The room of capacity buffers is not kept: Ebb could not list computeclasses; nor does it know "
-                      "how long the autoscaler waits with nodes of ComputeClasses. " + AGAIN],
-                     {"buffers_held": Buffers(unread=("computeclasses",))}, id="classes"),
-        pytest.param([("Moved pods may come back larger than is known, for these cannot be read: "
-                      "verticalpodautoscalers shop/web: odd."),
-                      ("The room that these ask for is not kept, for they cannot be read: "
-                      "capacitybuffers shop/a: odd; b0: odd; b1: odd; and 1 more.")],
-                     {"buffers_held": Buffers(faults=ODD_BUFFERS),
-                      "autoscalers_held": VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))},
-                     id="objects of others"),
-    ],
+@cases(
+    "expected, held",
+    ("storage",
+     [("Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
+       "Apply infra/rbac.yaml again.")],
+     {"storage_held": Storage(unread=("persistentvolumes", "csinodes"))}),
+    ("autoscalers",
+     ["Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. " + AGAIN],
+     {"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))}),
+    ("limits",
+     ["A moved pod may come back larger, later or not at all: Ebb could not list limitranges, "
+      "resourcequotas. " + AGAIN],
+     {"limits_held": NamespaceLimits(unread=("limitranges", "resourcequotas"))}),
+    ("buffers",
+     ["The room of capacity buffers is not kept: Ebb could not list capacitybuffers, podtemplates. " + AGAIN],
+     {"buffers_held": Buffers(unread=("capacitybuffers", "podtemplates"))}),
+    ("classes",
+     ["The room of capacity buffers is not kept: Ebb could not list computeclasses; nor does it know "
+      "how long the autoscaler waits with nodes of ComputeClasses. " + AGAIN],
+     {"buffers_held": Buffers(unread=("computeclasses",))}),
+    ("objects of others",
+     [("Moved pods may come back larger than is known, for these cannot be read: "
+       "verticalpodautoscalers shop/web: odd."),
+      ("The room that these ask for is not kept, for they cannot be read: "
+       "capacitybuffers shop/a: odd; b0: odd; b1: odd; and 1 more.")],
+     {"buffers_held": Buffers(faults=ODD_BUFFERS),
+      "autoscalers_held": VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))}),
 )  # fmt: skip
 def test_what_only_advises_and_cannot_be_read_is_shown_and_ends_no_pass(
     expected: list[str], held: dict[str, Any]
@@ -191,12 +183,10 @@ def test_a_claim_whose_record_does_not_decode_is_settled_when_its_node_is_gone()
     assert "uid-n2" not in ebb.remembered().claims
 
 
-@pytest.mark.parametrize(
+@cases(
     "break_",
-    [
-        pytest.param(lambda ebb: setattr(ebb.pools, "failure", OUTAGE), id="the GKE API does not answer"),
-        pytest.param(lambda ebb: setattr(ebb.policy, "policy", OUTAGE), id="the policy cannot be read"),
-    ],
+    ("the GKE API does not answer", lambda ebb: setattr(ebb.pools, "failure", OUTAGE)),
+    ("the policy cannot be read", lambda ebb: setattr(ebb.policy, "policy", OUTAGE)),
 )
 def test_a_pass_that_only_heals_does_so_past_a_record_that_does_not_decode(break_: Callable[[FakeEbb], None]) -> None:
     ebb = two_drains()
@@ -284,10 +274,7 @@ def orphans(*names: str) -> FakeEbb:
     return FakeEbb(*(node(name, taints=(our_taint(f"order-{name}"),), unschedulable=True) for name in names))
 
 
-@pytest.mark.parametrize(
-    "failure",
-    [pytest.param(DENIED, id="denied"), pytest.param(ValueError("a mistake of ours"), id="a mistake of ours")],
-)
+@cases("failure", ("denied", DENIED), ("a mistake of ours", ValueError("a mistake of ours")))
 def test_what_cannot_be_mended_is_shown_and_the_others_are(failure: Exception) -> None:
     ebb = orphans("n1", "n2", "n3")
     Refusing(ebb, failure, "n2")
@@ -317,34 +304,24 @@ class Broken:
         raise OverflowError("Python int too large to convert to C long")
 
 
-def test_a_fault_of_our_own_releases_lease_and_run() -> None:
+def test_a_fault_of_our_own_releases_run_and_leases_of_pass_and_drain() -> None:
     ebb = fake_ebb()
     ebb.pools = Broken()  # type: ignore[assignment]  # it fails
 
     for _ in range(2):  # the same tick again: neither its run nor the lease stands in the way
         with pytest.raises(OverflowError):
             ebb.tick("2026-03-04T22:00:00Z")
-
-    assert ebb.remembered().planner is None
-
-
-def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
-    ebb = fake_ebb()
-    ebb.pools = Broken()  # type: ignore[assignment]  # it fails
-
     with pytest.raises(OverflowError):
         ebb.drain(order())
 
-    assert ebb.record().lease is None
+    assert (ebb.remembered().planner, ebb.record().lease) == (None, None)
 
 
-@pytest.mark.parametrize(
+@cases(
     "asked",
-    [
-        pytest.param({"cpu": 9 * 10**21}, id="cpu: 9E"),
-        pytest.param({"memory": 2 * 5 * 2**60}, id="two containers of 5Ei"),
-        pytest.param({"memory": 2**63 - 1, "example.com/dongle": 2**63 - 1}, id="the largest number that there is"),
-    ],
+    ("cpu: 9E", {"cpu": 9 * 10**21}),
+    ("two containers of 5Ei", {"memory": 2 * 5 * 2**60}),
+    ("the largest number that there is", {"memory": 2**63 - 1, "example.com/dongle": 2**63 - 1}),
 )
 def test_a_pod_that_asks_for_more_than_there_is_stops_neither_planner_nor_drainer(asked: dict[str, int]) -> None:
     typo = pod("typo", requests=Resources.of(asked), unschedulable_since=NOW)

@@ -20,10 +20,7 @@ from tests.functions.drainer.one_drain import evicted, released
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
-DELETING, CANDIDATE = (
-    taint(names.AUTOSCALER_DELETING_TAINT),
-    announced_taint(),
-)
+DELETING, CANDIDATE = (taint(names.AUTOSCALER_DELETING_TAINT), announced_taint())
 
 SPOT = taint("cloud.google.com/impending-node-termination")
 
@@ -133,25 +130,23 @@ def test_a_node_that_the_autoscaler_begins_to_delete_mid_drain_is_left_to_it_and
     assert ebb.remembered().claims == {}
 
 
-def test_a_drain_goes_on_under_a_new_cordon_once_the_autoscaler_has_failed_to_delete_the_node() -> None:
+@cases(
+    "theirs, cleared",
+    ("its soft taint is no reason to stop", CANDIDATE, False),
+    ("it has failed to delete the node, and cleared the cordon", DELETING, True),
+)
+def test_a_drain_goes_on_cordoned_where_the_autoscaler_does_not_delete_the_node(
+    theirs: Taint, *, cleared: bool
+) -> None:
     ebb = two_by_two()
-    at_the_first_eviction(ebb, lambda: add_taint(ebb, DELETING))
-    ebb.later(60, lambda: clear_as_after_a_failure(ebb))
+    at_the_first_eviction(ebb, lambda: add_taint(ebb, theirs))
+    if cleared:
+        ebb.later(60, lambda: clear_as_after_a_failure(ebb))
 
     ebb.drain(order())
 
     assert evicted(ebb) == ["default/p0", "default/p1"]
     assert ebb.cluster.nodes["n1"].unschedulable
-    assert ebb.record().phase is DrainPhase.DRAINED
-
-
-def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
-    ebb = two_by_two()
-    at_the_first_eviction(ebb, lambda: add_taint(ebb, CANDIDATE))
-
-    ebb.drain(order())
-
-    assert evicted(ebb) == ["default/p0", "default/p1"]
     assert ebb.record().phase is DrainPhase.DRAINED
 
 
@@ -186,20 +181,3 @@ def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Tain
     assert ebb.effects() == touched
     assert ebb.reasons("drain_result") == ["going_away"]
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
-
-
-@cases(
-    "going",
-    ("ToBeDeleted", DELETING),
-    ("impending termination", SPOT),
-    ("shut down", taint("node.cloudprovider.kubernetes.io/shutdown")),
-)
-def test_a_node_that_others_remove_is_neither_candidate_nor_destination(going: Taint) -> None:
-    leaving = node("n1", taints=(going,))
-    ebb = FakeEbb(leaving, node("n2", cpu=1), pod("p", on="n2", cpu=0.5, memory=0.1, kind=None))
-
-    ebb.tick()
-
-    assert ebb.bus.published == []
-    reasons = {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}
-    assert (reasons["n1"] in {"going_away", "tainted"}, reasons["n2"]) == (True, "no_place_for_pods")

@@ -90,14 +90,6 @@ def test_a_pod_that_waits_next_to_a_held_node_gets_it_within_minutes_of_an_upgra
     assert waited <= timedelta(minutes=15)
 
 
-def test_an_upgrade_that_lasts_for_hours_doubles_the_watchdogs_time() -> None:
-    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
-    ebb.drain(order())
-    ebb.pools.pools = {"a": UPGRADING}
-
-    assert timedelta(minutes=50) <= passes_until_freed(ebb) <= timedelta(minutes=55)
-
-
 def passes_until_freed(ebb: FakeEbb) -> timedelta:
     """Let the planner pass every five minutes and its orders arrive, until no node is cordoned."""
     begun = ebb.clock.now()

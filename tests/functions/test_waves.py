@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
 from shared.core.cluster import names
-from shared.core.cluster.node import SOFT_TAINT
+from shared.core.cluster.node import SOFT_TAINT, Node
 from shared.core.cluster.selectors import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from shared.core.policy import Budget, Limit, Policy
 from shared.core.policy.values import WaveLimits
@@ -26,8 +26,6 @@ from tests.functions.fake_ebb import FakeEbb
 HALF = WaveLimits(Limit(percent=50), timedelta(minutes=90))
 NAMES = ("n1", "n2", "n3", "n4", "n5", "n6")
 HOLD, LET_GO = OrderKind.HOLD, OrderKind.LET_GO
-
-
 ONE_AT_A_TIME = (Budget(Limit(count=1)),)
 
 
@@ -250,43 +248,34 @@ def of_wave(kind: OrderKind, *names_of: str) -> Order:
     return replace(order("", kind=kind), nodes={f"uid-{name}": name for name in names_of})
 
 
+PLAIN, SOFT = node("n1"), node("n1", taints=(SOFT_TAINT,))
+
+
 @cases(
-    "expected, kind, document, before",
-    ("hold: the wave names the node", ["n1"], HOLD, living("n1"), []),
-    ("hold: the wave does not name it", [], HOLD, living("n2"), []),
-    ("hold: late, no wave lives", [], HOLD, None, []),
-    ("hold: late, past the deadline", [], HOLD, living("n1", minutes=-1), []),
-    ("hold: twice", ["n1"], HOLD, living("n1"), ["n1"]),
-    ("let_go: no wave lives", [], LET_GO, None, ["n1"]),
-    ("let_go: the wave names others", [], LET_GO, living("n2"), ["n1"]),
-    ("let_go: late, a wave names it again", ["n1"], LET_GO, living("n1"), ["n1"]),
-    ("let_go: twice", [], LET_GO, None, []),
+    "expected, kind, document, given",
+    ("hold: the wave names the node", ["n1"], HOLD, living("n1"), PLAIN),
+    ("hold: the wave does not name it", [], HOLD, living("n2"), PLAIN),
+    ("hold: late, no wave lives", [], HOLD, None, PLAIN),
+    ("hold: late, past the deadline", [], HOLD, living("n1", minutes=-1), PLAIN),
+    ("hold: twice", ["n1"], HOLD, living("n1"), SOFT),
+    ("hold: another node has the name", [], HOLD, living("n1"), node("n1", uid="another")),
+    ("hold: its drain has begun", [], HOLD, living("n1"), node("n1", taints=(our_taint("x"),))),
+    ("hold: it is gone", [], HOLD, living("n1"), node("n9")),
+    ("let_go: no wave lives", [], LET_GO, None, SOFT),
+    ("let_go: the wave names others", [], LET_GO, living("n2"), SOFT),
+    ("let_go: late, a wave names it again", ["n1"], LET_GO, living("n1"), SOFT),
+    ("let_go: twice", [], LET_GO, None, PLAIN),
 )
 def test_the_drainer_follows_the_document_and_not_the_message(
-    expected: list[str], kind: OrderKind, document: Wave | None, before: list[str]
+    expected: list[str], kind: OrderKind, document: Wave | None, given: Node
 ) -> None:
-    ebb = FakeEbb(node("n1"), node("n2"))
-    for name in before:
-        ebb.cluster.set_soft_taint(ebb.cluster.node(name), held=True)
+    ebb = FakeEbb(given)
     if document:
         ebb.state.put(WAVE_KEY, document, None)
 
     assert ebb.deliver(of_wave(kind, "n1")) is PushReply.DONE
 
     assert held(ebb) == expected
-
-
-@cases(
-    "given",
-    ("another node has the name", node("n1", uid="another")),
-    ("its drain has begun", node("n1", taints=(our_taint("x"),))),
-    ("it is gone", node("n9")),
-)
-def test_a_node_that_is_not_meant_any_more_gets_no_soft_taint(given: Any) -> None:
-    ebb = FakeEbb(given)
-    ebb.state.put(WAVE_KEY, living("n1"), None)
-    assert ebb.deliver(of_wave(HOLD, "n1")) is PushReply.DONE
-    assert held(ebb) == []
 
 
 @pytest.mark.parametrize("kind", [HOLD, LET_GO])

@@ -1,5 +1,6 @@
 """Laws of budgets, minimums and marks over arbitrary small clusters."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -23,8 +24,7 @@ limits = st.one_of(
     st.integers(0, 6).map(lambda count: Limit(count=count)), st.integers(0, 100).map(lambda share: Limit(percent=share))
 )
 budgets = st.lists(
-    st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", *KARPENTERS_REASONS]))),
-    max_size=3,
+    st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", *KARPENTERS_REASONS]))), max_size=3
 ).map(tuple)
 namespace_rates = st.none() | st.builds(NamespaceRate, st.integers(1, 9), st.just(timedelta(hours=1)))
 namespaces = st.dictionaries(st.sampled_from(["shop", "bank"]), st.integers(1, 4))
@@ -132,17 +132,10 @@ def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list
 
 def summary(where: NodeCounts) -> list[object]:
     pools = [
-        (
-            pool.name,
-            pool.nodes,
-            pool.in_flight,
-            pool.in_use,
-            pool.left,
-            {z: n for z, n in pool.left_by_zone.items() if n},
-        )
+        (pool.name, pool.nodes, pool.in_flight, pool.in_use, pool.left, Counter(pool.left_by_zone))
         for pool in where.pools.values()
     ]
-    return [where.left, where.left_non_tainted, pools]
+    return [where.left, where.left_non_tainted, where.in_use, pools]
 
 
 uids = st.sampled_from([f"u{i}" for i in range(5)])

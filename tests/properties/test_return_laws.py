@@ -138,11 +138,7 @@ def whole_pod_requests(draw: st.DrawFn, containers: list[dict[str, Any]], initia
 def resized_pods(draw: st.DrawFn) -> dict[str, Any]:
     containers = [{"name": f"app-{i}", "resources": draw(resized)} for i in range(draw(st.integers(1, 3)))]
     initial = [
-        {
-            "name": f"init-{i}",
-            "resources": draw(resized),
-            **draw(st.sampled_from([{}, {"restartPolicy": "Always"}])),
-        }
+        {"name": f"init-{i}", "resources": draw(resized), **draw(st.sampled_from([{}, {"restartPolicy": "Always"}]))}
         for i in range(draw(st.integers(0, 3)))
     ]
     reason = draw(st.sampled_from(["", "Infeasible", "Deferred"]))

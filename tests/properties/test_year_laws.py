@@ -21,21 +21,22 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, limit_now
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, order
-from tests.depth import examples
+from tests.depth import cases, examples
 from tests.properties.crons import Written, crons
 from tests.properties.year_reference import MINUTE, START, Span
 from tests.properties.years import POOLS, ZONES, Allowance, Judge, Rules, allowances, moments, rules
 
 SECOND, TICK = timedelta(seconds=1), timedelta(microseconds=1)
 REASONS = (DrainReason.EMPTY, DrainReason.UNDERUTILIZED, DrainReason.EXPIRED)
-CHANGES = [
-    pytest.param(datetime(2026, 3, 29, 1, tzinfo=UTC), "Europe/Amsterdam", id="Amsterdam, spring"),
-    pytest.param(datetime(2026, 10, 25, 1, tzinfo=UTC), "Europe/Amsterdam", id="Amsterdam, autumn"),
-    pytest.param(datetime(2026, 3, 8, 7, tzinfo=UTC), "America/New_York", id="New York, spring"),
-    pytest.param(datetime(2026, 11, 1, 6, tzinfo=UTC), "America/New_York", id="New York, autumn"),
-    pytest.param(datetime(2026, 4, 4, 15, tzinfo=UTC), "Australia/Lord_Howe", id="Lord Howe, autumn, half an hour"),
-    pytest.param(datetime(2026, 10, 3, 15, 30, tzinfo=UTC), "Australia/Lord_Howe", id="Lord Howe, spring"),
-]
+CHANGES = cases(
+    "change, zone",
+    ("Amsterdam, spring", datetime(2026, 3, 29, 1, tzinfo=UTC), "Europe/Amsterdam"),
+    ("Amsterdam, autumn", datetime(2026, 10, 25, 1, tzinfo=UTC), "Europe/Amsterdam"),
+    ("New York, spring", datetime(2026, 3, 8, 7, tzinfo=UTC), "America/New_York"),
+    ("New York, autumn", datetime(2026, 11, 1, 6, tzinfo=UTC), "America/New_York"),
+    ("Lord Howe, autumn, half an hour", datetime(2026, 4, 4, 15, tzinfo=UTC), "Australia/Lord_Howe"),
+    ("Lord Howe, spring", datetime(2026, 10, 3, 15, 30, tzinfo=UTC), "Australia/Lord_Howe"),
+)
 
 
 class World:
@@ -132,7 +133,7 @@ def test_percent_arithmetic_is_rational_arithmetic_rounded_up(share: int, nodes:
     assert Limit(percent=share).of(nodes) == ceil(Fraction(share, 100) * nodes)
 
 
-@pytest.mark.parametrize(("change", "zone"), CHANGES)
+@CHANGES
 @examples(40)
 @given(cron=crons, minutes=st.integers(1, 180) | st.integers(1, 2000))
 def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
@@ -145,7 +146,7 @@ def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
             assert active(schedule, moment) is span.active(moment), moment
 
 
-@pytest.mark.parametrize(("change", "zone"), CHANGES)
+@CHANGES
 @examples(70)
 @given(cron=crons, seconds=st.integers(-10_800, 10_800) | st.integers(-180, 180).map(lambda minutes: minutes * 60))
 def test_hits_around_a_clock_change_are_those_that_the_clock_shows_or_skips(

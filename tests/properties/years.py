@@ -151,10 +151,7 @@ class Judge:
 
 
 spans = st.builds(
-    Span,
-    crons,
-    st.sampled_from([1, 30, 60, 8 * 60, 10 * 60, 48 * 60]) | st.integers(1, 1500),
-    st.sampled_from(ZONES),
+    Span, crons, st.sampled_from([1, 30, 60, 8 * 60, 10 * 60, 48 * 60]) | st.integers(1, 1500), st.sampled_from(ZONES)
 )
 limits = st.integers(0, 6) | st.integers(0, 100).map(lambda share: f"{share}%")
 allowances = st.builds(

@@ -37,20 +37,18 @@ def test_a_state_that_many_open_at_once_for_the_first_time_opens_for_all(tmp_pat
 
 
 @pytest.mark.acceptance(76)
-def test_of_two_workers_with_a_limit_of_one_exactly_one_drains(place: str) -> None:
-    told = run(place, claimers=2, limit=1)
+@cases(
+    "granted, claimers, strangers",
+    ("two workers of one pass, and a budget of one", 1, 2, False),
+    ("many orders of one pass", 5, CLAIMERS, False),
+    ("many orders of strangers", 5, CLAIMERS, True),
+)
+def test_claimers_never_exceed_a_budget(place: str, granted: int, claimers: int, *, strangers: bool) -> None:
+    told = run(place, claimers=claimers, limit=granted, strangers=strangers)
 
-    assert ends(told) == {("drained", ""): 1, ("refused", Unremovable.BUDGET): 1}
-    assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (1, 1)
-
-
-@cases("strangers", ("orders of one pass", False), ("orders of strangers", True))
-def test_many_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: bool) -> None:
-    told = run(place, claimers=CLAIMERS, limit=5, strangers=strangers)
-
-    assert ends(told) == {("drained", ""): 5, ("refused", Unremovable.BUDGET): CLAIMERS - 5}
-    assert (len(claims_in(place).claims), sum(result.cordons for result in told)) == (5, 5)
-    assert len(claims_in(place).starts) == 5
+    assert ends(told) == {("drained", ""): granted, ("refused", Unremovable.BUDGET): claimers - granted}
+    found = claims_in(place)
+    assert (len(found.claims), len(found.starts), sum(result.cordons for result in told)) == (granted,) * 3
 
 
 def test_many_claimers_with_room_for_all_are_all_granted(place: str) -> None:
@@ -69,11 +67,7 @@ def state_place(tmp_path: Path) -> str:
 
 
 @pytest.mark.acceptance(51)
-@cases(
-    "expected, after",
-    ("9:59 after", "time_gap", 10 * MINUTE - SECOND),
-    ("10:00 after", "order", 10 * MINUTE),
-)
+@cases("expected, after", ("9:59 after", "time_gap", 10 * MINUTE - SECOND), ("10:00 after", "order", 10 * MINUTE))
 def test_the_time_gap_outlives_the_process_that_began_it(expected: str, after: timedelta, state_place: str) -> None:
     first, later = (Call(state_place, when, time_gap=10 * MINUTE, limit=2) for when in (NOW, NOW + after))
     assert cold(drain, first, "n1") == "drained"
@@ -84,9 +78,7 @@ def test_the_time_gap_outlives_the_process_that_began_it(expected: str, after: t
 @pytest.mark.acceptance(51)
 @pytest.mark.emulator
 @pytest.mark.xdist_group("emulator")
-def test_the_time_gap_outlives_the_process_in_firestore_too(
-    request: pytest.FixtureRequest,
-) -> None:
+def test_the_time_gap_outlives_the_process_in_firestore_too(request: pytest.FixtureRequest) -> None:
     state_place = f"firestore:{request.getfixturevalue('firestore_emulator').host}/ebb-{uuid4().hex[:12]}"
     call = Call(state_place, system_time(), time_gap=10 * MINUTE, limit=2)
     assert cold(drain, call, "n1") == "drained"
@@ -95,9 +87,7 @@ def test_the_time_gap_outlives_the_process_in_firestore_too(
 
 
 @pytest.mark.acceptance(71)
-def test_with_a_limit_of_one_the_second_drain_starts_only_after_the_first_has_ended(
-    state_place: str,
-) -> None:
+def test_with_a_limit_of_one_the_second_drain_starts_only_after_the_first_has_ended(state_place: str) -> None:
     assert cold(drain, Call(state_place, NOW), "n1") == "drained"
     assert cold(drain, Call(state_place, NOW + MINUTE), "n2") == "budget"
 

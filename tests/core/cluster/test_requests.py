@@ -55,6 +55,7 @@ def test_the_maximum_is_taken_resource_by_resource() -> None:
 @pytest.mark.acceptance(19)
 def test_overhead_is_added_to_whatever_is_booked() -> None:
     assert pod_requests([app(resources(1)), init(2)], overhead=resources(0.25, 0.1)) == resources(2.25, 0.1)
+    assert pod_requests([app(resources(1))], overhead=resources(0.5), pod_level=resources(3)) == resources(3.5)
 
 
 @cases(
@@ -67,10 +68,6 @@ def test_overhead_is_added_to_whatever_is_booked() -> None:
 )
 def test_requests_of_the_pod_itself_replace_the_sum(expected: Resources, pod_level: Resources) -> None:
     assert pod_requests([app(resources(1, 1))], pod_level=pod_level) == expected
-
-
-def test_overhead_is_added_to_requests_of_the_pod_itself() -> None:
-    assert pod_requests([app(resources(1))], overhead=resources(0.5), pod_level=resources(3)) == resources(3.5)
 
 
 def report(allocated: float = 0, actuated: float | None = None) -> Report:

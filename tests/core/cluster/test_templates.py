@@ -9,6 +9,7 @@ from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.workloads import Revisions, Workload
 from tests.builders import mounts, pod, pod_class, pod_template, resources
+from tests.depth import cases
 
 SET = "default/ReplicaSet/web"
 
@@ -78,7 +79,7 @@ ADDED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("expected", "own", "template", "field"), ADDED.values(), ids=ADDED)
-@pytest.mark.parametrize("fixed", [pytest.param(True, id="of a Deployment"), pytest.param(False, id="by itself")])
+@cases("fixed", ("of a Deployment", True), ("by itself", False))
 def test_what_the_template_alone_has_counts_for_the_next_pod(
     expected: dict[str, Any], own: dict[str, Any], template: dict[str, Any], field: str, *, fixed: bool
 ) -> None:
@@ -88,46 +89,36 @@ def test_what_the_template_alone_has_counts_for_the_next_pod(
     assert found.template_adds == (field,)
 
 
-@pytest.mark.parametrize(
-    ("own", "template"),
-    [
-        pytest.param({}, {}, id="nothing"),
-        pytest.param({"tolerations": (NOT_READY,)}, {}, id="what the API server adds to all tolerations"),
-        pytest.param(
-            {"tolerations": (GPU,), "requests": resources(0.1, 0.1, **{"nvidia.com/gpu": 1})}, {},
-            id="a toleration for the resource that it requests",
-        ),
-        pytest.param({"node_selector": {"gke": "1"}, "node_terms": DISK_OR_SSD}, {}, id="selectors"),
-        pytest.param(
-            {"node_terms": tuple(NodeTerm((*row.expressions, Requirement("os", "In", ("linux",))))
-                                 for row in DISK_OR_SSD)},
-            {"node_terms": DISK_OR_SSD}, id="an expression in each of its terms",
-        ),
-        pytest.param(
-            {"affinity": (term("a"),), "anti_affinity": (term("a"),), "hard_spread": (spread(),),
-             "host_ports": (HostPort("TCP", 80),), "volumes": (CLAIM_A,), "resource_claims": ("gpu",)},
-            {}, id="other rules",
-        ),
-        pytest.param({"scheduler": "gke.io/optimize-utilization-scheduler"}, {}, id="GKE's scheduler"),
-        pytest.param({"scheduler": "mine"}, {}, id="a scheduler of somebody's own"),
-        pytest.param({"runtime_class": "gvisor"}, {}, id="a RuntimeClass"),
-        pytest.param({"os": "linux"}, {}, id="an operating system"),
-        pytest.param({"runtime_class": "gvisor"}, {"runtime_class": "gvisor"}, id="no more than its RuntimeClass"),
-        pytest.param({"priority_class": "high"}, {}, id="the default priority"),
-        pytest.param({"labels": {"app": "web", "mesh": "on"}}, {}, id="a label that no rule selects"),
-        pytest.param({}, {"tolerations": (SPOT,)}, id="less: a toleration that the pod has not"),
-        pytest.param({}, {"volumes": (Volume("cache", "emptyDir"), Volume("c", "configMap"))},
-                     id="less: volumes that any node mounts"),
-        pytest.param({"volumes": mounts("data")}, {"volumes": (Volume("data", CLAIM),)}, id="the claim made for it"),
-        pytest.param(
-            {"hard_spread": (spread(MERGED, match_label_keys=("pod-template-hash",)),),
-             "labels": {"app": "web", "pod-template-hash": "5d4f"}},
-            {"hard_spread": (spread(match_label_keys=("pod-template-hash",)),)},
-            id="matchLabelKeys, which the API server has written into the selector",
-        ),
-    ],
+@cases(
+    "own, template",
+    ("nothing", {}, {}),
+    ("what the API server adds to all tolerations", {"tolerations": (NOT_READY,)}, {}),
+    ("a toleration for the resource that it requests",
+     {"tolerations": (GPU,), "requests": resources(0.1, 0.1, **{"nvidia.com/gpu": 1})}, {}),
+    ("selectors", {"node_selector": {"gke": "1"}, "node_terms": DISK_OR_SSD}, {}),
+    ("an expression in each of its terms",
+     {"node_terms": tuple(NodeTerm((*row.expressions, Requirement("os", "In", ("linux",)))) for row in DISK_OR_SSD)},
+     {"node_terms": DISK_OR_SSD}),
+    ("other rules",
+     {"affinity": (term("a"),), "anti_affinity": (term("a"),), "hard_spread": (spread(),),
+      "host_ports": (HostPort("TCP", 80),), "volumes": (CLAIM_A,), "resource_claims": ("gpu",)},
+     {}),
+    ("GKE's scheduler", {"scheduler": "gke.io/optimize-utilization-scheduler"}, {}),
+    ("a scheduler of somebody's own", {"scheduler": "mine"}, {}),
+    ("a RuntimeClass", {"runtime_class": "gvisor"}, {}),
+    ("an operating system", {"os": "linux"}, {}),
+    ("no more than its RuntimeClass", {"runtime_class": "gvisor"}, {"runtime_class": "gvisor"}),
+    ("the default priority", {"priority_class": "high"}, {}),
+    ("a label that no rule selects", {"labels": {"app": "web", "mesh": "on"}}, {}),
+    ("less: a toleration that the pod has not", {}, {"tolerations": (SPOT,)}),
+    ("less: volumes that any node mounts", {}, {"volumes": (Volume("cache", "emptyDir"), Volume("c", "configMap"))}),
+    ("the claim made for it", {"volumes": mounts("data")}, {"volumes": (Volume("data", CLAIM),)}),
+    ("matchLabelKeys, which the API server has written into the selector",
+     {"hard_spread": (spread(MERGED, match_label_keys=("pod-template-hash",)),),
+      "labels": {"app": "web", "pod-template-hash": "5d4f"}},
+     {"hard_spread": (spread(match_label_keys=("pod-template-hash",)),)}),
 )  # fmt: skip
-@pytest.mark.parametrize("fixed", [pytest.param(True, id="of a Deployment"), pytest.param(False, id="by itself")])
+@cases("fixed", ("of a Deployment", True), ("by itself", False))
 def test_a_pod_with_all_that_its_template_has_and_more_comes_back_as_it_is(
     own: dict[str, Any], template: dict[str, Any], *, fixed: bool
 ) -> None:
@@ -136,15 +127,13 @@ def test_a_pod_with_all_that_its_template_has_and_more_comes_back_as_it_is(
     assert returning(spec, pod_template(**template), fixed_template=fixed) is spec
 
 
-@pytest.mark.parametrize(
-    ("expected", "tolerations", "templates", "fixed"),
-    [
-        pytest.param((SPOT,), (SPOT,), [()], True, id="of the template that made it: admission added it"),
-        pytest.param((), (SPOT,), [()], False, id="of one that anybody may edit: it may have been removed"),
-        pytest.param((SPOT,), (SPOT,), [(SPOT, GPU)], False, id="which the template still has"),
-        pytest.param((), (SPOT,), [(SPOT,), ()], True, id="which the next template no longer has"),
-        pytest.param((SPOT,), (SPOT, GPU), [(GPU,), ()], True, id="which the next template never had"),
-    ],
+@cases(
+    "expected, tolerations, templates, fixed",
+    ("of the template that made it: admission added it", (SPOT,), (SPOT,), [()], True),
+    ("of one that anybody may edit: it may have been removed", (), (SPOT,), [()], False),
+    ("which the template still has", (SPOT,), (SPOT,), [(SPOT, GPU)], False),
+    ("which the next template no longer has", (), (SPOT,), [(SPOT,), ()], True),
+    ("which the next template never had", (SPOT,), (SPOT, GPU), [(GPU,), ()], True),
 )
 def test_a_toleration_counts_only_where_the_next_pod_has_it_for_sure(
     expected: tuple[Toleration, ...],
@@ -163,31 +152,22 @@ BY_TIER = LabelSelector((Requirement("tier", "Exists"),))
 CHANGED = "label tier of its template, which rules select"
 
 
-@pytest.mark.parametrize(
-    ("expected", "others"),
-    [
-        pytest.param((), {"affinity": (term("web"),)}, id="none"),
-        pytest.param((CHANGED,), {"affinity": (PodTerm("z", BY_TIER, ("default",)),)}, id="affinity"),
-        pytest.param((CHANGED,), {"anti_affinity": (PodTerm("z", BY_TIER, ("default",)),)}, id="anti-affinity"),
-        pytest.param((CHANGED,), {"hard_spread": (SpreadConstraint("z", BY_TIER),)}, id="a spread"),
-        pytest.param((CHANGED,), {"hard_spread": (spread(match_label_keys=("tier",)),)}, id="matchLabelKeys"),
-    ],
+@cases(
+    "expected, others",
+    ("none", (), {"affinity": (term("web"),)}),
+    ("affinity", (CHANGED,), {"affinity": (PodTerm("z", BY_TIER, ("default",)),)}),
+    ("anti-affinity", (CHANGED,), {"anti_affinity": (PodTerm("z", BY_TIER, ("default",)),)}),
+    ("a spread", (CHANGED,), {"hard_spread": (SpreadConstraint("z", BY_TIER),)}),
+    ("matchLabelKeys", (CHANGED,), {"hard_spread": (spread(match_label_keys=("tier",)),)}),
 )
-@pytest.mark.parametrize(
-    ("own", "template", "fixed"),
-    [
-        pytest.param({}, TIER, True, id="a label that it gets"),
-        pytest.param({**TIER, "tier": "tin"}, TIER, True, id="a label that changes"),
-        pytest.param(TIER, {"app": "web"}, False, id="a label that it may lose"),
-    ],
+@cases(
+    "own, template, fixed",
+    ("a label that it gets", {}, TIER, True),
+    ("a label that changes", {**TIER, "tier": "tin"}, TIER, True),
+    ("a label that it may lose", TIER, {"app": "web"}, False),
 )
 def test_labels_that_change_keep_a_pod_where_rules_select_by_them(
-    expected: tuple[str, ...],
-    others: dict[str, Any],
-    own: dict[str, str],
-    template: dict[str, str],
-    *,
-    fixed: bool,
+    expected: tuple[str, ...], others: dict[str, Any], own: dict[str, str], template: dict[str, str], *, fixed: bool
 ) -> None:
     spec = pod_class(labels={"app": "web", **own})
     found = returning(spec, pod_template(labels=template), others=(pod_class(**others),), fixed_template=fixed)
@@ -214,18 +194,16 @@ def test_labels_that_controllers_add_are_not_lost(label: str) -> None:
 OTHER_NODES = "topologySpreadConstraints over other nodes than those of its template"
 
 
-@pytest.mark.parametrize(
-    ("expected", "own", "template", "policies"),
-    [
-        pytest.param((), {"node_selector": {"a": "1"}}, {"node_selector": {"a": "1"}}, {}, id="the same"),
-        pytest.param((), {}, {"node_selector": {"a": "1"}}, {}, id="fewer"),
-        pytest.param((OTHER_NODES,), {"node_selector": {"a": "1"}}, {}, {}, id="more, without a selector"),
-        pytest.param((OTHER_NODES,), {"node_terms": DISK_OR_SSD}, {}, {}, id="more, without an affinity"),
-        pytest.param((), {"node_selector": {"a": "1"}}, {}, {"honours_affinity": False}, id="of any selector"),
-        pytest.param((), {}, {"tolerations": (SPOT,)}, {}, id="of any taint"),
-        pytest.param((OTHER_NODES,), {}, {"tolerations": (SPOT,)}, {"honours_taints": True}, id="more, with taints"),
-        pytest.param((), {"tolerations": (NOT_READY,)}, {}, {"honours_taints": True}, id="by the API server's own"),
-    ],
+@cases(
+    "expected, own, template, policies",
+    ("the same", (), {"node_selector": {"a": "1"}}, {"node_selector": {"a": "1"}}, {}),
+    ("fewer", (), {}, {"node_selector": {"a": "1"}}, {}),
+    ("more, without a selector", (OTHER_NODES,), {"node_selector": {"a": "1"}}, {}, {}),
+    ("more, without an affinity", (OTHER_NODES,), {"node_terms": DISK_OR_SSD}, {}, {}),
+    ("of any selector", (), {"node_selector": {"a": "1"}}, {}, {"honours_affinity": False}),
+    ("of any taint", (), {}, {"tolerations": (SPOT,)}, {}),
+    ("more, with taints", (OTHER_NODES,), {}, {"tolerations": (SPOT,)}, {"honours_taints": True}),
+    ("by the API server's own", (), {"tolerations": (NOT_READY,)}, {}, {"honours_taints": True}),
 )
 def test_a_spread_over_more_domains_than_the_pod_shows_keeps_it(
     expected: tuple[str, ...], own: dict[str, Any], template: dict[str, Any], policies: dict[str, bool]
@@ -272,24 +250,21 @@ def stateful(revision: str = "old", ordinal: int = 0, **labels: str) -> PodClass
 UNREAD = ("revision old, which is not read",)
 
 
-@pytest.mark.parametrize(
-    ("selector", "tolerations", "unmodelled", "spec", "revisions"),
-    [
-        pytest.param(True, (SPOT,), (), stateful("new"), Revisions("old", "new"), id="of the newest: as its template"),
-        pytest.param(True, (), (), stateful("old"), Revisions("old", "new"), id="of the old one: as the newest"),
-        pytest.param(True, (SPOT,), (), stateful("old"), Revisions("old", "old"), id="without an update"),
-        pytest.param(True, (), (), stateful(""), Revisions(), id="without any revision"),
-        pytest.param(False, (SPOT,), (), stateful("old"), Revisions("old", "new", 1), id="below the partition"),
-        pytest.param(False, (SPOT,), (), stateful(""), Revisions("old", "new", 1), id="below, without its own"),
-        pytest.param(False, (SPOT,), UNREAD, stateful("new"), Revisions("old", "new", 1),
-                     id="below the partition, though it is of the newest"),
-        pytest.param(False, (SPOT,), UNREAD, stateful("older"), Revisions("old", "new", 1),
-                     id="below the partition, of a third"),
-        pytest.param(True, (), (), stateful("old", 1), Revisions("old", "new", 1), id="just not below the partition"),
-        pytest.param(False, (SPOT,), (), stateful("old", 7, **{names.POD_INDEX_LABEL: "0"}),
-                     Revisions("old", "new", 1), id="by its index, whatever its name is"),
-        pytest.param(True, (SPOT,), (), stateful("old"), Revisions("old", "old", 9), id="all below, without an update"),
-    ],
+@cases(
+    "selector, tolerations, unmodelled, spec, revisions",
+    ("of the newest: as its template", True, (SPOT,), (), stateful("new"), Revisions("old", "new")),
+    ("of the old one: as the newest", True, (), (), stateful("old"), Revisions("old", "new")),
+    ("without an update", True, (SPOT,), (), stateful("old"), Revisions("old", "old")),
+    ("without any revision", True, (), (), stateful(""), Revisions()),
+    ("below the partition", False, (SPOT,), (), stateful("old"), Revisions("old", "new", 1)),
+    ("below, without its own", False, (SPOT,), (), stateful(""), Revisions("old", "new", 1)),
+    ("below the partition, though it is of the newest", False, (SPOT,), UNREAD, stateful("new"),
+     Revisions("old", "new", 1)),
+    ("below the partition, of a third", False, (SPOT,), UNREAD, stateful("older"), Revisions("old", "new", 1)),
+    ("just not below the partition", True, (), (), stateful("old", 1), Revisions("old", "new", 1)),
+    ("by its index, whatever its name is", False, (SPOT,), (), stateful("old", 7, **{names.POD_INDEX_LABEL: "0"}),
+     Revisions("old", "new", 1)),
+    ("all below, without an update", True, (SPOT,), (), stateful("old"), Revisions("old", "old", 9)),
 )  # fmt: skip
 def test_a_stateful_set_makes_each_pod_of_the_revision_that_its_strategy_names(
     selector: bool,
@@ -312,12 +287,10 @@ def test_a_pod_below_the_partition_requests_what_it_has() -> None:
     assert returning(spec, larger, revisions=Revisions("old", "new", 1)) is spec
 
 
-@pytest.mark.parametrize(
-    ("expected", "own"),
-    [
-        pytest.param((), (Volume("data", CLAIM, "whatever"),), id="which the pod has under that name"),
-        pytest.param((Volume("data", CLAIM, "data-db-0"),), (Volume("data", "emptyDir"),), id="in place of another"),
-    ],
+@cases(
+    "expected, own",
+    ("which the pod has under that name", (), (Volume("data", CLAIM, "whatever"),)),
+    ("in place of another", (Volume("data", CLAIM, "data-db-0"),), (Volume("data", "emptyDir"),)),
 )
 def test_the_claim_that_a_stateful_set_makes_is_named_after_its_pod(
     expected: tuple[Volume, ...], own: tuple[Volume, ...]

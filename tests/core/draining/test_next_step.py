@@ -19,7 +19,7 @@ from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod,
 from tests.depth import cases
 
 WEB = "default/ReplicaSet/web"
-LATER = NOW + timedelta(minutes=1)
+LATER, OVERDUE = NOW + timedelta(minutes=1), NOW + timedelta(minutes=9)
 STAYS = pod("p", on="n1")
 RELEASED = ReturnNode(ReturnReason.RELEASED, "the claim has been ended")
 WORKED_ON = node("n1", unschedulable=True, taints=(our_taint(),), conditions=frozenset({"DrainInProgress"}))
@@ -27,12 +27,7 @@ UNCORDONED = node("n1", taints=(our_taint(),))
 
 
 def record(phase: str, **changes: Any) -> DrainRecord:
-    given: dict[str, Any] = {
-        "node_uid": "uid-n1",
-        "cordoned_at": NOW,
-        "deadline": NOW + timedelta(minutes=9),
-        **changes,
-    }
+    given: dict[str, Any] = {"node_uid": "uid-n1", "cordoned_at": NOW, "deadline": OVERDUE, **changes}
     return DrainRecord(order=order(), phase=DrainPhase(phase), **given)
 
 
@@ -58,12 +53,11 @@ def scene(
     expected: Any, phase: str, title: str, *pods: Pod, drain: Mapping[str, Any] | None = None, **seen: Any
 ) -> Any:
     """A row of a table: the step of a drain in that phase that sees those pods."""
-    return pytest.param(expected, record(phase, **(drain or {})), observed(*pods, **seen), id=title)
+    return title, expected, record(phase, **(drain or {})), observed(*pods, **seen)
 
 
 STILL_THERE = "held by default/p, which is still there"
 HELD_UP = asked("p", "budget", detail="default/web")
-OVERDUE = NOW + timedelta(minutes=9)
 
 
 @cases(
@@ -85,51 +79,49 @@ def test_past_the_deadline_a_node_that_others_empty_is_not_uncordoned_at_once(
     assert type(step) is expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "drain", "seen"),
-    [
-        scene(Cordon(node("n1", annotations=noted_by("earlier"))), "claimed",
-              "an earlier order's annotation shows nothing about this one",
-              node=node("n1", annotations=noted_by("earlier"))),
-        scene(RELEASED, "cordoned", "released meanwhile", claim=None),
-        scene(RELEASED, "cordoned", "another order holds the node", claim=claim("n1", order_id="another")),
-        scene(ReturnNode(ReturnReason.OVERRULED), "cordoned", "a person took our taint and cordon off", taken=False),
-        scene(ReturnNode(ReturnReason.OVERRULED), "cordoned", "the cordon was cleared under our taint",
-              node=node("n1", taints=(our_taint(),))),
-        scene(Cordon(UNCORDONED), "cordoned", "the autoscaler cleared the cordon after a failed deletion",
-              node=UNCORDONED, deletion_begun_at=NOW),
-        scene(ReturnNode(ReturnReason.OVERRULED), "cordoned",
-              "a deletion from before our cordon does not excuse a person", node=UNCORDONED,
-              deletion_begun_at=NOW - timedelta(minutes=5)),
-        scene(Cordon(UNCORDONED), "drained", "and when drained", node=UNCORDONED, deletion_begun_at=NOW),
-        scene(ReturnNode(ReturnReason.PAUSED, "pause flag"), "cordoned", "paused by flag", paused=True),
-        scene(ReturnNode(ReturnReason.PAUSED, "dryRun"), "cordoned", "switched to dry run",
-              policy=policy(cluster_wide={"dry_run": True})),
-        scene(ReturnNode(ReturnReason.PAUSED, "enabled: false"), "cordoned", "the pool was disabled",
-              policy=policy(enabled=False)),
-        scene(WritePhase(DrainPhase.DRAINED), "cordoned", "nothing left to move"),
-        scene(WritePhase(DrainPhase.DRAINED), "cordoned", "an invalid policy does not stop a running drain",
-              policy=None),
-        scene(ReturnNode(ReturnReason.POD_BLOCKS, "default/bare: not_replicated"), "cordoned",
-              "a bare pod slipped in before the cordon", pod("bare", on="n1", owner=None)),
-        scene(ReturnNode(ReturnReason.POD_BLOCKS, "default/p: names_its_node"), "cordoned",
-              "a pod came back because its template names the node", pod("p", on="n1"),
-              drain={"pods": asked("p", "granted")},
-              workloads={WEB: Workload(WEB, templates=(pod_template(node_name="n1"),))}),
-        scene(ReturnNode(ReturnReason.POD_WAITS, "default/p: job_running"), "cordoned",
-              "a Job's pod slipped in before the cordon", pod("p", on="n1", owner="Job/x"),
-              drain={"rules": policy().pool("a").pod_rules}),
-        scene(ReturnNode(ReturnReason.POD_BLOCKS, "default/p: eviction_responders"), "cordoned",
-              "a pod names who answers for its eviction, whatever an earlier version asked of them",
-              pod("p", on="n1", eviction_responders=("example.com/mover",)), drain={"pods": asked("p", "granted")}),
-        scene(ReturnNode(ReturnReason.SEVERAL_PDBS, "default/p: two"), "cordoned", "two PDBs match a pod",
-              pod("p", on="n1"), drain={"pods": asked("p", "several_pdbs", detail="two")}),
-        scene(ReturnNode(ReturnReason.EVICTION_FORBIDDEN, "default/p: webhook"), "cordoned",
-              "a webhook denied an eviction", pod("p", on="n1"),
-              drain={"pods": asked("p", "forbidden", detail="webhook")}),
-        scene(WritePhase(DrainPhase.DRAINED), "cordoned", "a denied pod that went by itself does not halt",
-              drain={"pods": asked("p", "forbidden", detail="webhook")}),
-    ],
+@cases(
+    "expected, drain, seen",
+    scene(Cordon(node("n1", annotations=noted_by("earlier"))), "claimed",
+          "an earlier order's annotation shows nothing about this one",
+          node=node("n1", annotations=noted_by("earlier"))),
+    scene(RELEASED, "cordoned", "released meanwhile", claim=None),
+    scene(RELEASED, "cordoned", "another order holds the node", claim=claim("n1", order_id="another")),
+    scene(ReturnNode(ReturnReason.OVERRULED), "cordoned", "a person took our taint and cordon off", taken=False),
+    scene(ReturnNode(ReturnReason.OVERRULED), "cordoned", "the cordon was cleared under our taint",
+          node=node("n1", taints=(our_taint(),))),
+    scene(Cordon(UNCORDONED), "cordoned", "the autoscaler cleared the cordon after a failed deletion",
+          node=UNCORDONED, deletion_begun_at=NOW),
+    scene(ReturnNode(ReturnReason.OVERRULED), "cordoned",
+          "a deletion from before our cordon does not excuse a person", node=UNCORDONED,
+          deletion_begun_at=NOW - timedelta(minutes=5)),
+    scene(Cordon(UNCORDONED), "drained", "and when drained", node=UNCORDONED, deletion_begun_at=NOW),
+    scene(ReturnNode(ReturnReason.PAUSED, "pause flag"), "cordoned", "paused by flag", paused=True),
+    scene(ReturnNode(ReturnReason.PAUSED, "dryRun"), "cordoned", "switched to dry run",
+          policy=policy(cluster_wide={"dry_run": True})),
+    scene(ReturnNode(ReturnReason.PAUSED, "enabled: false"), "cordoned", "the pool was disabled",
+          policy=policy(enabled=False)),
+    scene(WritePhase(DrainPhase.DRAINED), "cordoned", "nothing left to move"),
+    scene(WritePhase(DrainPhase.DRAINED), "cordoned", "an invalid policy does not stop a running drain",
+          policy=None),
+    scene(ReturnNode(ReturnReason.POD_BLOCKS, "default/bare: not_replicated"), "cordoned",
+          "a bare pod slipped in before the cordon", pod("bare", on="n1", owner=None)),
+    scene(ReturnNode(ReturnReason.POD_BLOCKS, "default/p: names_its_node"), "cordoned",
+          "a pod came back because its template names the node", pod("p", on="n1"),
+          drain={"pods": asked("p", "granted")},
+          workloads={WEB: Workload(WEB, templates=(pod_template(node_name="n1"),))}),
+    scene(ReturnNode(ReturnReason.POD_WAITS, "default/p: job_running"), "cordoned",
+          "a Job's pod slipped in before the cordon", pod("p", on="n1", owner="Job/x"),
+          drain={"rules": policy().pool("a").pod_rules}),
+    scene(ReturnNode(ReturnReason.POD_BLOCKS, "default/p: eviction_responders"), "cordoned",
+          "a pod names who answers for its eviction, whatever an earlier version asked of them",
+          pod("p", on="n1", eviction_responders=("example.com/mover",)), drain={"pods": asked("p", "granted")}),
+    scene(ReturnNode(ReturnReason.SEVERAL_PDBS, "default/p: two"), "cordoned", "two PDBs match a pod",
+          pod("p", on="n1"), drain={"pods": asked("p", "several_pdbs", detail="two")}),
+    scene(ReturnNode(ReturnReason.EVICTION_FORBIDDEN, "default/p: webhook"), "cordoned",
+          "a webhook denied an eviction", pod("p", on="n1"),
+          drain={"pods": asked("p", "forbidden", detail="webhook")}),
+    scene(WritePhase(DrainPhase.DRAINED), "cordoned", "a denied pod that went by itself does not halt",
+          drain={"pods": asked("p", "forbidden", detail="webhook")}),
 )  # fmt: skip
 def test_each_scene_has_one_next_step(expected: Any, drain: DrainRecord, seen: Observation) -> None:
     assert expected == next_step(drain, seen, LATER)
@@ -150,22 +142,16 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
     assert next_step(held, seen, LATER) == ReturnNode(ReturnReason.DEADLINE, "held by default/web")
 
 
-@pytest.mark.parametrize(
-    ("expected", "drain", "seen"),
-    [
-        scene(STILL_THERE, "cordoned", "a pod that has never been asked for", STAYS, drain={"deadline": LATER}),
-        scene(STILL_THERE, "cordoned", "and no budget of a pod that is gone", STAYS,
-              drain={"deadline": LATER, "pods": asked("gone", "budget", detail="default/web")}),
-        scene(STILL_THERE, "claimed", "a pod of a node that was never cordoned", STAYS, drain={"deadline": LATER},
-              taken=False),
-        pytest.param(
-            "held by default/p0, which is still there, default/p1, which is still there, default/p2, which is still "
-            "there, default/p3, which is still there, default/p4, which is still there and 1 more",
-            record("cordoned", deadline=LATER),
-            observed(*(pod(f"p{index}", on="n1") for index in range(6))),
-            id="as many as an event can carry",
-        ),
-    ],
+@cases(
+    "expected, drain, seen",
+    scene(STILL_THERE, "cordoned", "a pod that has never been asked for", STAYS, drain={"deadline": LATER}),
+    scene(STILL_THERE, "cordoned", "and no budget of a pod that is gone", STAYS,
+          drain={"deadline": LATER, "pods": asked("gone", "budget", detail="default/web")}),
+    scene(STILL_THERE, "claimed", "a pod of a node that was never cordoned", STAYS, drain={"deadline": LATER},
+          taken=False),
+    scene("held by " + ", ".join(f"default/p{row}, which is still there" for row in range(5)) + " and 1 more",
+          "cordoned", "as many as an event can carry", *(pod(f"p{row}", on="n1") for row in range(6)),
+          drain={"deadline": LATER}),
 )  # fmt: skip
 def test_a_drain_that_is_late_shows_what_it_waits_for(expected: str, drain: DrainRecord, seen: Observation) -> None:
     assert next_step(drain, seen, LATER) == ReturnNode(ReturnReason.DEADLINE, expected)

@@ -16,6 +16,7 @@ from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Surge
 from shared.core.records.state import ClusterState, Lease
 from tests.builders import NOW, buffer, claim, cluster, held, node, order, our_taint, pod, policy
+from tests.depth import cases
 
 BEFORE = NOW - timedelta(minutes=30)
 DEAD = Lease("step", NOW - timedelta(seconds=1))
@@ -84,21 +85,13 @@ def two_held(*pods: Pod) -> HealingInput:
     return HealingInput(replace(picture, pools=pools), ClusterState(claims=claims), records, policy(), NOW)
 
 
-@pytest.mark.parametrize(
-    ("expected", "pods"),
-    [
-        pytest.param(["n1"], [], id="alone"),
-        pytest.param(["n1", "n2"], [pod("new", cpu=3.9, unschedulable_since=NOW), pod("full", on="n3", cpu=3.9)],
-                     id="another"),
-        pytest.param(
-            ["n1", "n2"],
-            [
-                pod("low", on="n3", cpu=3, deleting=NOW + timedelta(seconds=30)),
-                pod("high", cpu=3, priority=9, unschedulable_since=NOW, nominated="n3"),
-            ],
-            id="one that preempts",
-        ),
-    ],
+@cases(
+    "expected, pods",
+    ("alone", ["n1"], []),
+    ("another", ["n1", "n2"], [pod("new", cpu=3.9, unschedulable_since=NOW), pod("full", on="n3", cpu=3.9)]),
+    ("one that preempts", ["n1", "n2"],
+     [pod("low", on="n3", cpu=3, deleting=NOW + timedelta(seconds=30)),
+      pod("high", cpu=3, priority=9, unschedulable_since=NOW, nominated="n3")]),
 )  # fmt: skip
 def test_what_waits_for_a_node_of_an_upgrade_for_long_is_hidden_by_no_other_demand(
     expected: list[str], pods: list[Pod]
@@ -111,102 +104,77 @@ MAINTAINED = frozenset({"DrainInProgress"})
 DRAINED_AT = NOW - timedelta(minutes=25)
 
 
-@pytest.mark.parametrize(
-    ("expected", "patient"),
-    [
-        pytest.param([], inputs(ours(), drain("cordoned", ALIVE)), id="a living step is left alone"),
-        pytest.param([repair(RepairKind.CONTINUE, detail="silent in phase cordoned")],
-                     inputs(ours(), drain("cordoned")), id="a step past its lease goes on with the next generation"),
-        pytest.param([repair(RepairKind.CONTINUE, detail="silent before its claim was drained")],
-                     unwatched(drain("drained", drained_at=NOW)),
-                     id="so does one that was lost when it had drained the node"),
-        pytest.param([], unwatched(drain("drained", ALIVE, drained_at=NOW)), id="one that watches is left alone"),
-        pytest.param([], unwatched(left(updated_at=NOW - timedelta(seconds=59))),
-                     id="its next message may be on its way"),
-        pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
-        pytest.param(released(ReturnReason.DEADLINE, "no step could end the drain"),
-                     inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
-                     id="long past its deadline it is returned, whether its steps live or not"),
-        pytest.param([], inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT + timedelta(seconds=1))),
-                     id="its steps have had as long as a drained node's autoscaler has"),
-        pytest.param(released(ReturnReason.WATCHDOG), unwatched(left(DRAINED_AT)),
-                     id="the watchdog waits for no message"),
-        pytest.param([repair(RepairKind.SETTLE)], inputs(cluster([]), drain("drained")), id="the node is gone"),
-        pytest.param([repair(RepairKind.SETTLE)], inputs(cluster([node("n1", uid="uid-other")]), drain("drained")),
-                     id="another node has the name"),
-        pytest.param([], inputs(ours(), left(DRAINED_AT + timedelta(seconds=1))), id="the autoscaler has time left"),
-        pytest.param(released(ReturnReason.WATCHDOG), inputs(ours(), left(DRAINED_AT)), id="the watchdog fires"),
-        pytest.param(released(ReturnReason.WATCHDOG), inputs(ours(), left(deadline=DRAINED_AT)),
-                     id="a node that was drained long after the drain's deadline gets no second watchdog"),
-        pytest.param([], inputs(ours(), left(deadline=DRAINED_AT + timedelta(seconds=1))),
-                     id="it has what is left of one"),
-        pytest.param([], inputs(upgrading(ours()), left(DRAINED_AT)),
-                     id="not while its pool is upgraded: the cordon may be GKE's as well"),
-        pytest.param(released(ReturnReason.WATCHDOG), inputs(upgrading(ours()), left(NOW - timedelta(minutes=50))),
-                     id="but no longer than twice its time"),
-        pytest.param(released(ReturnReason.WATCHDOG),
-                     inputs(upgrading(ours(version="1.34.1"), "1.33.9"), left(DRAINED_AT)),
-                     id="nor where the node has its new version"),
-        pytest.param(released(ReturnReason.DEMAND, "default/p"), inputs(wanted(ours()), left()), id="demand returns"),
-        pytest.param(released(ReturnReason.BUFFER, "default/web"), inputs(replace(ours(), buffers=LACKING), left()),
-                     id="a buffer has room nowhere else"),
-        pytest.param(released(ReturnReason.DEMAND, "default/p"),
-                     inputs(replace(wanted(ours()), buffers=LACKING), left()), id="pods come before buffers"),
-        pytest.param([], inputs(upgrading(wanted(ours())), left()),
-                     id="while its pool is upgraded the node is no room for it"),
-        pytest.param(released(ReturnReason.DEMAND, "default/p"), inputs(upgrading(wanted(ours(), minutes=10)), left()),
-                     id="until it has waited for ten minutes"),
-        pytest.param(released(ReturnReason.DEMAND, "default/p"),
-                     inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), left()),
-                     id="where the node has its new version it is room at once"),
-        pytest.param([], inputs(wanted(ours(conditions=MAINTAINED)), left()),
-                     id="while somebody works on the node it is no room either: our cordon holds it for them, too"),
-        pytest.param([], inputs(replace(ours(conditions=MAINTAINED), buffers=LACKING), left()),
-                     id="nor is it for a buffer"),
-        pytest.param(released(ReturnReason.OVERRULED), inputs(cluster([node("n1")]), left()),
-                     id="a person freed a drained node"),
-        pytest.param([], inputs(ours(), left(cordoned_at=BEFORE), begun_deletions={"n1": NOW}),
-                     id="the autoscaler failed to delete it and left the cordon"),
-        pytest.param(
-            [repair(RepairKind.CONTINUE, detail="uncordoned by the autoscaler")],
-            inputs(
-                cluster([node("n1", taints=(our_taint(),))]),
-                left(cordoned_at=BEFORE),
-                begun_deletions={"n1": NOW},
-            ),
-            id="it failed and took the cordon away",
-        ),
-        pytest.param(released(ReturnReason.PAUSED, "paused"),
-                     inputs(ours(), left(), policy=policy(cluster_wide={"paused": True})),
-                     id="a pause gives drained nodes back"),
-        pytest.param(released(ReturnReason.ORPHAN, "no record of the drain can be read"), inputs(ours()),
-                     id="a claim without a record"),
-        pytest.param(released(ReturnReason.ORPHAN, "the drain had already ended"), inputs(ours(), drain("settled")),
-                     id="a record that ended while its claim stands"),
-        pytest.param(released(ReturnReason.ORPHAN), inputs(ours(), claimed=False), id="our taint without a claim"),
-        pytest.param([], inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
-                     id="a taint as young as the snapshot may have a claim we have not read"),
-        pytest.param(released(ReturnReason.ORPHAN),
-                     inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
-                     id="a scribbled annotation does not hide an orphan"),
-        pytest.param([], inputs(cluster([node("n1", unschedulable=True)]), claimed=False),
-                     id="a person's cordon is not ours"),
-        pytest.param(released(ReturnReason.ORPHAN), inputs(ours(), claimed=False, policy=None),
-                     id="healing goes on without a policy"),
-    ],
+@cases(
+    "expected, patient",
+    ("a living step is left alone", [], inputs(ours(), drain("cordoned", ALIVE))),
+    ("a step past its lease goes on with the next generation",
+     [repair(RepairKind.CONTINUE, detail="silent in phase cordoned")], inputs(ours(), drain("cordoned"))),
+    ("so does one that was lost when it had drained the node",
+     [repair(RepairKind.CONTINUE, detail="silent before its claim was drained")],
+     unwatched(drain("drained", drained_at=NOW))),
+    ("one that watches is left alone", [], unwatched(drain("drained", ALIVE, drained_at=NOW))),
+    ("its next message may be on its way", [], unwatched(left(updated_at=NOW - timedelta(seconds=59)))),
+    ("one that has left needs no step", [], inputs(ours(), drain("drained", drained_at=NOW))),
+    ("long past its deadline it is returned, whether its steps live or not",
+     released(ReturnReason.DEADLINE, "no step could end the drain"),
+     inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT))),
+    ("its steps have had as long as a drained node's autoscaler has", [],
+     inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT + timedelta(seconds=1)))),
+    ("the watchdog waits for no message", released(ReturnReason.WATCHDOG), unwatched(left(DRAINED_AT))),
+    ("the node is gone", [repair(RepairKind.SETTLE)], inputs(cluster([]), drain("drained"))),
+    ("another node has the name", [repair(RepairKind.SETTLE)],
+     inputs(cluster([node("n1", uid="uid-other")]), drain("drained"))),
+    ("the autoscaler has time left", [], inputs(ours(), left(DRAINED_AT + timedelta(seconds=1)))),
+    ("the watchdog fires", released(ReturnReason.WATCHDOG), inputs(ours(), left(DRAINED_AT))),
+    ("a node that was drained long after the drain's deadline gets no second watchdog", released(ReturnReason.WATCHDOG),
+     inputs(ours(), left(deadline=DRAINED_AT))),
+    ("it has what is left of one", [], inputs(ours(), left(deadline=DRAINED_AT + timedelta(seconds=1)))),
+    ("not while its pool is upgraded: the cordon may be GKE's as well", [],
+     inputs(upgrading(ours()), left(DRAINED_AT))),
+    ("but no longer than twice its time", released(ReturnReason.WATCHDOG),
+     inputs(upgrading(ours()), left(NOW - timedelta(minutes=50)))),
+    ("nor where the node has its new version", released(ReturnReason.WATCHDOG),
+     inputs(upgrading(ours(version="1.34.1"), "1.33.9"), left(DRAINED_AT))),
+    ("demand returns", released(ReturnReason.DEMAND, "default/p"), inputs(wanted(ours()), left())),
+    ("a buffer has room nowhere else", released(ReturnReason.BUFFER, "default/web"),
+     inputs(replace(ours(), buffers=LACKING), left())),
+    ("pods come before buffers", released(ReturnReason.DEMAND, "default/p"),
+     inputs(replace(wanted(ours()), buffers=LACKING), left())),
+    ("while its pool is upgraded the node is no room for it", [], inputs(upgrading(wanted(ours())), left())),
+    ("until it has waited for ten minutes", released(ReturnReason.DEMAND, "default/p"),
+     inputs(upgrading(wanted(ours(), minutes=10)), left())),
+    ("where the node has its new version it is room at once", released(ReturnReason.DEMAND, "default/p"),
+     inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), left())),
+    ("while somebody works on the node it is no room either: our cordon holds it for them, too", [],
+     inputs(wanted(ours(conditions=MAINTAINED)), left())),
+    ("nor is it for a buffer", [], inputs(replace(ours(conditions=MAINTAINED), buffers=LACKING), left())),
+    ("a person freed a drained node", released(ReturnReason.OVERRULED), inputs(cluster([node("n1")]), left())),
+    ("the autoscaler failed to delete it and left the cordon", [],
+     inputs(ours(), left(cordoned_at=BEFORE), begun_deletions={"n1": NOW})),
+    ("it failed and took the cordon away", [repair(RepairKind.CONTINUE, detail="uncordoned by the autoscaler")],
+     inputs(cluster([node("n1", taints=(our_taint(),))]), left(cordoned_at=BEFORE), begun_deletions={"n1": NOW})),
+    ("a pause gives drained nodes back", released(ReturnReason.PAUSED, "paused"),
+     inputs(ours(), left(), policy=policy(cluster_wide={"paused": True}))),
+    ("a claim without a record", released(ReturnReason.ORPHAN, "no record of the drain can be read"), inputs(ours())),
+    ("a record that ended while its claim stands", released(ReturnReason.ORPHAN, "the drain had already ended"),
+     inputs(ours(), drain("settled"))),
+    ("our taint without a claim", released(ReturnReason.ORPHAN), inputs(ours(), claimed=False)),
+    ("a taint as young as the snapshot may have a claim we have not read", [],
+     inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False)),
+    ("a scribbled annotation does not hide an orphan", released(ReturnReason.ORPHAN),
+     inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False)),
+    ("a person's cordon is not ours", [], inputs(cluster([node("n1", unschedulable=True)]), claimed=False)),
+    ("healing goes on without a policy", released(ReturnReason.ORPHAN), inputs(ours(), claimed=False, policy=None)),
 )  # fmt: skip
 def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: HealingInput) -> None:
     assert expected == list(find_repairs(patient))
 
 
-@pytest.mark.parametrize(
-    ("expected", "moved"),
-    [
-        pytest.param(NOW + timedelta(seconds=35), "default/ReplicaSet/other",
-                     id="the scheduler has ended others for it"),
-        pytest.param(None, "default/ReplicaSet/web", id="not where we have moved pods of its workload"),
-    ],
-)  # fmt: skip
+@cases(
+    "expected, moved",
+    ("the scheduler has ended others for it", NOW + timedelta(seconds=35), "default/ReplicaSet/other"),
+    ("not where we have moved pods of its workload", None, "default/ReplicaSet/web"),
+)
 def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
     expected: datetime | None, moved: str
 ) -> None:
@@ -282,15 +250,13 @@ def settled(picture: Snapshot, surge: Surge) -> HealingInput:
     return inputs(picture, record, state=FREE)
 
 
-@pytest.mark.parametrize(
-    ("expected", "stamp", "state"),
-    [
-        pytest.param({"order"}, "order", FREE, id="a drain's"),
-        pytest.param(set(), "order", ClusterState(claims={"uid-n1": claim("n1")}), id="one that is at work"),
-        pytest.param(set(), "", FREE, id="nobody's"),
-        pytest.param(set(), "x" * 2000, FREE, id="longer than any id"),
-        pytest.param(set(), "../order", FREE, id="no id"),
-    ],
+@cases(
+    "expected, stamp, state",
+    ("a drain's", {"order"}, "order", FREE),
+    ("one that is at work", set(), "order", ClusterState(claims={"uid-n1": claim("n1")})),
+    ("nobody's", set(), "", FREE),
+    ("longer than any id", set(), "x" * 2000, FREE),
+    ("no id", set(), "../order", FREE),
 )
 def test_only_what_may_be_an_orders_id_is_looked_for(expected: set[str], stamp: str, state: ClusterState) -> None:
     assert set(hanging(workloads(replace(WAITS, stamp=stamp)).values(), state)) == expected
@@ -303,16 +269,14 @@ def test_a_copy_of_a_deployment_hides_none_that_hangs(deployments: tuple[Deploym
     assert repair.detail.startswith(f"{WAITS.name} ")
 
 
-@pytest.mark.parametrize(
-    ("expected", "surge"),
-    [
-        pytest.param(1, Surge(uid="u", at=NOW), id="never looked at since"),
-        pytest.param(1, Surge(uid="u", at=NOW, looked_at=6), id="changed since the look"),
-        pytest.param(0, Surge(uid="u", at=NOW, looked_at=7), id="not changed since"),
-        pytest.param(0, Surge(uid="v", at=NOW), id="another has its name"),
-        pytest.param(1, Surge(uid="u", at=NOW, refused=MOST_REFUSED - 1), id="refused, but not often"),
-        pytest.param(0, Surge(uid="u", at=NOW, refused=MOST_REFUSED), id="refused too often"),
-    ],
+@cases(
+    "expected, surge",
+    ("never looked at since", 1, Surge(uid="u", at=NOW)),
+    ("changed since the look", 1, Surge(uid="u", at=NOW, looked_at=6)),
+    ("not changed since", 0, Surge(uid="u", at=NOW, looked_at=7)),
+    ("another has its name", 0, Surge(uid="v", at=NOW)),
+    ("refused, but not often", 1, Surge(uid="u", at=NOW, refused=MOST_REFUSED - 1)),
+    ("refused too often", 0, Surge(uid="u", at=NOW, refused=MOST_REFUSED)),
 )
 def test_a_release_is_published_only_where_it_may_have_an_effect(expected: int, surge: Surge) -> None:
     found = settled(seen(replace(WAITS, generation=7)), surge)

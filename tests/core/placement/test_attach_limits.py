@@ -78,24 +78,18 @@ def test_a_node_that_shows_nothing_of_its_drivers_has_no_limit() -> None:
 
 
 @cases(
-    "expected, attached",
-    ("nothing", True, []),
-    ("what the pod there uses", True, ["pv-a"]),
-    ("what no pod there uses", False, ["pv-c"]),
-    ("what is not the driver's own, or is gone", True, ["pv-old", "pv-gone"]),
-    ("the very disk that is to come, for it is counted twice", False, ["pv-b"]),
+    "expected, most, attached",
+    ("nothing", True, 2, []),
+    ("what the pod there uses", True, 2, ["pv-a"]),
+    ("what no pod there uses", False, 2, ["pv-c"]),
+    ("what is not the driver's own, or is gone", True, 2, ["pv-old", "pv-gone"]),
+    ("the very disk that is to come, for it is counted twice", False, 2, ["pv-b"]),
+    ("a disk whose attachment was made again beside one that is not gone yet takes one", True, 3, ["pv-c", "pv-c"]),
 )
-def test_what_is_attached_besides_takes_a_place(expected: bool, attached: list[str]) -> None:
+def test_what_is_attached_besides_takes_a_place(expected: bool, most: int, attached: list[str]) -> None:
     rows = {"n1": tuple(VolumeAttachment(PD, name) for name in attached)}
 
-    assert takes(picture({"n1": 2}, mounts("a"), mounts("b"), attachments=rows)) is expected
-
-
-def test_a_disk_that_is_attached_twice_over_takes_one_place() -> None:
-    """An attachment that was made again stands beside the one that is not gone yet."""
-    rows = {"n1": (VolumeAttachment(PD, "pv-c"),) * 2}
-
-    assert takes(picture({"n1": 3}, mounts("a"), mounts("b"), attachments=rows))
+    assert takes(picture({"n1": most}, mounts("a"), mounts("b"), attachments=rows)) is expected
 
 
 def drain(most: int, *volumes: str, shared: int = 0) -> bool:

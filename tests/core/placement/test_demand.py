@@ -203,10 +203,7 @@ def test_a_pod_that_others_give_way_to_asks_for_a_held_node_once_the_last_of_the
 
     found = nodes_to_return(picture, ours)
 
-    assert {row.pod.name: row.not_before for row in found.values()} == {
-        "p1": NOW + timedelta(seconds=50),
-        "p2": None,
-    }
+    assert {row.pod.name: row.not_before for row in found.values()} == {"p1": NOW + timedelta(seconds=50), "p2": None}
 
 
 def needed(buffers: Buffers) -> dict[str, str]:

@@ -45,11 +45,7 @@ def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str
     assert list(subject.taken) == expected
 
 
-@cases(
-    "expected, cpu",
-    ("in the room that is kept for it", True, 1.5),
-    ("not where it fits nowhere", False, 3),
-)
+@cases("expected, cpu", ("in the room that is kept for it", True, 1.5), ("not where it fits nowhere", False, 3))
 def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> None:
     nodes = [node("m1", taints=(announced_taint(),)), node("n2")]
     picture = cluster(nodes, [pod("m", on="m1", cpu=cpu), pod("d", on="n2", cpu=2)])

@@ -4,6 +4,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread (filtering.
 domain, plus the pod if it matches itself, minus the least of all eligible domains, is at most maxSkew.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -249,6 +250,9 @@ def test_what_may_never_come_makes_no_domain_fuller_for_others(expected: list[st
     assert taken(cluster(nodes, pods), "a1") == expected
 
 
+Change = Callable[[TopologySpreadState], None]
+
+
 def state_of(nodes: list[Node], **asked: Any) -> TopologySpreadState:
     """Return the counts of an empty cluster whose second class spreads itself; the first asks for nobody."""
     kind, other = pod("web", hard_spread=spread(**asked)), pod("db", hard_spread=spread(selector=None, **asked))
@@ -270,23 +274,18 @@ def test_a_place_is_lost_by_a_domain_that_is_one_again() -> None:
     assert state.find_misplaced() == 1
 
 
-def test_a_place_on_a_closed_node_counts_once_it_is_open_again() -> None:
+@cases(
+    "made, taken_back",
+    ("its node is open again", lambda state: state.close(0), lambda state: state.reopen(0)),
+    ("a pod is not evicted after all", lambda state: state.evict(1, 0), lambda state: state.evict(1, 0, -1)),
+)
+def test_a_place_is_lost_once_what_made_room_for_it_is_taken_back(made: Change, taken_back: Change) -> None:
     state = state_of(ZONES)
-    state.close(0)
+    made(state)
     state.place(1, 0, 2)
     assert state.find_misplaced() is None
 
-    state.reopen(0)
-    assert state.find_misplaced() == 1
-
-
-def test_a_place_is_lost_by_a_pod_that_is_not_evicted_after_all() -> None:
-    state = state_of(ZONES)
-    state.place(1, 0, 2)
-    state.evict(1, 0)
-    assert state.find_misplaced() is None
-
-    state.evict(1, 0, -1)
+    taken_back(state)
     assert state.find_misplaced() == 1
 
 

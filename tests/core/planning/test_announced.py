@@ -16,39 +16,28 @@ from tests.builders import NOW, announced_taint, cluster, node, pod, policy
 from tests.core.planning.passes import marked, plan, verdicts
 from tests.depth import cases
 
+REAPED = {COMPUTE_CLASS_LABEL: "web"}
+NO_PLACE, GOES = ("keep", "no_place_for_pods"), ("order", "underutilized")
+
 
 @cases(
-    "expected, free",
-    ("only one of them fits: the autoscaler was first", ("keep", "no_place_for_pods"), 2),
-    ("both fit", ("order", "underutilized"), 3.2),
+    "expected, free, cpu, labels",
+    ("only one of them fits: the autoscaler was first", NO_PLACE, 2, 1.5, {}),
+    ("both fit", GOES, 3.2, 1.5, {}),
+    ("a reaper's that is occupied all the same: its class may have changed", NO_PLACE, 1.8, 1.5, REAPED),
+    ("a reaper's that is empty takes no room", GOES, 1.8, 0, REAPED),
 )
-def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
-    expected: tuple[str, str], free: float
+def test_the_room_of_the_pods_of_an_announced_node_is_not_free(
+    expected: tuple[str, str], free: float, cpu: float, labels: dict[str, str]
 ) -> None:
-    announced = announced_taint("1")
-    nodes = [node("n1"), node("m1", pool="b", taints=(announced,)), node("dest", cpu=8)]
-    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
+    announced = node("m1", pool="b", taints=(announced_taint("1"),), labels=labels)
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=8 - free)]
+    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0))})
+    picture = cluster([node("n1"), announced, node("dest", cpu=8)], pods, compute_classes=classes)
 
-    made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
+    made = verdicts(plan(picture, marks=marked("n1")))
 
     assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
-
-
-@cases(
-    "expected, cpu",
-    ("an occupied one all the same: its class may have changed", ("keep", "no_place_for_pods"), 1.5),
-    ("an empty one takes no room", ("order", "underutilized"), 0),
-)
-def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[str, str], cpu: float) -> None:
-    announced = announced_taint("1")
-    labels = {COMPUTE_CLASS_LABEL: "web"}
-    nodes = [node("n1"), node("m1", pool="b", taints=(announced,), labels=labels), node("dest", cpu=8)]
-    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=6.2)]
-    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0))})
-
-    made = verdicts(plan(cluster(nodes, pods, compute_classes=classes), marks=marked("n1")))
-
-    assert made["n1"] == expected
 
 
 SINGLE = Workload(

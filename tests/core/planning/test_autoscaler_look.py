@@ -57,17 +57,22 @@ def test_what_one_node_takes_of_a_budget_is_gone_for_the_next(
     assert {*found.unneeded, *found.kept} == {any_node.name for any_node in nodes}
 
 
-def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
-    """The pod of `n0` goes to `n1`, the first node with such a disk; by then its budget is used up."""
+@cases(
+    "expected, asked, allowed, earlier",
+    ("once the look has put it there: its budget is used up", {"n0"}, ("n0", "n1"), 1, {"unneeded": ("n0",)}),
+    ("of a node in deletion", set(), ("n1",), 0, {"leaving": ("n0",)}),
+)
+def test_a_pod_keeps_the_node_that_takes_it_by_its_budget(
+    expected: set[str], asked: tuple[str, ...], allowed: int, earlier: dict[str, Any]
+) -> None:
+    """The pod of `n0` goes to `n1`, the first node with such a disk."""
     nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"})]
     pods = [
         pod("a", on="n0", owner="ReplicaSet/a", node_selector={"disk": "ssd"}),
         pod("b", on="n1", owner="ReplicaSet/b"),
     ]
-    for expected, budgets in (({"n0", "n1"}, ()), ({"n0"}, (pdb("a", app="a", allowed=1),))):
-        seen = homed(nodes, pods, disruption_budgets=budgets)
-
-        assert set(scan_nodes(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
+    for going, budgets in ((set(asked), ()), (expected, (pdb("a", app="a", allowed=allowed),))):
+        assert set(scan_nodes(homed(nodes, pods, disruption_budgets=budgets), *asked, **earlier).unneeded) == going
 
 
 @pytest.mark.parametrize(("expected", "allowed"), [(["n2"], 5), ([], 6)])
@@ -80,18 +85,6 @@ def test_each_pod_that_the_look_put_on_a_node_takes_of_a_budget_again(expected: 
     seen = replace(seen, disruption_budgets=(pdb("a", app="a", allowed=allowed),))
 
     assert list(scan_nodes(seen, "n0", "n1", "n2", unneeded=("n0", "n1")).kept) == expected
-
-
-def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget() -> None:
-    nodes = [node("going"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"})]
-    pods = [
-        pod("a", on="going", owner="ReplicaSet/a", node_selector={"disk": "ssd"}),
-        pod("b", on="n1", owner="ReplicaSet/b"),
-    ]
-    for expected, budgets in ((("n1",), ()), ((), (pdb("a", app="a", allowed=0),))):
-        seen = homed(nodes, pods, disruption_budgets=budgets)
-
-        assert scan_nodes(seen, "n1", leaving=("going",)).unneeded == expected
 
 
 @cases(
@@ -137,11 +130,7 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
         assert scan_nodes(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
 
 
-@cases(
-    "expected, before",
-    ("twice what may be deleted at once", 20, 0),
-    ("so many more than before", 23, 3),
-)
+@cases("expected, before", ("twice what may be deleted at once", 20, 0), ("so many more than before", 23, 3))
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
     nodes, pods = one_pod_each(25)
     found = scan_nodes(homed(nodes, pods), unneeded=[any_node.name for any_node in nodes[:before]])

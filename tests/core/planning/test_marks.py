@@ -37,11 +37,7 @@ def test_a_broken_mark_starts_again() -> None:
 
 
 @pytest.mark.acceptance(31)
-@cases(
-    "expected, seconds",
-    ("299 s", False, 299),
-    ("300 s", True, 300),
-)
+@cases("expected, seconds", ("299 s", False, 299), ("300 s", True, 300))
 def test_a_node_may_go_once_its_mark_is_old_enough(expected: bool, seconds: int) -> None:
     assert is_old_enough(Mark("n1", NOW - timedelta(seconds=seconds)), timedelta(seconds=300), NOW) is expected
 

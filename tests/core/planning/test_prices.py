@@ -17,25 +17,29 @@ from tests.builders import node, resources
 from tests.depth import cases
 
 SPOT = {"cloud.google.com/gke-spot": "true"}
-COUNT = "cloud.google.com/gke-accelerator-count"
+GPUS, COUNT = "cloud.google.com/gke-accelerator", "cloud.google.com/gke-accelerator-count"
 SHARED = "cloud.google.com/gke-max-shared-clients-per-gpu"
 SSD = "cloud.google.com/gke-ephemeral-storage-local-ssd"
 RAW = "cloud.google.com/gke-local-nvme-ssd"
 
 
 @cases(
-    "expected, machine",
-    ("E2 standard: $0.13402 in the list", 134_012, "e2-standard-4"),
-    ("N1 standard has 3.75 GiB a vCPU: $0.0475", 47_500, "n1-standard-1"),
-    ("N2 highmem: $0.5241", 524_056, "n2-highmem-8"),
-    ("C3D highcpu has 2 GiB a vCPU: $0.14992", 149_888, "c3d-highcpu-4"),
-    ("a shared core: $0.03351", 33_510, "e2-medium"),
-    ("custom N2 has its own rates", 168_264, "n2-custom-4-8192"),
-    ("extended memory", 168_264, "n2-custom-4-8192-ext"),
-    ("custom without a family is N1", 84_132, "custom-2-4096"),
+    "expected, machine, labels",
+    ("E2 standard: $0.13402 in the list", 134_012, "e2-standard-4", {}),
+    ("N1 standard has 3.75 GiB a vCPU: $0.0475", 47_500, "n1-standard-1", {}),
+    ("N2 highmem: $0.5241", 524_056, "n2-highmem-8", {}),
+    ("C3D highcpu has 2 GiB a vCPU: $0.14992", 149_888, "c3d-highcpu-4", {}),
+    ("a shared core: $0.03351", 33_510, "e2-medium", {}),
+    ("custom N2 has its own rates", 168_264, "n2-custom-4-8192", {}),
+    ("extended memory", 168_264, "n2-custom-4-8192-ext", {}),
+    ("custom without a family is N1", 84_132, "custom-2-4096", {}),
+    ("a spot machine costs its share", 40_204, "e2-standard-4", SPOT),
+    ("no drain could save one that stands by", 0, "e2-standard-4", {names.STANDBY_NODE: "true"}),
+    ("nor one that Google manages", 0, "e2-standard-4", {names.MANAGED_NODE: "true"}),
+    ("GPUs that a machine comes with cost nothing more", 760_000, "g2-standard-4", {GPUS: "nvidia-l4", COUNT: "1"}),
 )
-def test_known_machines_cost_what_the_list_shows(expected: int, machine: str) -> None:
-    assert load().of(node("n", machine=machine)) == Price(expected)
+def test_known_machines_cost_what_the_list_shows(expected: int, machine: str, labels: dict[str, str]) -> None:
+    assert load().of(node("n", machine=machine, labels=labels)) == Price(expected)
 
 
 @pytest.mark.parametrize("machine", ["e2-micro", "e2-small", "e2-medium"])
@@ -51,16 +55,7 @@ def test_an_unknown_machine_is_estimated_by_what_it_offers_and_shows_it(machine:
     assert load().of(node("n", machine=machine, cpu=4, memory=16)) == Price(134_012, estimated=True)
 
 
-@pytest.mark.parametrize("label", [names.STANDBY_NODE, names.MANAGED_NODE])
-def test_a_node_that_no_drain_could_save_costs_nothing_here(label: str) -> None:
-    assert load().of(node("n", labels={label: "true"})) == Price(0)
-
-
-def test_a_spot_machine_costs_its_share() -> None:
-    assert load().of(node("n", machine="e2-standard-4", labels=SPOT)) == Price(40_204)
-
-
-T4 = {"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}
+T4 = {GPUS: "nvidia-tesla-t4"}
 N1 = 189_999
 """n1-standard-4."""
 
@@ -72,19 +67,13 @@ N1 = 189_999
      {"labels": {**T4, SHARED: "4"}, "allocatable": resources(4, 15, **{GPU: 4})}),
     ("a spot GPU has its own price", 40_090 + 110_000, False, {"labels": {**T4, **SPOT, COUNT: "1"}}),
     ("a GPU that is not listed is estimated", N1 + 700_000, True,
-     {"labels": {"cloud.google.com/gke-accelerator": "nvidia-x", COUNT: "1"}}),
+     {"labels": {GPUS: "nvidia-x", COUNT: "1"}}),
     ("two local SSDs hold 750 GB of ephemeral storage", N1 + 82_192, False,
      {"labels": {SSD: "true"}, "allocatable": resources(4, 15, **{"ephemeral-storage": 700 * 10**9})}),
     ("raw ones are at least one", N1 + 41_096, True, {"labels": {RAW: "true"}}),
 )  # fmt: skip
 def test_what_is_attached_costs_next_to_the_machine(expected: int, estimated: bool, given: dict[str, Any]) -> None:
     assert load().of(node("n", machine="n1-standard-4", **given)) == Price(expected, estimated=estimated)
-
-
-def test_gpus_that_a_machine_comes_with_cost_nothing_more() -> None:
-    labels = {"cloud.google.com/gke-accelerator": "nvidia-l4", COUNT: "1"}
-
-    assert load().of(node("n", machine="g2-standard-4", labels=labels)) == Price(760_000)
 
 
 @cases(

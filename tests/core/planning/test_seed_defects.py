@@ -93,12 +93,7 @@ def test_b8_every_form_of_a_quantity_is_read(expected: int, resource: str, text:
     assert Resources.parse({resource: text}).get(resource) == expected
 
 
-@cases(
-    "expected, limit",
-    ("0.6 gives 3", 3, 0.6),
-    ("0.75 gives 4", 4, 0.75),
-    ("0.9 gives 10, in floats 11", 10, 0.9),
-)
+@cases("expected, limit", ("0.6 gives 3", 3, 0.6), ("0.75 gives 4", 4, 0.75), ("0.9 gives 10, in floats 11", 10, 0.9))
 def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
     """B14: in floats 1/(1 - 0.9) is 10.000000000000002, whose ceiling asks for an eleventh node."""
     pool = parse(written(enabled=True, scaleDownCPURequestRatioLimit=limit)).pools["a"]
@@ -107,6 +102,7 @@ def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
     assert pool.required_count * (1 - pool.cpu_limit) >= 1 > (pool.required_count - 1) * (1 - pool.cpu_limit)
 
 
+@pytest.mark.acceptance(52)
 @cases("expected, count", ("two nodes stay two", ["minimum_nodes"], 2), ("of three one may go", [], 3))
 def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
     """N8: node-refiner compared before the removal, so that a minimum of 2 let the second node go."""

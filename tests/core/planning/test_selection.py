@@ -101,13 +101,7 @@ def test_a_drain_that_could_not_end_before_its_deadline_is_refused_by_name(
     "second, on, took, given",
     ("it is no matter of marks", None, ["n1", "n1"], 5, {"after": timedelta(minutes=5), "marks": None}),
     ("nodes of one pass that share a budget count together", "order", ["n1", "n1", "n2"], 4, {}),
-    (
-        "so do pods that a drain has yet to move",
-        "in_flight",
-        ["n1", "n1", "n2"],
-        4,
-        {"state": in_flight("n2")},
-    ),
+    ("so do pods that a drain has yet to move", "in_flight", ["n1", "n1", "n2"], 4, {"state": in_flight("n2")}),
 )
 def test_the_drain_of_the_first_node_is_too_long(
     second: str | None, on: list[str], took: int, given: dict[str, Any]

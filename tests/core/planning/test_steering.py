@@ -15,12 +15,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import PassOptions, make_plan
 from shared.core.planning.plan import Plan, Verdict
-from shared.core.planning.steering import (
-    MOST_STEERED,
-    MOST_WRITES,
-    Steering,
-    steering,
-)
+from shared.core.planning.steering import MOST_STEERED, MOST_WRITES, Steering, steering
 from shared.core.policy import Budget, Freeze, Limit, Policy, Schedule
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation

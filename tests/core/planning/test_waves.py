@@ -109,11 +109,7 @@ def test_a_node_outside_the_wave_waits_until_it_is_over() -> None:
     assert verdicts(made)["n1"] == ("keep", "kept_as_destination")
 
 
-@cases(
-    "after, pods",
-    ("it is empty by now", None, 0),
-    ("it has expired by now", timedelta(days=9), 1),
-)
+@cases("after, pods", ("it is empty by now", None, 0), ("it has expired by now", timedelta(days=9), 1))
 def test_a_node_of_the_wave_that_goes_anyway_leaves_the_others_in_it(after: timedelta | None, pods: int) -> None:
     rest = half_full("n2", "n3", "n4", "n5", cpu=1)
     first = node("n1", created=NOW - timedelta(days=400))
@@ -144,11 +140,7 @@ def test_a_node_that_an_expired_one_needs_as_room_leaves_the_wave() -> None:
     assert {move.pod: move.node for order in made.orders for move in order.moves}["default/p-n1"] == "n2"
 
 
-@cases(
-    "expected, filled",
-    ("it was filled above its limit", ("n2",), 3),
-    ("nothing has changed", ("n1", "n2"), 0),
-)
+@cases("expected, filled", ("it was filled above its limit", ("n2",), 3), ("nothing has changed", ("n1", "n2"), 0))
 def test_a_node_that_cannot_go_any_more_leaves_the_wave(expected: tuple[str, ...], filled: int) -> None:
     base = half_full("n1", "n2", "n3", "n4", cpu=0.9)
     more = [pod(f"new-{number}", on="n1", cpu=0.9, owner="ReplicaSet/new") for number in range(filled)]

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
@@ -106,7 +104,7 @@ def case(
     pool: Mapping[str, Any] | None = None,
     cluster_wide: Mapping[str, Any] | None = None,
 ) -> Any:
-    return pytest.param(expected, world, pool or {}, cluster_wide or {}, id=title)
+    return title, expected, world, pool or {}, cluster_wide or {}
 
 
 def expiring(**block: Any) -> dict[str, Any]:
@@ -117,76 +115,74 @@ COUNT, EXCESS = "scaleDownRequiredUnderutilizedNodeCount", "excessNodesThreshold
 EXPIRING = expiring()
 
 
-@pytest.mark.parametrize(
-    ("expected", "world", "pool", "cluster_wide"),
-    [
-        # the mark: one, and one age it needs
-        case("waiting", "without a disruption block a mark needs 300 s", World(marked=299)),
-        case("order", "and no more", World(marked=300)),
-        case("waiting", "a block that shows nothing changes nothing", World(marked=299), {"disruption": {}}),
-        case("order", "neither way", World(marked=300), {"disruption": {}}),
-        case("order", "a shorter one that is written", World(marked=120), budgets(consolidateAfter="2m")),
-        case("waiting", "a longer one that is written", World(), budgets(consolidateAfter="11m")),
-        case("consolidation_off", "Never is never", World(), budgets(consolidateAfter="Never")),
-        # expired nodes skip the mark, the ratios, the counts; nothing else
-        case("cpu_above_limit", "a full node stays, its mark or not", FULL, TEN),
-        case("order", "an expired one goes, full and unmarked", EXPIRED, EXPIRING),
-        case("cpu_above_limit", "without the block nothing expires", EXPIRED),
-        case("cpu_above_limit", "nor with a block that does not write it", EXPIRED, TEN),
-        case("order", "expired over Never", EXPIRED, expiring(consolidateAfter="Never")),
-        case("order", "expired over WhenEmpty", EXPIRED, expiring(consolidationPolicy="WhenEmpty")),
-        case("order", "expired over required count and excess", EXPIRED, {**EXPIRING, COUNT: 9, EXCESS: 9}),
-        case("budget", "a budget over expired", EXPIRED, budgets({"nodes": 0}, **EXPIRY)),
-        case("outside_windows", "a window over expired", EXPIRED, expiring(windows=[DAY])),
-        case("minimum_nodes", "a minimum over expired", EXPIRED, EXPIRING, {"minimumNodes": 5}),
-        # node-refiner's counts with estafette's and Karpenter's
-        case("too_few_underutilized", "four of four and one in flight are too few, though the budget has room",
-             World(claims=("n5",)), {**TEN, COUNT: 4}),
-        case("order", "three and one in flight are enough, and the budget has room",
-             World(claims=("n5",)), {**TEN, COUNT: 3}),
-        case("budget", "enough are underutilized, but the one in flight fills the budget",
-             World(claims=("n5",)), {**budgets({"nodes": 1}), COUNT: 3}),
-        case("no_excess", "enough are underutilized, but 3.9 nodes of room are too little",
-             World(), {**TEN, EXCESS: 4, COUNT: 1}),
-        case("too_few_underutilized", "there is room enough, but too few are underutilized",
-             World(), {**TEN, EXCESS: 3, COUNT: 6}),
-        # speed with concurrency
-        case("time_gap", "the gap over a budget with room", World(last_drain=599), TEN, {"timeGap": "10m"}),
-        case("budget", "a budget of 0 after the gap", World(last_drain=600), NONE, {"timeGap": "10m"}),
-        case("order", "both let it go", World(last_drain=600), TEN, {"timeGap": "10m"}),
-        case("rate", "the rate over a budget with room", World(), TEN, {"rate": {"nodes": 0, "per": "1h"}}),
-        case("nodes_per_pass", "one a pass over a budget of ten", BUSIER, TEN),
-        case("budget", "a budget of one over five a pass", BUSIER, {**budgets({"nodes": 1}), "maxNodesPerPass": 5}),
-        case("namespace_rate", "a namespace's rate over five a pass",
-             BUSIER, {**TEN, "maxNodesPerPass": 5}, {"evictionsPerNamespace": {"pods": 1, "per": "1h"}}),
-        case("recent_addition", "an addition half an hour ago",
-             World(added=1800), {}, {"timeSinceLastAddition": "60m"}),
-        case("order", "the pool's own time takes the place of the cluster's",
-             World(added=1800), {"timeSinceLastAddition": "20m"}, {"timeSinceLastAddition": "60m"}),
-        # windows, budgets and their schedules
-        case("outside_windows", "a shut window over a budget", World(), budgets(ALWAYS_TEN, windows=[DAY])),
-        case("budget", "a budget over an open window", World(), budgets({"nodes": 0, **NIGHT}, windows=[NIGHT])),
-        case("order", "one open window is enough", World(), budgets(ALWAYS_TEN, windows=[DAY, NIGHT])),
-        case("budget", "0 now over 10 always", World(), budgets({"nodes": 0, **NIGHT}, ALWAYS_TEN)),
-        case("order", "0 by day, 10 always: 10 now", World(), budgets({"nodes": 0, **DAY}, ALWAYS_TEN)),
-        # pool with cluster
-        case("cluster_budget", "the ceiling", World(), TEN, {"disruption": {"budgets": [{"nodes": 0}]}}),
-        case("budget", "a pool's budget under a ceiling of ten", World(), NONE),
-        case("pool_at_minimum", "GKE's minimum over a budget", World(limits=NodePool("a", min_total=5)), TEN),
-        case("budget", "a budget above GKE's minimum", World(limits=NodePool("a", min_total=4)), NONE),
-        case("minimum_nodes", "ours above GKE's", World(limits=NodePool("a", min_total=1)), TEN, {"minimumNodes": 5}),
-        # people over everything
-        case("frozen", "a freeze over open gates", World(), TEN, FREEZE),
-        case("frozen", "a freeze over expired", EXPIRED, expiring(windows=[NIGHT]), FREEZE),
-        case("frozen", "a freeze is named first", World(claims=("n5",)), NONE, {**FREEZE, "minimumNodes": 5}),
-        case("paused", "the pause flag over open gates", World(paused=True), TEN),
-        case("paused", "a pause is named first", World(paused=True), NONE, {**FREEZE, "minimumNodes": 5}),
-        case("paused", "a pause over expired", World(paused=True, n1={"created": NOW - OLD}), EXPIRING),
-        case("waiting", "but a pause stops no mark", World(paused=True, marked=60)),
-        case("pool_disabled", "a disabled pool over everything", EXPIRED, {**EXPIRING, "enabled": False}),
-        # the proof of placement has the last word
-        case("no_place_for_pods", "no room next to the headroom", World(), {**TEN, "headroom": "100%"}),
-    ],
+@cases(
+    "expected, world, pool, cluster_wide",
+    # the mark: one, and one age it needs
+    case("waiting", "without a disruption block a mark needs 300 s", World(marked=299)),
+    case("order", "and no more", World(marked=300)),
+    case("waiting", "a block that shows nothing changes nothing", World(marked=299), {"disruption": {}}),
+    case("order", "neither way", World(marked=300), {"disruption": {}}),
+    case("order", "a shorter one that is written", World(marked=120), budgets(consolidateAfter="2m")),
+    case("waiting", "a longer one that is written", World(), budgets(consolidateAfter="11m")),
+    case("consolidation_off", "Never is never", World(), budgets(consolidateAfter="Never")),
+    # expired nodes skip the mark, the ratios, the counts; nothing else
+    case("cpu_above_limit", "a full node stays, its mark or not", FULL, TEN),
+    case("order", "an expired one goes, full and unmarked", EXPIRED, EXPIRING),
+    case("cpu_above_limit", "without the block nothing expires", EXPIRED),
+    case("cpu_above_limit", "nor with a block that does not write it", EXPIRED, TEN),
+    case("order", "expired over Never", EXPIRED, expiring(consolidateAfter="Never")),
+    case("order", "expired over WhenEmpty", EXPIRED, expiring(consolidationPolicy="WhenEmpty")),
+    case("order", "expired over required count and excess", EXPIRED, {**EXPIRING, COUNT: 9, EXCESS: 9}),
+    case("budget", "a budget over expired", EXPIRED, budgets({"nodes": 0}, **EXPIRY)),
+    case("outside_windows", "a window over expired", EXPIRED, expiring(windows=[DAY])),
+    case("minimum_nodes", "a minimum over expired", EXPIRED, EXPIRING, {"minimumNodes": 5}),
+    # node-refiner's counts with estafette's and Karpenter's
+    case("too_few_underutilized", "four of four and one in flight are too few, though the budget has room",
+         World(claims=("n5",)), {**TEN, COUNT: 4}),
+    case("order", "three and one in flight are enough, and the budget has room",
+         World(claims=("n5",)), {**TEN, COUNT: 3}),
+    case("budget", "enough are underutilized, but the one in flight fills the budget",
+         World(claims=("n5",)), {**budgets({"nodes": 1}), COUNT: 3}),
+    case("no_excess", "enough are underutilized, but 3.9 nodes of room are too little",
+         World(), {**TEN, EXCESS: 4, COUNT: 1}),
+    case("too_few_underutilized", "there is room enough, but too few are underutilized",
+         World(), {**TEN, EXCESS: 3, COUNT: 6}),
+    # speed with concurrency
+    case("time_gap", "the gap over a budget with room", World(last_drain=599), TEN, {"timeGap": "10m"}),
+    case("budget", "a budget of 0 after the gap", World(last_drain=600), NONE, {"timeGap": "10m"}),
+    case("order", "both let it go", World(last_drain=600), TEN, {"timeGap": "10m"}),
+    case("rate", "the rate over a budget with room", World(), TEN, {"rate": {"nodes": 0, "per": "1h"}}),
+    case("nodes_per_pass", "one a pass over a budget of ten", BUSIER, TEN),
+    case("budget", "a budget of one over five a pass", BUSIER, {**budgets({"nodes": 1}), "maxNodesPerPass": 5}),
+    case("namespace_rate", "a namespace's rate over five a pass",
+         BUSIER, {**TEN, "maxNodesPerPass": 5}, {"evictionsPerNamespace": {"pods": 1, "per": "1h"}}),
+    case("recent_addition", "an addition half an hour ago",
+         World(added=1800), {}, {"timeSinceLastAddition": "60m"}),
+    case("order", "the pool's own time takes the place of the cluster's",
+         World(added=1800), {"timeSinceLastAddition": "20m"}, {"timeSinceLastAddition": "60m"}),
+    # windows, budgets and their schedules
+    case("outside_windows", "a shut window over a budget", World(), budgets(ALWAYS_TEN, windows=[DAY])),
+    case("budget", "a budget over an open window", World(), budgets({"nodes": 0, **NIGHT}, windows=[NIGHT])),
+    case("order", "one open window is enough", World(), budgets(ALWAYS_TEN, windows=[DAY, NIGHT])),
+    case("budget", "0 now over 10 always", World(), budgets({"nodes": 0, **NIGHT}, ALWAYS_TEN)),
+    case("order", "0 by day, 10 always: 10 now", World(), budgets({"nodes": 0, **DAY}, ALWAYS_TEN)),
+    # pool with cluster
+    case("cluster_budget", "the ceiling", World(), TEN, {"disruption": {"budgets": [{"nodes": 0}]}}),
+    case("budget", "a pool's budget under a ceiling of ten", World(), NONE),
+    case("pool_at_minimum", "GKE's minimum over a budget", World(limits=NodePool("a", min_total=5)), TEN),
+    case("budget", "a budget above GKE's minimum", World(limits=NodePool("a", min_total=4)), NONE),
+    case("minimum_nodes", "ours above GKE's", World(limits=NodePool("a", min_total=1)), TEN, {"minimumNodes": 5}),
+    # people over everything
+    case("frozen", "a freeze over open gates", World(), TEN, FREEZE),
+    case("frozen", "a freeze over expired", EXPIRED, expiring(windows=[NIGHT]), FREEZE),
+    case("frozen", "a freeze is named first", World(claims=("n5",)), NONE, {**FREEZE, "minimumNodes": 5}),
+    case("paused", "the pause flag over open gates", World(paused=True), TEN),
+    case("paused", "a pause is named first", World(paused=True), NONE, {**FREEZE, "minimumNodes": 5}),
+    case("paused", "a pause over expired", World(paused=True, n1={"created": NOW - OLD}), EXPIRING),
+    case("waiting", "but a pause stops no mark", World(paused=True, marked=60)),
+    case("pool_disabled", "a disabled pool over everything", EXPIRED, {**EXPIRING, "enabled": False}),
+    # the proof of placement has the last word
+    case("no_place_for_pods", "no room next to the headroom", World(), {**TEN, "headroom": "100%"}),
 )  # fmt: skip
 def test_the_most_restrictive_wins(
     expected: str, world: World, pool: Mapping[str, Any], cluster_wide: Mapping[str, Any]

@@ -143,6 +143,17 @@ def test_the_document_of_an_older_version_goes_on_and_its_promise_is_measured_ag
     assert found.promise.per_hour == pytest.approx(2 * DOLLAR, rel=0.001)
 
 
+def over_days(halves: list[int], *amounts: str) -> Sums:
+    """Half a day at each rate, which pods with local storage keep; the amounts of that name are as large."""
+    ledger = None
+    for hour in range(len(halves) * 12 + 1):
+        rate = halves[max(0, hour - 1) // 12] * DOLLAR
+        found = figures(-HOUR, missed={"pod_local_storage": rate}, **dict.fromkeys(amounts, rate))
+        ledger = count_pass(ledger, found, None, NOW + hour * HOUR)
+    assert ledger is not None
+    return total(ledger)
+
+
 @cases(
     "expected, halves",
     ("the same all day", 0, [7, 7, 7, 7]),
@@ -151,12 +162,8 @@ def test_the_document_of_an_older_version_goes_on_and_its_promise_is_measured_ag
     ("nothing before", 2 * 12, [0, 0, 0, 2]),
 )
 def test_only_what_is_missed_beyond_the_first_day_is_unforeseen(expected: int, halves: list[int]) -> None:
-    ledger = None
-    for hour in range(len(halves) * 12 + 1):
-        rate = halves[max(0, hour - 1) // 12] * DOLLAR
-        ledger = count_pass(ledger, figures(-HOUR, missed={"pod_local_storage": rate}), None, NOW + hour * HOUR)
-    assert ledger is not None
-    assert sum(total(ledger).unforeseen.values()) == pytest.approx(expected * DOLLAR, rel=0.001)
+    found = over_days(halves)
+    assert sum(found.unforeseen.values()) == pytest.approx(expected * DOLLAR, rel=0.001)
 
 
 @cases(
@@ -166,14 +173,9 @@ def test_only_what_is_missed_beyond_the_first_day_is_unforeseen(expected: int, h
     ("and a day later", 2 * 96, [6, 2, 6, 2]),
 )
 def test_on_its_first_day_a_policy_promises_what_it_could_remove_then(promised: int, halves: list[int]) -> None:
-    ledger = None
-    for hour in range(len(halves) * 12 + 1):
-        rate = halves[max(0, hour - 1) // 12] * DOLLAR
-        found = figures(-HOUR, possible=rate, missed={"pod_local_storage": rate})
-        ledger = count_pass(ledger, found, None, NOW + hour * HOUR)
-    assert ledger is not None
-    assert total(ledger).promised == pytest.approx(promised * DOLLAR, rel=0.001)
-    assert not total(ledger).unforeseen
+    found = over_days(halves, "possible")
+    assert found.promised == pytest.approx(promised * DOLLAR, rel=0.001)
+    assert not found.unforeseen
 
 
 def test_what_went_before_a_policy_came_into_force_is_no_part_of_its_promise() -> None:

@@ -11,11 +11,8 @@ from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
 from tests.depth import cases
 
-SUSPENDED: dict[str, Any] = {
-    "ready": False,
-    "unschedulable": True,
-    "conditions": frozenset({names.SUSPENDED_CONDITION}),
-}
+OFF: dict[str, Any] = {"ready": False, "unschedulable": True}
+SUSPENDED = {**OFF, "conditions": frozenset({names.SUSPENDED_CONDITION})}
 DELETING = taint(names.AUTOSCALER_DELETING_TAINT)
 
 
@@ -130,18 +127,6 @@ def test_taking_a_node_is_seen_by_every_count() -> None:
 def test_a_node_taken_twice_counts_once() -> None:
     once = stand([node("n1"), node("n2")]).with_claim(node("n1"))
     assert once.with_claim(node("n1")) == once
-
-
-def test_a_claim_after_the_fact_gives_the_counts_that_were_foreseen() -> None:
-    nodes = [node("n1"), node("n2", zone="y"), node("n3", pool="b", taints=(taint("gpu"),))]
-    foreseen = stand(nodes).with_claim(nodes[1])
-    found = stand(nodes, {"uid-n2": claim("n2", zone="y")})
-    assert (foreseen.left, foreseen.left_non_tainted, foreseen.in_use) == (
-        found.left,
-        found.left_non_tainted,
-        found.in_use,
-    )
-    assert foreseen.pool("a").in_flight == found.pool("a").in_flight
 
 
 def test_a_pool_without_nodes_stands_at_nothing() -> None:

@@ -21,7 +21,7 @@ THREE = {"expected_pods": 3, "current_healthy": 3}
 
 
 def found(subject: Pod, *budgets: PodDisruptionBudget, wanted: int | None = None) -> list[Any]:
-    workloads = {subject.spec.workload: Workload("default/Deployment/web", wanted)} if wanted else {}
+    workloads = {subject.spec.workload: Workload("default/Deployment/web", wanted)}
     context = DrainContext(budgets, PoolPolicy(), NOW, workloads)
     return [blocker.reason for blocker in judge(subject, context)]
 
@@ -89,9 +89,7 @@ NOBODY = {"expected_pods": 0, "current_healthy": 2}
 def test_a_budget_whose_pods_nobody_can_count_never_allows_a_disruption(
     expected: list[PodBlock], budget: PodDisruptionBudget, wanted: int | None
 ) -> None:
-    workloads = {pod("p").spec.workload: Workload("default/Deployment/web", wanted)}
-    context = DrainContext((budget,), PoolPolicy(), NOW, workloads)
-    assert [blocker.reason for blocker in judge(pod("p"), context)] == expected
+    assert found(pod("p"), budget, wanted=wanted) == expected
 
 
 HEALTHY, SHORT = {"current_healthy": 2, "desired_healthy": 2}, {"current_healthy": 1, "desired_healthy": 2}

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
@@ -29,10 +28,7 @@ def budget(nodes: int, *reasons: str) -> Budget:
 
 
 def stand(
-    rules: Policy | None = None,
-    nodes: Iterable[Node] = FIVE,
-    pools: Mapping[str, NodePool] | None = None,
-    **state: Any,
+    rules: Policy | None = None, nodes: Iterable[Node] = FIVE, pools: Mapping[str, NodePool] | None = None, **state: Any
 ) -> NodeCounts:
     return count_nodes(nodes, pools or {}, ClusterState(**state), rules or policy(), NOW)
 
@@ -83,17 +79,6 @@ def test_what_has_passed_or_is_of_others_closes_nothing(where: NodeCounts) -> No
 def test_every_closed_gate_is_named_in_order() -> None:
     shut = policy(budgets=(budget(0),), windows=(), cluster_wide={"paused": True, "minimum_nodes": 9})
     assert words(claim_blockers(stand(shut), N1, EMPTY)) == ["paused", "outside_windows", "minimum_nodes", "budget"]
-
-
-@pytest.mark.acceptance(52)
-@cases(
-    "expected, count",
-    ("two nodes and a minimum of two: none goes", ["minimum_nodes"], 2),
-    ("three nodes: one goes", [], 3),
-)
-def test_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
-    where = stand(policy(cluster_wide={"minimum_nodes": 2}), FIVE[:count])
-    assert words(claim_blockers(where, N1, EMPTY)) == expected
 
 
 @pytest.mark.acceptance(53)
@@ -223,12 +208,6 @@ def test_each_word_of_an_order_leaves_out_its_own_gates_and_no_other(expected: s
     )
     assert everything - left == expected
     assert "paused" in left
-
-
-def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() -> None:
-    going = node("x", taints=(taint(names.AUTOSCALER_DELETING_TAINT),))
-    where = stand(policy(cluster_wide={"minimum_nodes": 5}), (*FIVE, going))
-    assert words(claim_blockers(where, N1, EMPTY)) == [str(Unremovable.MINIMUM_NODES)]
 
 
 @cases(

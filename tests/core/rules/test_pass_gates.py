@@ -66,11 +66,7 @@ def test_drains_in_flight_add_to_the_required_count(expected: list[str], underut
 
 
 @pytest.mark.acceptance(48)
-@cases(
-    "expected, free",
-    ("1.99", ["no_excess"], 1.99),
-    ("2.0", [], 2.0),
-)
+@cases("expected, free", ("1.99", ["no_excess"], 1.99), ("2.0", [], 2.0))
 def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -> None:
     where = stand(policy(excess_threshold=Fraction(2))).with_measures({"a": PoolMeasure(5, resources(4 * free, 99))})
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected

@@ -90,12 +90,7 @@ def test_the_score_weighs_cpu_four_times_as_much_as_memory() -> None:
 
 
 @pytest.mark.acceptance(24)
-@cases(
-    "allocatable",
-    ("nothing reported", NOTHING),
-    ("no CPU", resources(0, 16)),
-    ("no memory", resources(4, 0)),
-)
+@cases("allocatable", ("nothing reported", NOTHING), ("no CPU", resources(0, 16)), ("no memory", resources(4, 0)))
 def test_a_node_without_allocatable_has_no_ratio_and_no_excess(allocatable: object) -> None:
     broken = node("n1", allocatable=allocatable)
     assert (usage(broken, [HALF]), excess(resources(4, 16), broken)) == (None, None)

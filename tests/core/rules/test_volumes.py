@@ -50,8 +50,7 @@ def said(*rows: Row, volumes: tuple[Volume, ...] = mounts("data"), users: int = 
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["emptyDir", "configMap", "secret", "projected", "downwardAPI", "image", "hostPath", "csi", "nfs", "cephfs"],
+    "kind", ["emptyDir", "configMap", "secret", "projected", "downwardAPI", "image", "hostPath", "csi", "nfs", "cephfs"]
 )
 def test_volumes_that_no_filter_looks_at_keep_nothing(kind: str) -> None:
     assert said(volumes=(Volume("v", kind),)) == []

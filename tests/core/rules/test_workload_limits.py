@@ -59,9 +59,7 @@ def test_a_drain_shares_what_it_moves_of_workloads_without_a_pdb(
     ("the other holds most of it", False, WorkloadMove(NAME, 2, 0, 4), 3),
 )
 def test_a_workload_is_shared_only_while_all_pods_together_may_be_away(
-    expected: bool,
-    wanted: WorkloadMove,
-    held: int,
+    expected: bool, wanted: WorkloadMove, held: int
 ) -> None:
     assert (conflict([wanted], Counter({KEY: held} if held else {})) is None) is expected
 

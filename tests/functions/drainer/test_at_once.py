@@ -63,11 +63,7 @@ def test_of_two_passes_at_once_one_acts() -> None:
     assert len(ebb.bus.published) == 1
 
 
-@cases(
-    "expected, settings",
-    ("one by default", 1, {}),
-    ("three where the pool shows it", 3, {"max_nodes_per_pass": 3}),
-)
+@cases("expected, settings", ("one by default", 1, {}), ("three where the pool shows it", 3, {"max_nodes_per_pass": 3}))
 @pytest.mark.acceptance(99)
 def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_pool_shows(
     expected: int, settings: dict[str, Any]

@@ -289,27 +289,6 @@ def test_the_headroom_is_there_for_what_happens_between_plan_and_eviction() -> N
     assert [call[0] for call in ebb.effects()] == ["take", "evict"]
 
 
-def test_room_that_another_drain_counts_on_is_not_free_at_the_first_eviction() -> None:
-    """Both fit on the one node that is left, one after the other, but not together."""
-    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
-    full = pod_class(owner="ReplicaSet/full", cpu=3.5)
-    ebb.cluster.put(pod("full", on="n3", kind=full))
-    other = pod("q", on="n9", kind=pod_class(owner="ReplicaSet/other", cpu=3.5))
-
-    def another_drain_begins() -> None:
-        ebb.cluster.put(replace(ebb.cluster.nodes["n2"], name="n9", uid="uid-n9", unschedulable=True), other)
-        ebb.remember(_with_claim(ebb.remembered()))
-
-    ebb.later(3, another_drain_begins)
-    ebb.drain(order())
-
-    assert ebb.reasons("drain_result") == ["stale"]
-
-
-def _with_claim(state: ClusterState) -> ClusterState:
-    return changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="other")})
-
-
 @cases(
     "expected, state",
     ("an older one", False, ClusterState(starts=(Start(NOW - timedelta(minutes=1), "a"),))),

@@ -19,11 +19,6 @@ from tests.functions.fake_ebb import FakeEbb
 BRIEF, LONG = replace(WEB, grace_seconds=1), replace(WEB, grace_seconds=60)
 
 
-def keep(ebb: FakeEbb) -> None:
-    """Leave the world as it is."""
-    del ebb
-
-
 def remove(ebb: FakeEbb) -> None:
     ebb.cluster.nodes.pop("n1", None)
 
@@ -34,7 +29,7 @@ def pause(ebb: FakeEbb) -> None:
 
 @cases(
     "grace, then",
-    ("the node is drained", BRIEF, keep),
+    ("the node is drained", BRIEF, lambda _: None),
     ("the node is gone", LONG, remove),
     ("the node is returned", LONG, pause),
 )

@@ -145,11 +145,7 @@ def test_a_look_at_a_drain_that_is_over_does_not_change_when_it_ended() -> None:
     assert (after.updated_at, after.surges[NAME].looked_at) == (before.updated_at, 9)
 
 
-@cases(
-    "changes",
-    ("it is rolled out", {"created": 1, "updated": 1}),
-    ("nobody knows the drain", {"stamp": "unknown"}),
-)
+@cases("changes", ("it is rolled out", {"created": 1, "updated": 1}), ("nobody knows the drain", {"stamp": "unknown"}))
 def test_a_pass_leaves_alone_what_hangs_for_nobody_that_is_known(changes: dict[str, Any]) -> None:
     ebb, rollouts = fake_ebb(starts=False)
     stuck(ebb)

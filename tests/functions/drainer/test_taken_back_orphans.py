@@ -17,11 +17,6 @@ from tests.functions.planner.half_empty_nodes import begun, healed
 from tests.functions.planner.half_empty_nodes import fake_ebb as planner_ebb
 
 
-def nothing(ebb: FakeEbb) -> None:
-    """What Ebb wrote stands as it was."""
-    del ebb
-
-
 def uncordon(ebb: FakeEbb) -> None:
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=False))
 
@@ -58,7 +53,7 @@ def be_deleting(ebb: FakeEbb) -> None:
     ("a person uncordons it", "overruled", uncordon),
     ("a person removes our taint", "overruled", untaint),
     ("a person does both", "overruled", take_back),
-    ("nobody does anything", "orphan", nothing),
+    ("nobody does anything", "orphan", lambda _: None),
     ("the annotation alone is gone, and the node is ours all the same", "orphan", lose_the_annotation),
     ("the autoscaler failed to delete it", "orphan", fail_to_delete),
     ("the autoscaler begins to delete it", "orphan", be_deleting),

@@ -7,7 +7,7 @@ from functions.drainer.main import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.builders import node, order, pdb, pod, pod_class
 from tests.depth import cases
 from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
@@ -113,18 +113,3 @@ def test_a_crash_before_the_turns_are_dropped_is_made_good_by_the_repeated_messa
 
     assert ebb.deliver(FIRST) is PushReply.DONE
     assert ebb.remembered().claims["uid-n1"].moving_pods == {}
-
-
-@cases(
-    "expected, replicas",
-    ("a quarter of four is one", ["n1"], 4),
-    ("a quarter of eight is two", ["n1", "n2"], 8),
-)
-def test_a_plan_takes_no_two_nodes_whose_pods_may_not_be_away_together(expected: list[str], replicas: int) -> None:
-    ebb = fake_ebb(replicas, on=("n1", "n2", "n3", "n4"), policy=policy(max_nodes_per_pass=4))
-
-    ebb.tick()
-
-    assert [drain.node for drain in ebb.bus.drains] == expected
-    kept = {line["node"]: [blocker["reason"] for blocker in line["blockers"]] for line in ebb.log.of("node_decision")}
-    assert kept["n2"] == [] if "n2" in expected else kept["n2"] == ["workload_moving"]

@@ -74,11 +74,7 @@ def test_the_orders_of_a_slow_pass_are_on_their_way_after_it() -> None:
     assert "n1" not in ebb.tick()["orders"]
 
 
-@cases(
-    "expected, seconds",
-    ("half of the pass's time", False, 180),
-    ("more", True, 181),
-)
+@cases("expected, seconds", ("half of the pass's time", False, 180), ("more", True, 181))
 def test_a_pass_that_is_late_looks_no_further_ahead_whatever_its_schedule(expected: bool, seconds: float) -> None:
     ebb = slow(fake_ebb(), seconds)
     ebb.settings = with_changes(ebb.settings, pass_seconds=360, interval_seconds=1200)

@@ -1,12 +1,11 @@
 """Planner and drainer in turns, on fakes."""
 
 import pytest
-from msgspec.structs import replace
 
 from shared.core.records.state import KnownDemand
-from tests.builders import NOW, claim, node, pod, policy
+from tests.builders import NOW, node, pod, policy
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, reschedule
+from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, reschedule
 
 
 @pytest.mark.acceptance(56)
@@ -28,17 +27,6 @@ def test_each_pass_takes_the_next_node_until_the_excess_falls_below_its_threshol
     assert len(ebb.cluster.nodes) == 3
     assert {line["reason"] for line in ebb.log.of("node_decision")[-3:]} == {"no_excess"}
     assert ebb.remembered().claims == {}
-
-
-def test_the_time_gap_survives_a_cold_start_because_the_state_holds_it() -> None:
-    ebb = fake_ebb(policy=policy(cluster_wide={"time_gap": 10 * MINUTE}))
-    ebb.tick()
-    ebb.deliver(ebb.bus.published.pop())
-    ebb.remember(replace(ebb.remembered(), claims={"uid-gone": claim("gone", since=NOW)}))
-
-    ebb.pass_time(minutes=5)
-
-    assert ebb.tick()["orders"] == []
 
 
 def test_every_line_of_a_pass_and_of_a_drain_names_the_policy_it_rests_on() -> None:

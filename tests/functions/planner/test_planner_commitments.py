@@ -48,11 +48,7 @@ def test_a_policy_that_does_not_ask_reads_nothing() -> None:
     assert (made.commitments.reads, made.state.get(COMMITMENTS_KEY).value) == (0, None)
 
 
-@cases(
-    "reads, gaps",
-    ("within the hour once", 1, [300.0] * 11),
-    ("after an hour again", 2, [300.0] * 12),
-)
+@cases("reads, gaps", ("within the hour once", 1, [300.0] * 11), ("after an hour again", 2, [300.0] * 12))
 def test_the_list_is_read_once_an_hour(reads: int, gaps: list[float]) -> None:
     made = ebb()
     assert set(passes(made, *gaps)) == {"read"}

@@ -14,25 +14,10 @@ from shared.core.cluster.pod import Phase, Pod
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Backoff
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import drain_key
 from tests.builders import NOW, buffer, held, node, order, our_taint, pod, policy
 from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.planner.half_empty_nodes import MINUTE, begun, fake_ebb, healed
-
-
-def test_a_node_that_was_drained_late_is_returned_one_watchdog_after_the_deadline() -> None:
-    ebb = begun(fake_ebb())
-    (claim,) = ebb.remembered().claims.values()
-    record, key = ebb.record(claim.order_id), drain_key(claim.order_id)
-    assert record.drained_at is not None
-    late = replace(record, deadline=record.drained_at - 20 * MINUTE)
-    ebb.state.put(key, late, ebb.state.get(key).version)
-
-    healed(ebb)
-
-    assert ebb.cluster.nodes["n1"].drain_taint is None
-    assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"
+from tests.functions.planner.half_empty_nodes import begun, fake_ebb
 
 
 @pytest.mark.parametrize("why", ["demand", "buffer"])
@@ -172,18 +157,6 @@ def test_a_release_is_void_once_its_cause_is_gone(why: str, happens: Callable[[F
 
 def release_of_n1(ebb: FakeEbb, why: str) -> Order:
     return order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why)
-
-
-def test_pods_of_daemonsets_are_no_demand() -> None:
-    """One that is Pending on its own full node would free a drained node in vain, round and round."""
-    ebb = begun(fake_ebb())
-    ebb.cluster.put(pod("agent", owner="DaemonSet/agent", cpu=2, unschedulable_since=NOW))
-    ebb.pass_time(minutes=1)
-
-    ebb.tick()
-    assert ebb.releases() == []
-    ebb.deliver(release_of_n1(ebb, "demand"))
-    assert ebb.cluster.nodes["n1"].drain_taint is not None
 
 
 def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
