@@ -23,6 +23,7 @@ from functions.cli.plan.compute import BEYOND
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
 from tests.cli.running import ROOT, SECONDS, ebb, run_ebb, start_ebb
+from tests.depth import cases
 from tests.measured_figures import slowness
 
 LAST_VERSION = (
@@ -50,33 +51,28 @@ def test_the_scenarios_come_first_and_the_last_line_repeats_them(dump: Path) -> 
     assert "Now 60 nodes for $6,463 a month; autoscaler alone 54 nodes for $5,817; with Ebb" in last
 
 
-@pytest.mark.parametrize(
+@cases(
     "expected",
-    [
-        pytest.param("A dump has no GKE API", id="that pools are read from labels"),
-        pytest.param("No marks of earlier passes are known", id="that marks are new"),
-        pytest.param("No ReplicaSets, Deployments and StatefulSets are known", id="that rollouts are not seen"),
-        pytest.param("night.json, 2026-03-04 22:00:00 UTC", id="the dump's newest timestamp as now"),
-        pytest.param("marked_recently", id="which nodes wait"),
-        pytest.param("from 22:05", id="until when they wait"),
-        pytest.param("pod: not_replicated", id="which pod keeps a node"),
-        pytest.param(
-            "shop/db-7, shop/db-19, shop/db-31 and 2 more (shop/db, ", id="which pods a PodDisruptionBudget keeps"
-        ),
-    ],
+    ("that pools are read from labels", "A dump has no GKE API"),
+    ("that marks are new", "No marks of earlier passes are known"),
+    ("that rollouts are not seen", "No ReplicaSets, Deployments and StatefulSets are known"),
+    ("the dump's newest timestamp as now", "night.json, 2026-03-04 22:00:00 UTC"),
+    ("which nodes wait", "marked_recently"),
+    ("until when they wait", "from 22:05"),
+    ("which pod keeps a node", "pod: not_replicated"),
+    ("which pods a PodDisruptionBudget keeps", "shop/db-7, shop/db-19, shop/db-31 and 2 more (shop/db, "),
 )
 def test_the_table_shows(expected: str, dump: Path) -> None:
     assert expected in plan(dump, "--nodes").output
 
 
-@pytest.mark.parametrize(
-    ("expected", "kinds"),
-    [
-        pytest.param("no persistentvolumeclaims, persistentvolumes, storageclasses, csinodes are known here; add "
-                     "persistentvolumeclaims,persistentvolumes,storageclasses,csinodes to the dump.",
-                     (), id="an old one"),
-        pytest.param("", ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"), id="a whole dump"),
-    ],
+STORAGE = "persistentvolumeclaims, persistentvolumes, storageclasses, csinodes"
+
+
+@cases(
+    "expected, kinds",
+    ("an old one", f"no {STORAGE} are known here; add {STORAGE.replace(' ', '')} to the dump.", ()),
+    ("a whole dump", "", ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")),
 )  # fmt: skip
 def test_a_dump_without_storage_shows_it_where_a_pod_has_a_claim(
     expected: str, kinds: tuple[str, ...], tmp_path: Path
@@ -156,29 +152,25 @@ def test_a_plan_of_a_dump_loads_few_modules_no_cloud_client_and_no_template_engi
     assert sum(name.partition(".")[0] in {"functions", "infra", "shared"} for name in loaded) <= MOST_LOADED
 
 
-@pytest.mark.parametrize(
-    ("code", "sentence", "typed"),
-    [
-        pytest.param(2, "--dump: gone.json does not exist", "plan --dump gone.json", id="no such dump"),
-        pytest.param(2, "bad.json", "plan --dump bad.json", id="a dump that is no JSON"),
-        pytest.param(2, "other.json", "plan --dump other.json", id="JSON that is no dump"),
-        pytest.param(2, "leave out --kubeconfig", "plan --dump a.json --kubeconfig k", id="a dump and a kubeconfig"),
-        pytest.param(2, "leave out --kubeconfig", "plan --dump a.json --context c", id="a dump and a context"),
-        pytest.param(2, "kubeconfig k cannot be used", "plan --kubeconfig k", id="a kubeconfig that is none"),
-        pytest.param(2, "write for example 2026", "plan --dump a.json --at yesterday", id="a time that is none"),
-        pytest.param(
-            2, "write for example 2026", "plan --dump a.json --at 2026-01-31T09:00:00", id="a time without zone"
-        ),
-        pytest.param(2, "--output: 'xml' is none of table", "plan --dump a.json --output xml", id="an unknown output"),
-        pytest.param(2, "markdown; use json, or", "fleet a.json -o openmetrics", id="an output that is gone"),
-        pytest.param(2, "gone.yaml: cannot be read", "plan --dump a.json --policy gone.yaml", id="no such policy"),
-        pytest.param(1, "timeGap", "plan --dump a.json --policy bad.yaml", id="a policy with a fault"),
-        pytest.param(1, "timeGap", "policy check bad.yaml", id="a policy with a fault, checked"),
-        pytest.param(2, "gone.yaml: cannot be read", "policy check gone.yaml", id="no such policy, checked"),
-        pytest.param(2, "no node 'x'", "explain x --dump a.json", id="a node that is not there"),
-        pytest.param(2, "No such command", "fly", id="an unknown command"),
-        pytest.param(1, "Kubernetes API", "plan --kubeconfig dead", id="a cluster that does not answer"),
-    ],
+@cases(
+    "code, sentence, typed",
+    ("no such dump", 2, "--dump: gone.json does not exist", "plan --dump gone.json"),
+    ("a dump that is no JSON", 2, "bad.json", "plan --dump bad.json"),
+    ("JSON that is no dump", 2, "other.json", "plan --dump other.json"),
+    ("a dump and a kubeconfig", 2, "leave out --kubeconfig", "plan --dump a.json --kubeconfig k"),
+    ("a dump and a context", 2, "leave out --kubeconfig", "plan --dump a.json --context c"),
+    ("a kubeconfig that is none", 2, "kubeconfig k cannot be used", "plan --kubeconfig k"),
+    ("a time that is none", 2, "write for example 2026", "plan --dump a.json --at yesterday"),
+    ("a time without zone", 2, "write for example 2026", "plan --dump a.json --at 2026-01-31T09:00:00"),
+    ("an unknown output", 2, "--output: 'xml' is none of table", "plan --dump a.json --output xml"),
+    ("an output that is gone", 2, "markdown; use json, or", "fleet a.json -o openmetrics"),
+    ("no such policy", 2, "gone.yaml: cannot be read", "plan --dump a.json --policy gone.yaml"),
+    ("a policy with a fault", 1, "timeGap", "plan --dump a.json --policy bad.yaml"),
+    ("a policy with a fault, checked", 1, "timeGap", "policy check bad.yaml"),
+    ("no such policy, checked", 2, "gone.yaml: cannot be read", "policy check gone.yaml"),
+    ("a node that is not there", 2, "no node 'x'", "explain x --dump a.json"),
+    ("an unknown command", 2, "No such command", "fly"),
+    ("a cluster that does not answer", 1, "Kubernetes API", "plan --kubeconfig dead"),
 )
 def test_a_mistake_is_one_sentence_on_stderr(code: int, sentence: str, typed: str, tmp_path: Path) -> None:
     dumps.write(tmp_path / "a.json", 2)
