@@ -108,29 +108,19 @@ def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: st
 @cases(
     "expected, changes",
     ("all could be read", [], {}),
-    (
-        "autoscalers could not",
-        ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
-        {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
-    ),
-    (
-        "a list of storage could not",
-        ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
-        {"storage": Storage(unread=("csinodes",))},
-    ),
-    (
-        "limits of namespaces could not",
-        ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
-        {"limits": NamespaceLimits(unread=("limitranges",))},
-    ),
-    (
-        "single objects could not",
-        [
-            "Moved pods may come back larger than is known, for these cannot be read: v: odd.",
-            "The room that these ask for is not kept, for they cannot be read: b: odd.",
-        ],
-        {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))},
-    ),
-)
+    ("autoscalers could not",
+     ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
+     {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))}),
+    ("a list of storage could not",
+     ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
+     {"storage": Storage(unread=("csinodes",))}),
+    ("limits of namespaces could not",
+     ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
+     {"limits": NamespaceLimits(unread=("limitranges",))}),
+    ("single objects could not",
+     ["Moved pods may come back larger than is known, for these cannot be read: v: odd.",
+      "The room that these ask for is not kept, for they cannot be read: b: odd."],
+     {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))}),
+)  # fmt: skip
 def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
     assert list(unread_lists(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected
