@@ -52,11 +52,7 @@ NAMES: Final = Part(
 POLICY: Final = Part(
     files=(*NAMES.files, "policy_document", "policy_faults", "variables-policy"),
     inputs=("paused", "policy", "policy_file"),
-    outputs={
-        "document": "local.policy_document",
-        "faults": "local.policy_faults",
-        "most_drains": "local.most_drains",
-    },
+    outputs={"document": "local.policy_document", "faults": "local.policy_faults", "most_drains": "local.most_drains"},
 )
 
 

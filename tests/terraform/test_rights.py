@@ -53,11 +53,7 @@ ROLES = {
     "google_artifact_registry_repository_iam_member": {"roles/artifactregistry.writer"},
     "google_cloud_run_v2_service_iam_member": {"roles/run.invoker"},
     "google_kms_crypto_key_iam_member": {"roles/cloudkms.cryptoKeyEncrypterDecrypter"},
-    "google_project_iam_member": {
-        "roles/logging.logWriter",
-        "roles/storage.objectViewer",
-        "the custom role",
-    },
+    "google_project_iam_member": {"roles/logging.logWriter", "roles/storage.objectViewer", "the custom role"},
     "google_pubsub_subscription_iam_member": {"roles/pubsub.subscriber"},
     "google_pubsub_topic_iam_member": {"roles/pubsub.publisher"},
     "google_service_account_iam_member": {"roles/iam.serviceAccountTokenCreator"},

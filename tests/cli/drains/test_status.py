@@ -48,9 +48,7 @@ def asked(answer: str, detail: str = "") -> PodProgress:
 
 
 def status(
-    state: ClusterState | None = None,
-    *records: DrainRecord,
-    pools: Mapping[str, PoolMarks] | None = None,
+    state: ClusterState | None = None, *records: DrainRecord, pools: Mapping[str, PoolMarks] | None = None
 ) -> InstallationStatus:
     drains = {one.order.order_id: one for one in records}
     return status_of(CLUSTER, state or ClusterState(last_pass=NOW), pools or {}, drains, NOW)

@@ -76,9 +76,7 @@ def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(total["cost_per_hour"] for total in totals))
 
 
-def test_a_table_ends_with_a_row_a_cluster_with_the_money_of_its_report_and_their_sum(
-    two: tuple[Path, Path],
-) -> None:
+def test_a_table_ends_with_a_row_a_cluster_with_the_money_of_its_report_and_their_sum(two: tuple[Path, Path]) -> None:
     *_, heads, first, second, total, _, _, headline = ebb("plan", *two, "--potential").stdout.splitlines()
     own = [ebb("plan", path).stdout.splitlines()[-1] for path in two]
     rows = [[int(cell[1:].replace(",", "")) for cell in line.split() if "$" in cell] for line in (first, second, total)]

@@ -81,11 +81,7 @@ def test_what_goes_is_shown_in_order_with_its_time_and_what_is_left_has_all_pods
     assert {pod.key for pod in told.left.pods if pod.node in left} == {pod.key for pod in snapshot.pods}
 
 
-@cases(
-    "rules",
-    ("off", Policy()),
-    ("paused", replace(OPEN, paused=True)),
-)
+@cases("rules", ("off", Policy()), ("paused", replace(OPEN, paused=True)))
 def test_what_the_autoscaler_does_by_itself_goes_on_next_to_a_policy_that_is_off_or_paused(rules: Policy) -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 

@@ -71,11 +71,7 @@ def judged(entries: list[Entry], limits: Limits = LIMITS) -> Iterator[str]:
      Demand(tuple(ReplicaChange(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}",
         10 + n % 9) for n in range(90)))),
 )  # fmt: skip
-@cases(
-    "limits",
-    ("deleted", LIMITS),
-    ("replaced", REPLACED),
-)
+@cases("limits", ("deleted", LIMITS), ("replaced", REPLACED))
 def test_a_simulated_day_keeps_the_promise(picture: Snapshot, demand: Demand | None, limits: Limits) -> None:
     recorded = Recorded()
     days = Days(picture, load(), demand or nights(picture), timedelta(days=2))
