@@ -236,14 +236,6 @@ def test_a_dry_run_shows_what_would_be(expected: bool, asked: bool, policys: boo
     assert cluster.effects() == []
 
 
-def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(drain: Drain) -> None:
-    cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
-
-    shown = drain(cluster, 1, ignore=("gates",))
-    assert "n1: refused, paused." in shown
-    assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
-
-
 def test_an_order_that_nobody_takes_shows_what_to_check_once_and_ends_as_expired(drain: Drain) -> None:
     cluster = fake_ebb()
 

@@ -1,6 +1,5 @@
 """The data of a report: the plan's own figures, the same pods before and after, and nothing that is not known."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -219,11 +218,6 @@ def test_the_calendars_hours_are_those_of_the_zone_of_all_schedules_and_a_pause_
 
     assert calendar["time_zone"] == zone
     assert any(note.startswith("paused is true: ") for note in calendar["notes"]) is (paused == "true")
-
-
-def test_equal_dumps_give_equal_reports(tmp_path: Path) -> None:
-    first, second = (json.dumps(reports.told(reports.shop(tmp_path, 20))) for _ in range(2))
-    assert first == second
 
 
 def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:

@@ -69,12 +69,6 @@ def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] 
     assert [run["bill"] for run in document(view)["runs"]] == list(paid)
 
 
-def test_equal_dumps_give_equal_days(dump: str) -> None:
-    one, two = (told("simulate", "--dump", dump, "-o", "json").stdout for _ in range(2))
-
-    assert one == two
-
-
 @pytest.mark.deep
 def test_long_runs_of_large_clusters_are_played_in_processes_and_come_out_the_same(tmp_path: Path) -> None:
     large = ("simulate", "--dump", str(dumps.write(tmp_path / "large.json", 90)), "--days", "2", "-o", "json")
