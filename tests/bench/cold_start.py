@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.adapters.scripted import kubeconfig as write_kubeconfig
 from tests.measured_figures import say
 
 _NOWHERE = "127.0.0.1:9"
@@ -73,8 +74,7 @@ def _seconds(command: list[str]) -> float:
 def measured(function: str, python: str = sys.executable, source: Path | None = None) -> list[list[float]]:
     """Start the function as wired for production, its services at an address where nobody listens."""
     with tempfile.TemporaryDirectory() as folder:
-        kubeconfig = Path(folder) / "kubeconfig"
-        kubeconfig.write_text(json.dumps(_kubeconfig()))
+        kubeconfig = write_kubeconfig(Path(folder), server=f"http://{_NOWHERE}")
         program = [python, "-c", _PROGRAM.format(function=function)]
         answer = subprocess.run(
             program, cwd=source, env=_environment(kubeconfig), capture_output=True, text=True, timeout=120, check=True
@@ -97,15 +97,4 @@ def _environment(kubeconfig: Path) -> dict[str, str]:
         "PUBSUB_EMULATOR_HOST": _NOWHERE,
         "STORAGE_EMULATOR_HOST": f"http://{_NOWHERE}",
         "GOOGLE_CLOUD_PROJECT": "p",
-    }
-
-
-def _kubeconfig() -> dict[str, object]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "clusters": [{"name": "c", "cluster": {"server": f"http://{_NOWHERE}"}}],
-        "users": [{"name": "u", "user": {}}],
-        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
     }

@@ -1,6 +1,5 @@
 """What docs/fleet.md shows of a fleet that is made here: what the commands print."""
 
-import json
 import tempfile
 from contextlib import chdir
 from datetime import UTC, datetime
@@ -48,8 +47,7 @@ def fleet(out: Path | None = None) -> str:
 def diff() -> str:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         here = Path()
-        items = list(dumps.items(24, cpu=_CPU))
-        (here / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        dumps.write(here / "cluster.json", 24, cpu=_CPU)
         for name, text in (("old.yaml", _OLD), ("new.yaml", _NEW)):
             (here / name).write_text(text)
         options = ("--dump", "cluster.json", "--assume-marked", "--output", "markdown")

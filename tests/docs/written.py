@@ -1,6 +1,5 @@
 """`make pages`: the parts of pages that come from the code; `make monitoring` and `bench.idle_cost` write others."""
 
-import json
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -69,8 +68,7 @@ def former() -> str:
 def sample() -> str:
     """Return what the command of the README prints of a small cluster, as a file would have it."""
     with tempfile.TemporaryDirectory() as folder:
-        dump = Path(folder) / SAMPLE[-1]
-        dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": _cluster()}), encoding="utf-8")
+        dump = dumps.write_items(Path(folder) / SAMPLE[-1], _cluster())
         shown = CliRunner().invoke(app, [str(dump) if word == SAMPLE[-1] else word for word in SAMPLE])
     if shown.exit_code != 0:
         raise RuntimeError(shown.output)

@@ -1,6 +1,5 @@
 """What no cluster can be is refused with its place, or named and left out."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -29,9 +28,7 @@ def of_kind(kind: str, change: Callable[[dict[str, Any]], None]) -> Change:
 def written(folder: Path, change: Change = lambda _: None) -> Path:
     items = [*dumps.items(6), dumps.pod("whale", dumps.name_of(1))]
     change(items)
-    path = folder / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
-    return path
+    return dumps.write_items(folder / "dump.json", items)
 
 
 def read(path: Path, **now: Any) -> DumpedCluster:

@@ -8,24 +8,14 @@ import pytest
 import yaml
 
 from tests.cli import dumps
+from tests.cli.fleet.fleets import dump
 from tests.cli.running import ebb, read_json
 from tests.depth import cases
 
 
-def cluster(path: Path, name: str, nodes: int, uid: str) -> Path:
-    """Write a cluster's dump; the name is part of each node's."""
-    data = dumps.write(path, nodes).read_text().replace("gke-prod", f"gke-{name}")
-    found: dict[str, Any] = json.loads(data)
-    for item in found["items"]:
-        if item["kind"] == "Namespace" and item["metadata"]["name"] == "kube-system":
-            item["metadata"]["uid"] = uid
-    path.write_text(json.dumps(found))
-    return path
-
-
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
-    return cluster(tmp_path / "a.json", "prod", 60, "a"), cluster(tmp_path / "b.json", "stage", 24, "b")
+    return dump(tmp_path / "a.json", "prod", 60), dump(tmp_path / "b.json", "stage", 24)
 
 
 def plan(*args: str | Path) -> dict[str, Any]:

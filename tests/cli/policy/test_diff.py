@@ -262,8 +262,7 @@ def test_without_a_cluster_it_is_known_only_whether_any_begin(change: str, old: 
 
 
 def test_of_a_cluster_that_is_not_whole_no_number_is_shown(folder: Path, tmp_path: Path) -> None:
-    items = [item for item in dumps.items(12) if item["metadata"].get("namespace") != "kube-system"]
-    (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    found = compared(folder, DRY, LIVE, "--dump", tmp_path / "d.json")["drains"]
+    items = (item for item in dumps.items(12) if item["metadata"].get("namespace") != "kube-system")
+    found = compared(folder, DRY, LIVE, "--dump", dumps.write_items(tmp_path / "d.json", items))["drains"]
     assert (found["change"], found["after"]["nodes"]) == ("starts", None)
     assert UNKNOWN in found["sentence"]

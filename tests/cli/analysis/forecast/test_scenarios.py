@@ -5,7 +5,6 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -115,18 +114,14 @@ def test_a_pool_that_is_shut_next_to_an_open_one_is_called_so(
     assert (told.never, told.held_up.keys() & never.keys()) == (never, set())
 
 
-RELAXED = [
-    pytest.param(("jobs", "a"), {"owner": "Job/j"}, {}, id="running Jobs"),
-    pytest.param(("limits", "a"), {}, {"cpu_limit": Fraction(1, 4)}, id="a ratio limit"),
-    pytest.param(("pools", "a"), {}, {"enabled": False}, id="a pool that is not enabled"),
-    pytest.param(
-        ("local_storage", "default/ReplicaSet/web"),
-        {"volumes": (Volume("v", "emptyDir"),), "owner": "ReplicaSet/web"}, {}, id="local storage",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("expected", "pods", "rules"), RELAXED)
+@cases(
+    "expected, pods, rules",
+    ("running Jobs", ("jobs", "a"), {"owner": "Job/j"}, {}),
+    ("a ratio limit", ("limits", "a"), {}, {"cpu_limit": Fraction(1, 4)}),
+    ("a pool that is not enabled", ("pools", "a"), {}, {"enabled": False}),
+    ("local storage", ("local_storage", "default/ReplicaSet/web"),
+     {"volumes": (Volume("v", "emptyDir"),), "owner": "ReplicaSet/web"}, {}),
+)  # fmt: skip
 def test_a_change_of_what_alone_keeps_nodes_has_its_scenario(
     expected: tuple[str, str], pods: dict[str, Any], rules: dict[str, Any]
 ) -> None:
