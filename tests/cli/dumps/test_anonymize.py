@@ -149,15 +149,6 @@ def test_nothing_that_the_owner_wrote_is_left(seed: int, generated: Generated) -
     assert [line for line in anonymous.read_text().splitlines() if OWN in line.lower()] == []
 
 
-def test_no_name_label_or_annotation_of_the_original_is_left(tmp_path: Path) -> None:
-    objects = rich_dump(3)
-    original = write(tmp_path / "dump.json", listed(*objects))
-    anonymous, table = under_other_names(original)
-    written = anonymous.read_text()
-    kept = {*KINDS, "kube-system"}
-    assert [name for names in table.values() for name in names if name not in kept and f'"{name}"' in written] == []
-
-
 def test_equal_dumps_give_equal_pseudonyms(tmp_path: Path) -> None:
     objects = rich_dump(1)
     first, _ = under_other_names(write(tmp_path / "a.json", listed(*objects)))

@@ -219,14 +219,6 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
 
 
-def test_its_base_is_the_scenario_of_the_plan(tmp_path: Path) -> None:
-    dump = dumps.write(tmp_path / "c.json", 24)
-    told, scenario = read_json("why-not", dump, "--top", "4")["at_rest"], read_json("plan", dump)["ladder"][2]
-    assert (told["nodes_left"], told["cost_per_month"], told["by"]) == (
-        scenario["nodes"], scenario["cost_per_month"], scenario["by"]
-    )  # fmt: skip
-
-
 def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "c.json", 8)
 
