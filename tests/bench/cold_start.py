@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.adapters.scripted import kubeconfig as write_kubeconfig
-from tests.measured_figures import say
+from tests.measured_figures import cpu_of, say
 
 _NOWHERE = "127.0.0.1:9"
 _PROGRAM = """
@@ -58,17 +58,10 @@ def command_line(*, quick: bool) -> None:
     """Starts of `ebb` beside those of a program with one empty command."""
     for typed in (("--version",), ("--help",)):
         ours, least = (
-            min(_seconds([sys.executable, *program, *typed]) for _ in range(3 if quick else 15))
+            min(cpu_of([sys.executable, *program, *typed]) for _ in range(3 if quick else 15))
             for program in (["-m", "functions.cli.main"], ["-c", _EMPTY])
         )
         say(f"ebb {typed[0]}: CPU / that of an empty typer program", f"{ours / least:.2f} times", "1.5 at most")
-
-
-def _seconds(command: list[str]) -> float:
-    before = os.times()
-    subprocess.run(command, capture_output=True, timeout=120, check=False)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def measured(function: str, python: str = sys.executable, source: Path | None = None) -> list[list[float]]:

@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import resource
-import subprocess
 import sys
 from functools import cache
 from importlib.metadata import version
@@ -23,9 +21,9 @@ from functions.cli.plan.compute import BEYOND
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.adapters.scripted import document
 from tests.cli import dumps
-from tests.cli.running import ROOT, SECONDS, ebb, run_ebb, start_ebb
+from tests.cli.running import ROOT, ebb, run_ebb, run_program, start_ebb
 from tests.depth import cases
-from tests.measured_figures import slowness
+from tests.measured_figures import cpu_of, slowness
 
 LAST_VERSION = (
     *("plan", "explain", "why-not", "shapes", "report", "fleet", "top", "dump", "demo", "simulate", "policy", "status"),
@@ -114,16 +112,9 @@ def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path, tmp_path: Pa
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
 
-    def cpu_seconds(*words: str) -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [sys.executable, *words], capture_output=True, cwd=ROOT, env=environment, timeout=SECONDS, check=True
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    words = ("-m", "functions.cli.main", "plan", "--dump", str(dump))
-    plans, seconds = zip(*((cpu_seconds(*words), slowness()) for _ in range(4)), strict=True)
+    command = [sys.executable, "-m", "functions.cli.main", "plan", "--dump", str(dump)]
+    rounds = ((cpu_of(command, cwd=ROOT, env=environment), slowness()) for _ in range(4))
+    plans, seconds = zip(*rounds, strict=True)
     assert min(plans) < min(seconds), (plans, seconds)
 
 
@@ -137,9 +128,8 @@ def test_a_plan_of_a_dump_loads_few_modules_no_cloud_client_and_no_template_engi
         f"assert CliRunner().invoke(app, ['plan', '--dump', {str(dump)!r}]).exit_code == 0;"
         "print(*sys.modules)"
     )
-    shown = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=SECONDS, check=True
-    )
+    shown = run_program(sys.executable, "-c", program, cwd=ROOT)
+    assert shown.returncode == 0, shown.stderr
     loaded = shown.stdout.split()
     clients = ("google.cloud.", "google.a", "kubernetes", "grpc", "jinja2")
     assert [name for name in loaded if name.startswith(clients)] == []

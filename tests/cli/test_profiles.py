@@ -4,6 +4,7 @@ import pytest
 
 from functions.cli.input.profiles import profile_folder, read_profile, use_profile
 from shared.errors import BadInput
+from tests.cli.fleet.fleets import write_profile
 from tests.depth import cases
 
 PROD = "projects/p/locations/l/clusters/prod"
@@ -15,8 +16,8 @@ def home(tmp_path: Path) -> dict[str, str]:
     """An environment whose profiles are prod and test."""
     (tmp_path / "ebb").mkdir()
     for cluster in (PROD, TEST):
-        text = f"export EBB_CLUSTER='{cluster}'\nexport EBB_STATE='firestore'\n"
-        (tmp_path / "ebb" / f"{cluster.rpartition('/')[2]}.env").write_text(text)
+        profile = tmp_path / "ebb" / f"{cluster.rpartition('/')[2]}.env"
+        write_profile(profile, {"EBB_CLUSTER": cluster, "EBB_STATE": "firestore"})
     return {"XDG_CONFIG_HOME": str(tmp_path), "PATH": "/bin"}
 
 

@@ -4,12 +4,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from infra.archive import source_files
+from tests.cli.running import run_program
 from tests.real.needs import skip_or_fail
 from tests.terraform.linter import tflint
 from tests.terraform.module_runs import MODULE, ROOT, Terraform
@@ -118,12 +118,6 @@ def test_tflint_finds_nothing(linter: Path, root: str) -> None:
     """Unused declarations, missing types and versions, deprecated forms; .tflint.hcl says what is off, and why."""
     of_examples = ("terraform_documented_outputs", "terraform_documented_variables")  # explained by a comment, or above
     less = [f"--disable-rule={rule}" for rule in of_examples if root.startswith(("examples/", "inputs"))]
-    done = subprocess.run(
-        [str(linter), f"--chdir={MODULE / root}", f"--config={MODULE / '.tflint.hcl'}", "--no-color", *less],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_program(linter, f"--chdir={MODULE / root}", f"--config={MODULE / '.tflint.hcl'}", "--no-color", *less)
 
     assert done.returncode == 0, done.stdout + done.stderr

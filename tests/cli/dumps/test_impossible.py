@@ -102,19 +102,13 @@ def test_a_node_that_offers_nothing_yet_keeps_its_pods(tmp_path: Path) -> None:
     assert not [note for note in found.notes if "Left out" in note]
 
 
-def created(items: list[dict[str, Any]]) -> None:
-    of_kind("Node", lambda node: node["metadata"].update(creationTimestamp=LATER))(items)
-
-
-def heard_of(items: list[dict[str, Any]]) -> None:
-    of_kind("Node", lambda node: node["status"]["conditions"][0].update(lastHeartbeatTime=LATER))(items)
-
-
-def begun(items: list[dict[str, Any]]) -> None:
-    items[-1]["status"]["startTime"] = LATER
-
-
-@pytest.mark.parametrize("change", [created, heard_of, begun])
+@cases(
+    "change",
+    ("a node's birth", of_kind("Node", lambda node: node["metadata"].update(creationTimestamp=LATER))),
+    ("its heartbeat",
+     of_kind("Node", lambda node: node["status"]["conditions"][0].update(lastHeartbeatTime=LATER))),
+    ("a pod's start", lambda items: items[-1]["status"].update(startTime=LATER)),
+)  # fmt: skip
 def test_a_time_in_the_future_neither_dates_the_snapshot_nor_makes_anything_young(
     change: Change, tmp_path: Path
 ) -> None:

@@ -63,10 +63,13 @@ def installation(home: Path, name: str, project: str = "p", *, dry_run: bool = T
     change_cluster(
         SqliteState(str(documents), cluster_path(name, project)), SystemClock(), lambda old, _: _with(old, given)
     )
-    profile = home / "ebb" / f"{name}.env"
-    lines = (f"EBB_CLUSTER={cluster_path(name, project)}", f"EBB_STATE=sqlite:{documents}", f"EBB_POLICY={policy}")
-    profile.write_text("\n".join(f"export {line}" for line in lines))
-    return profile
+    names = {"EBB_CLUSTER": cluster_path(name, project), "EBB_STATE": f"sqlite:{documents}", "EBB_POLICY": str(policy)}
+    return write_profile(home / "ebb" / f"{name}.env", names)
+
+
+def write_profile(path: Path, variables: Mapping[str, str]) -> Path:
+    path.write_text("\n".join(f"export {name}='{value}'" for name, value in variables.items()))
+    return path
 
 
 def _with(old: ClusterState, given: Mapping[str, Any]) -> ClusterState:
