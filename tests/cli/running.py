@@ -21,9 +21,9 @@ SECONDS: Final = 300
 """Ample for a start of the command on a busy machine."""
 
 
-def ebb(*args: str | Path) -> Result:
-    """Run the command in this process, where it is and with its environment."""
-    return CliRunner().invoke(app, [str(word) for word in args])
+def ebb(*args: str | Path, stdin: str | bytes | None = None, **environment: str) -> Result:
+    """Run the command in this process, where it is and with its environment, and what is added to that."""
+    return CliRunner().invoke(app, [str(word) for word in args], input=stdin, env=environment)
 
 
 def read_json(*args: str | Path) -> dict[str, Any]:

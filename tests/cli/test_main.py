@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from functions.cli.input.inputs import MARKED, NO_PROFILE, PACKING, gather
 from functions.cli.input.options import Sources
@@ -98,7 +98,7 @@ def test_the_time_asked_for_counts(dump: Path) -> None:
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
 def test_a_dump_may_come_from_a_pipe(suffix: str, tmp_path: Path) -> None:
     data = dumps.write(tmp_path / f"dump{suffix}", 2).read_bytes()
-    shown = CliRunner().invoke(app, ["plan", "--dump", "-"], input=data)
+    shown = ebb("plan", "--dump", "-", stdin=data)
     assert shown.exit_code == 0
     assert "Cluster    stdin, " in shown.output
 

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from typer.testing import CliRunner
-
-from functions.cli.main import app
 from tests.cli import dumps
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
+from tests.cli.running import ebb
 
 COMMAND: Final = ("fleet", "dumps/", "--installations", "--state-only", "--assume-marked")
 _LONG_AGO, _JUST_NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -55,7 +53,7 @@ def diff() -> str:
 
 
 def _printed(*words: str, home: str = "", code: int = 0) -> str:
-    shown = CliRunner().invoke(app, words, env={"XDG_CONFIG_HOME": home} if home else None)
+    shown = ebb(*words, **({"XDG_CONFIG_HOME": home} if home else {}))
     if shown.exit_code != code:
         raise RuntimeError(shown.output)
     return shown.stdout

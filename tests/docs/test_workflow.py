@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from shared import VERSION
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.depth import cases
 from tests.docs.shell import unknown_to_ebb
 from tests.pages import ROOT
@@ -113,7 +112,7 @@ def test_the_commands_of_ebb_run(words: list[str], tmp_path: Path, monkeypatch: 
     for name in ("policy.yaml", "before.yaml"):
         (tmp_path / name).write_text((EXAMPLE / "policy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
 
-    assert CliRunner().invoke(app, words).exit_code == 0
+    assert ebb(*words).exit_code == 0
 
 
 def test_a_release_is_built_from_pinned_actions_and_by_targets_that_exist() -> None:

@@ -1,7 +1,4 @@
-"""What the planned identities may do: each role by name, nothing that is broad, nothing that is public.
-
-Read from what Terraform plans for the whole module, whoever wrote the resource.
-"""
+"""What the identities of the whole planned module may do: each role by name, nothing broad, nothing public."""
 
 import json
 from pathlib import Path

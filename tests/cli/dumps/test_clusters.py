@@ -166,31 +166,22 @@ def names(found: DumpedCluster) -> tuple[list[str], list[str]]:
     return sorted(node.name for node in reading.nodes), sorted(f"{pod.name}@{pod.node}" for pod in reading.pods)
 
 
-NEWER: Any = [
-    pytest.param((["n1", "n2"], ["a@n2", "c@n1"]), [N1, N2, placed("n1", "a"), placed("n1", "b")],
-                 [N1, N2, placed("n2", "a"), placed("n1", "c")], id="pods were moved, ended and made"),
-    pytest.param((["n1"], ["b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b")], id="no pod is the same"),
-    pytest.param((["n2"], ["a@n2"]), [N1, placed("n1", "a")], [N2, placed("n2", "a")], id="no node is the same"),
-    pytest.param((["n1"], ["a@n1"]), [N1, N2, placed("n1", "a"), placed("n2", "b")], [N1, placed("n1", "a")],
-                 id="a node is gone with its pod"),
-]  # fmt: skip
-TOGETHER: Any = [
-    pytest.param((["n1"], ["a@n1", "b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b", "other")],
-                 id="each with a namespace of its own"),
-    pytest.param((["n1"], ["a@n1", "b@n1", "c@n2"]), [placed("n1", "a"), placed("n2", "c")],
-                 [N1, placed("n1", "b", "other")], id="a node went before the nodes were printed"),
-    pytest.param((["n1", "n2"], ["a@n1", "b@n2"]), [N1, placed("n1", "a"), placed("n2", "b")],
-                 [N2, placed("n1", "a"), placed("n2", "b")], id="each with the nodes of a pool and all pods"),
-    pytest.param((["n1", "n2"], ["a@n1"]), [N1, N2, placed("n1", "a")], [N1, N2, placed("n1", "a")],
-                 id="nothing has changed"),
-]  # fmt: skip
-
-
 @cases(
     "older, expected, early, late",
-    *((f"the newer counts: {row.id}", 1, *row.values) for row in NEWER),
-    *((f"pieces are put together: {row.id}", 0, *row.values) for row in TOGETHER),
-)
+    ("the newer counts: pods were moved, ended and made", 1, (["n1", "n2"], ["a@n2", "c@n1"]),
+     [N1, N2, placed("n1", "a"), placed("n1", "b")], [N1, N2, placed("n2", "a"), placed("n1", "c")]),
+    ("no pod is the same", 1, (["n1"], ["b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b")]),
+    ("no node is the same", 1, (["n2"], ["a@n2"]), [N1, placed("n1", "a")], [N2, placed("n2", "a")]),
+    ("a node is gone with its pod", 1, (["n1"], ["a@n1"]), [N1, N2, placed("n1", "a"), placed("n2", "b")],
+     [N1, placed("n1", "a")]),
+    ("pieces are put together: each with a namespace of its own", 0, (["n1"], ["a@n1", "b@n1"]),
+     [N1, placed("n1", "a")], [N1, placed("n1", "b", "other")]),
+    ("a node went before the nodes were printed", 0, (["n1"], ["a@n1", "b@n1", "c@n2"]),
+     [placed("n1", "a"), placed("n2", "c")], [N1, placed("n1", "b", "other")]),
+    ("each with the nodes of a pool and all pods", 0, (["n1", "n2"], ["a@n1", "b@n2"]),
+     [N1, placed("n1", "a"), placed("n2", "b")], [N2, placed("n1", "a"), placed("n2", "b")]),
+    ("nothing has changed", 0, (["n1", "n2"], ["a@n1"]), [N1, N2, placed("n1", "a")], [N1, N2, placed("n1", "a")]),
+)  # fmt: skip
 def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_pieces_are_put_together(
     older: int, expected: tuple[list[str], list[str]], early: list[Any], late: list[Any], tmp_path: Path
 ) -> None:

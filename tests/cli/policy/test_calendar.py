@@ -9,15 +9,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
-from functions.cli.main import app
 from functions.cli.policy.calendar import CalendarQuestion, Day, NodeLimit, Sizes, calendar, instants, node_limit
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now, window_open
 from tests.cli import dumps
-from tests.cli.running import read_json
+from tests.cli.running import ebb, read_json
 from tests.depth import cases
 
 AMSTERDAM = ZoneInfo("Europe/Amsterdam")
@@ -169,12 +167,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def ebb(*args: str | Path) -> Result:
-    return CliRunner().invoke(app, ["policy", "calendar", *map(str, args)])
-
-
 def test_every_letter_stands_in_the_legend_and_every_day_has_its_hours(file: Path) -> None:
-    page = ebb(file, *AT).output.splitlines()
+    page = ebb("policy", "calendar", file, *AT).output.splitlines()
     days = [re.findall(r"(\d\d)-(\d\d) \S+ ([a-z])", line) for line in page if re.match(r"\w{3} \d\d \w{3} ", line)]
     legend = {line[0] for line in page if re.match(r"[a-z]\d?  +\S+  ", line)}
     assert [sum(int(end) - int(begin) for begin, end, _ in day) for day in days] == [24] * 14
@@ -187,7 +181,7 @@ def test_every_letter_stands_in_the_legend_and_every_day_has_its_hours(file: Pat
     ("hours in which a limit changes", "06-07 0 b*, 07-20 0 b, 20-21 0 b*", "2026-11-23T12:00Z"),
 )
 def test_a_day_is_a_line_of_its_runs_of_equal_hours(expected: str, at: str, file: Path) -> None:
-    assert expected in ebb(file, "--at", at, "--pool", "night", "--days", "1").output
+    assert expected in ebb("policy", "calendar", file, "--at", at, "--pool", "night", "--days", "1").output
 
 
 def test_json_has_the_same_calendar(file: Path) -> None:
@@ -217,11 +211,11 @@ def test_json_has_the_same_calendar(file: Path) -> None:
     ("the first day", "\nMon 23 Nov  00-09 10% a, 09-17 0 b, ", ()),
 )
 def test_it_shows(expected: str, args: tuple[str, ...], file: Path) -> None:
-    assert expected in ebb(file, *AT, *args).output
+    assert expected in ebb("policy", "calendar", file, *AT, *args).output
 
 
 def test_it_draws_as_many_days_as_asked_for(file: Path) -> None:
-    output = ebb(file, *AT, "--days", "3", "--pool", "night").output
+    output = ebb("policy", "calendar", file, *AT, "--days", "3", "--pool", "night").output
     assert re.findall(r"^(\w+ \d\d) Nov ", output, re.MULTILINE) == ["Mon 23", "Tue 24", "Wed 25"]
     assert "pool day" not in output
 
@@ -230,7 +224,7 @@ def test_a_whole_month_of_a_schedule_of_every_minute_is_drawn(tmp_path: Path) ->
     often = '{nodes: 0, schedule: "* * * * *", duration: 1m}'
     path = tmp_path / "often.yaml"
     path.write_text(f"nodePools: {{a: {{enabled: true, disruption: {{budgets: [{often}]}}}}}}")
-    result = ebb(path, *AT, "--days", "2")
+    result = ebb("policy", "calendar", path, *AT, "--days", "2")
     assert result.exit_code == 0
     assert "*" not in result.output.split("pool a")[1].splitlines()[2]
 
@@ -243,7 +237,7 @@ def test_a_whole_month_of_a_schedule_of_every_minute_is_drawn(tmp_path: Path) ->
     ("the end of all time", "--at: write a time from 1970 to 2199", ("--at", "9999-12-31T23:00Z")),
 )
 def test_bad_use_is_one_sentence(expected: str, args: tuple[str, ...], file: Path) -> None:
-    result = ebb(file, *args)
+    result = ebb("policy", "calendar", file, *args)
     assert result.exit_code == 2
     assert expected in re.sub(r"[\s│]+", " ", result.stderr)
 
@@ -251,7 +245,7 @@ def test_bad_use_is_one_sentence(expected: str, args: tuple[str, ...], file: Pat
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
 def test_of_a_dump_it_advises_what_there_is(suffix: str, tmp_path: Path) -> None:
     """The command has no --dump."""
-    result = ebb(dumps.write(tmp_path / f"cluster{suffix}", 120))
+    result = ebb("policy", "calendar", dumps.write(tmp_path / f"cluster{suffix}", 120))
     assert result.exit_code == 1
     assert "`ebb policy init FILE` prints a policy for it" in result.stderr
     assert "--dump" not in result.stderr

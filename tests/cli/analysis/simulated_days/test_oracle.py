@@ -1,7 +1,4 @@
-"""Simulated days before the oracle of the fault suites: grants, evictions, cordons, waits; no excuse is granted.
-
-The laws about calls, proofs and messages have nothing to look at here: a simulated day has none.
-"""
+"""Simulated days before the oracle of the fault suites, but for its laws of calls, proofs and messages: no excuses."""
 
 from collections.abc import Iterator
 from dataclasses import replace
