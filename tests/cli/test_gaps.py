@@ -29,14 +29,6 @@ def of(item: dict[str, Any], *kinds: str) -> bool:
     return item["kind"] in kinds
 
 
-def is_pod_of(item: dict[str, Any], namespace: str) -> bool:
-    return of(item, "Pod") and item["metadata"]["namespace"] == namespace
-
-
-def only_pods_of(namespace: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda item: not of(item, "Pod") or is_pod_of(item, namespace)
-
-
 def pods_of(pool: str, *cpu: float) -> list[Pod]:
     return [pod(f"{pool}{number}", on=pool, cpu=request) for number, request in enumerate(cpu)]
 
@@ -68,7 +60,7 @@ def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) 
     ("of kube-system alone", "Only pods of namespace kube-system are in the dump:", "kube-system"),
 )
 def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, namespace: str, tmp_path: Path) -> None:
-    dump = written(tmp_path, only_pods_of(namespace))
+    dump = written(tmp_path, lambda item: not of(item, "Pod") or item["metadata"]["namespace"] == namespace)
 
     shown = ebb("plan", "--dump", dump, "--potential").output.splitlines()
     document = read_json("plan", "--dump", dump, "--potential")

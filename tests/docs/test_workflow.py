@@ -45,10 +45,6 @@ def lines() -> list[list[str]]:
     return [shlex.split(re.sub(r">>? \S+$", "", re.sub(r"\$\{\{.*?\}\}", "1", line))) for line in told]
 
 
-def of_ebb() -> list[list[str]]:
-    return [words[1:] for words in lines() if words[0] == "ebb"]
-
-
 def test_every_command_and_option_exists() -> None:
     for words in lines():
         if words[0] == "ebb":
@@ -105,7 +101,7 @@ def test_what_is_used_is_pinned_by_its_commit_and_shows_which_release_that_is() 
     assert [each for each in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
 
 
-@pytest.mark.parametrize("words", of_ebb(), ids=" ".join)
+@pytest.mark.parametrize("words", [words[1:] for words in lines() if words[0] == "ebb"], ids=" ".join)
 def test_the_commands_of_ebb_run(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     dumps.write(tmp_path / "cluster.json")

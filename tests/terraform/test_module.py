@@ -94,15 +94,12 @@ def test_terraform_packs_the_files_that_the_tested_archive_has(values_tool: Terr
     """The very expression of functions.tf, on the repository itself."""
     text = (MODULE / "functions.tf").read_text(encoding="utf-8")
     expression = text.split("  source_files = ")[1].split("\n\n")[0].replace("local.root", f'"{ROOT}"')
-    _write(tmp_path / "main.tf.json", {"output": {"files": {"value": f"${{{expression}}}"}}})
+    output = {"output": {"files": {"value": f"${{{expression}}}"}}}
+    (tmp_path / "main.tf.json").write_text(json.dumps(output), encoding="utf-8")
     events = values_tool.events(tmp_path, "apply", "-auto-approve")
 
     found = [event["outputs"]["files"] for event in events if event["type"] == "outputs"]
     assert found[-1]["value"] == source_files()
-
-
-def _write(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -176,10 +176,6 @@ def test_a_pod_that_cannot_surge_shows_why_it_stays() -> None:
 Object = dict[str, Any]
 
 
-def is_web(thing: Object) -> bool:
-    return bool(thing["kind"] == "Pod" and thing["metadata"]["labels"]["app"] == "web")
-
-
 def unbound(thing: Object) -> Object:
     said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": dumps.NEWEST}
     spec = {key: value for key, value in thing["spec"].items() if key != "nodeName"}
@@ -189,7 +185,7 @@ def unbound(thing: Object) -> Object:
 def with_pending(path: Path, pods: int) -> Path:
     """Write a dump of 20 nodes in which so many of its web pods have no node."""
     objects = list(dumps.items(20, cpu="400m"))
-    web = [thing for thing in objects if is_web(thing)]
+    web = [thing for thing in objects if thing["kind"] == "Pod" and thing["metadata"]["labels"]["app"] == "web"]
     chosen = [thing["metadata"]["uid"] for thing in web[:: len(web) // pods][:pods]]
     return dumps.write_items(
         path, [unbound(thing) if thing["metadata"].get("uid") in chosen else thing for thing in objects]

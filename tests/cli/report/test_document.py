@@ -20,7 +20,6 @@ from functions.cli.report.compute import document, draw_report, input_of
 from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
 from shared.core.cluster.names import ZONE_LABEL
-from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
@@ -95,17 +94,14 @@ def test_no_node_in_steady_state_holds_more_than_it_offers(report: dict[str, Any
 
 
 def test_zones_are_counted_and_rounded_as_pools_are(made: ReportInput, report: dict[str, Any]) -> None:
-    in_one = replace(made.now, nodes=tuple(_in_zone(node, "z") for node in made.now.nodes))
+    nodes = (replace(node, labels={**node.labels, ZONE_LABEL: "z"}) for node in made.now.nodes)
+    in_one = replace(made.now, nodes=tuple(nodes))
     found = document(replace(made, now=in_one, view=replace(made.view, scenarios=None)))["report"]
 
     pools = [(pool["name"], pool["nodes"], pool["cpu"], pool["memory"]) for pool in found["pools"] if not pool["sum"]]
     assert [(zone["pool"], zone["nodes"], zone["cpu"], zone["memory"]) for zone in found["zones"]] == pools
     left = sum(not thing["gone"] for thing in reports.objects(report["nodes"]))
     assert sum(zone["nodes_at_rest"] for zone in report["zones"]) == left
-
-
-def _in_zone(node: Node, zone: str) -> Node:
-    return replace(node, labels={**node.labels, ZONE_LABEL: zone})
 
 
 def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: dict[str, Any]) -> None:

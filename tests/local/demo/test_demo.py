@@ -155,10 +155,8 @@ ENVIRONMENT = {
 
 
 def _installation() -> DemoInstallation:
-    nodes = [
-        {"metadata": {"name": "web-0"}, "spec": {"unschedulable": True}},
-        {"metadata": {"name": "web-1"}, "spec": {}},
-    ]
+    specs = {"web-0": {"unschedulable": True}, "web-1": {}}
+    nodes = [{"metadata": {"name": name}, "spec": spec} for name, spec in specs.items()]
     made: Any = SimpleNamespace(environment=ENVIRONMENT, gke=SimpleNamespace(list_all=lambda _plural: nodes))
     return cast("DemoInstallation", made)
 

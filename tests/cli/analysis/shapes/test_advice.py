@@ -45,7 +45,9 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     seen = drawn(SMALL[name], fill)
     found = advice(seen)
     world, proof = found.proof.world, found.proof
-    pending = replace(world, pods=tuple(_unplaced(one, proof.places) for one in world.pods))
+    pending = replace(
+        world, pods=tuple(structs.replace(one, node="") if one.key in proof.places else one for one in world.pods)
+    )
     blocked = {one.node for one in seen.pods if one.spec.labels["app"] == "cache"}
 
     assert faults(pending, proof.places, ()) == []
@@ -57,10 +59,6 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     assert found.saving == sum(pool.saving for pool in found.pools)
     assert all(len({group.zone for group in pool.new}) + pool.kept >= min(3, pool.after) for pool in found.pools)
     assert all(len(pool.types) <= 3 for pool in found.pools)
-
-
-def _unplaced(one: Any, places: Any) -> Any:
-    return structs.replace(one, node="") if one.key in places else one
 
 
 def test_equal_input_gives_equal_advice() -> None:
