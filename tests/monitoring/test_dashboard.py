@@ -37,10 +37,6 @@ def names(text: str) -> set[str]:
     return set(re.findall(rf"logging\.googleapis\.com/user/(?:{NAME}|ebb-fleet)/(\w+)", text))
 
 
-def named(tiles: list[dict[str, Any]]) -> str:
-    return json.dumps(tiles)
-
-
 @BOTH
 def test_tiles_fill_the_mosaic_row_by_row(tiles: Tiles) -> None:
     assert {board["mosaicLayout"]["columns"] for board in (dashboard(), fleet_dashboard())} == {COLUMNS}
@@ -84,7 +80,7 @@ def test_a_widget_is_of_one_kind_that_the_api_knows(tile: dict[str, Any]) -> Non
 
 @pytest.mark.acceptance(107)
 def test_every_name_in_dashboard_and_alerts_is_a_metric_and_what_is_owed_is_shown() -> None:
-    shown = names(named(TILES).replace("_sum", "")) | names(named(TILES))
+    shown = names(json.dumps(TILES).replace("_sum", "")) | names(json.dumps(TILES))
     watched = names(json.dumps(alerts()))
 
     assert {name.removesuffix("_sum") for name in shown} <= metrics().keys()
