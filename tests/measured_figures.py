@@ -1,15 +1,18 @@
 """Prints at the end of a run what tests have measured (`record_property(MEASURED, line)`) and what was skipped."""
 
 import json
+import resource
+import subprocess
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from time import process_time
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 
 T = TypeVar("T")
 MEASURED = "told"
+_MOST_SECONDS: Final = 1200
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -64,6 +67,14 @@ def sustained(times: Iterable[float], seconds: float) -> float:
 def say(what: str, found: str, goal: str) -> None:
     """Print what a bench found, in one line: always against a peer or a bound of the same run."""
     print(f"  {what:62} {found:>28}   goal {goal}", flush=True)  # noqa: T201 - this is what the command is for
+
+
+def cpu_of(command: Sequence[str], **given: Any) -> float:
+    """Return the seconds of CPU that a program takes, which must end well."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, capture_output=True, timeout=_MOST_SECONDS, check=True, **given)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def timed(function: Callable[[], T]) -> tuple[float, T]:

@@ -2,16 +2,7 @@
 
 import sys
 
-from tests.bench import (
-    cold_start,
-    ebb_plan,
-    idle_cost,
-    orders_at_once,
-    policies,
-    potential,
-    quality,
-    reading,
-)
+from tests.bench import cold_start, ebb_plan, idle_cost, orders_at_once, policies, potential, quality, reading
 from tests.bench.days import table as days
 from tests.bench.scale import report
 from tests.bench.shapes import share as shapes

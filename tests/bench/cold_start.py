@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.measured_figures import say
+from tests.adapters.scripted import kubeconfig as write_kubeconfig
+from tests.measured_figures import cpu_of, say
 
 _NOWHERE = "127.0.0.1:9"
 _PROGRAM = """
@@ -57,24 +58,16 @@ def command_line(*, quick: bool) -> None:
     """Starts of `ebb` beside those of a program with one empty command."""
     for typed in (("--version",), ("--help",)):
         ours, least = (
-            min(_seconds([sys.executable, *program, *typed]) for _ in range(3 if quick else 15))
+            min(cpu_of([sys.executable, *program, *typed]) for _ in range(3 if quick else 15))
             for program in (["-m", "functions.cli.main"], ["-c", _EMPTY])
         )
         say(f"ebb {typed[0]}: CPU / that of an empty typer program", f"{ours / least:.2f} times", "1.5 at most")
 
 
-def _seconds(command: list[str]) -> float:
-    before = os.times()
-    subprocess.run(command, capture_output=True, timeout=120, check=False)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
-
-
 def measured(function: str, python: str = sys.executable, source: Path | None = None) -> list[list[float]]:
     """Start the function as wired for production, its services at an address where nobody listens."""
     with tempfile.TemporaryDirectory() as folder:
-        kubeconfig = Path(folder) / "kubeconfig"
-        kubeconfig.write_text(json.dumps(_kubeconfig()))
+        kubeconfig = write_kubeconfig(Path(folder), server=f"http://{_NOWHERE}")
         program = [python, "-c", _PROGRAM.format(function=function)]
         answer = subprocess.run(
             program, cwd=source, env=_environment(kubeconfig), capture_output=True, text=True, timeout=120, check=True
@@ -97,15 +90,4 @@ def _environment(kubeconfig: Path) -> dict[str, str]:
         "PUBSUB_EMULATOR_HOST": _NOWHERE,
         "STORAGE_EMULATOR_HOST": f"http://{_NOWHERE}",
         "GOOGLE_CLOUD_PROJECT": "p",
-    }
-
-
-def _kubeconfig() -> dict[str, object]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "clusters": [{"name": "c", "cluster": {"server": f"http://{_NOWHERE}"}}],
-        "users": [{"name": "u", "user": {}}],
-        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
     }

@@ -1,8 +1,6 @@
 """CPU seconds of `ebb plan` and `ebb why-not`, against one plan of the same dump (`ebb plan --no-forecast`)."""
 
 import json
-import resource
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from tests.cli import dumps
-from tests.measured_figures import say
+from tests.measured_figures import cpu_of, say
 
 SIZES: Final = ((60, 15), (500, 20), (1_000, 30), (5_000, 30))
 """Nodes, and pods a node."""
@@ -42,11 +40,7 @@ def _ratio(seconds: float, one: float) -> str:
 
 
 def _seconds(path: Path, *command: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    words = [sys.executable, "-m", "functions.cli.main", *command, "--dump", str(path)]
-    subprocess.run(words, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu_of([sys.executable, "-m", "functions.cli.main", *command, "--dump", str(path)])
 
 
 def _write(path: Path, nodes: int, pods: int) -> None:

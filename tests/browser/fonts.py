@@ -49,7 +49,7 @@ def configuration(fonts: Path, families: Mapping[str, str], more: str) -> str:
 
 def missing(env: Mapping[str, str] = os.environ) -> str | None:
     """Say in one sentence what keeps this machine from having the sets, or None if nothing does."""
-    if debian.has_tools(env) or all(map(_is_there, _homes(env).values())):
+    if debian.has_tools(env) or all((folder / "usr").is_dir() for folder in _homes(env).values()):
         return None
     return "the sets of fonts are Debian's packages, and apt-get or dpkg-deb is not on PATH: run it on Debian or Ubuntu"
 
@@ -61,10 +61,6 @@ def locate(env: Mapping[str, str] = os.environ) -> Mapping[str, Path]:
 
 def _homes(env: Mapping[str, str]) -> Mapping[str, Path]:
     return {name: debian.home("fonts", [fonts.package], env) for name, fonts in FONT_SETS.items()}
-
-
-def _is_there(folder: Path) -> bool:
-    return (folder / "usr").is_dir()
 
 
 def _written(name: str, folder: Path) -> Path:

@@ -21,9 +21,9 @@ SECONDS: Final = 300
 """Ample for a start of the command on a busy machine."""
 
 
-def ebb(*args: str | Path) -> Result:
-    """Run the command in this process, where it is and with its environment."""
-    return CliRunner().invoke(app, [str(word) for word in args])
+def ebb(*args: str | Path, stdin: str | bytes | None = None, **environment: str) -> Result:
+    """Run the command in this process, where it is and with its environment, and what is added to that."""
+    return CliRunner().invoke(app, [str(word) for word in args], input=stdin, env=environment)
 
 
 def read_json(*args: str | Path) -> dict[str, Any]:
@@ -49,10 +49,15 @@ def run_ebb(*args: str | Path, stdin: str = "", cwd: str | Path = ROOT, **enviro
 
 def start_ebb(*args: str | Path, cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:
     """Run the command as a process of its own: how it starts, writes to a pipe, and ends."""
-    words = [sys.executable, "-m", "functions.cli.main", *map(str, args)]
     kept = {name: value for name, value in os.environ.items() if name not in _installation()}
     given = {**kept, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, env=given, timeout=SECONDS, check=False)
+    return run_program(sys.executable, "-m", "functions.cli.main", *args, cwd=cwd, env=given)
+
+
+def run_program(*words: str | Path, seconds: float = SECONDS, **given: Any) -> CompletedProcess[str]:
+    """Run any program to its end, whatever that is; its output is text."""
+    command = [str(word) for word in words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, **given)
 
 
 def _installation() -> list[str]:

@@ -1,13 +1,12 @@
 """The shell completes commands, options and their values; a start imports what it needs alone."""
 
 import os
-import subprocess
 import sys
 from functools import cache
 
 import pytest
 
-from tests.cli.running import ROOT
+from tests.cli.running import ROOT, run_program
 from tests.depth import cases
 
 PROGRAM = "import sys; sys.argv = ['ebb']; from functions.cli.main import main; main()"
@@ -15,15 +14,7 @@ PROGRAM = "import sys; sys.argv = ['ebb']; from functions.cli.main import main; 
 
 def completing(shell: str, **more: str) -> str:
     environment = {**os.environ, "_EBB_COMPLETE": shell, **more}
-    shown = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-        timeout=300,
-        check=False,
-    )
+    shown = run_program(sys.executable, "-c", PROGRAM, cwd=ROOT, env=environment)
     assert "Traceback" not in shown.stderr
     return shown.stdout
 
@@ -53,8 +44,7 @@ IMPORTED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file
 @cache
 def started_with() -> frozenset[str]:
     """What the interpreter itself imports: files of the environment put packages of one namespace together."""
-    plain = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, timeout=300, check=True)
-    return frozenset(plain.stderr.split())
+    return frozenset(run_program(sys.executable, "-c", IMPORTED).stderr.split())
 
 
 @cases(
@@ -66,10 +56,7 @@ def started_with() -> frozenset[str]:
 )
 def test_a_start_imports_the_command_line_alone(typed: str, environment: dict[str, str]) -> None:
     program = f"{IMPORTED}sys.argv = ['ebb', *{typed.split()}]; from functions.cli.main import main; main()"
-    shown = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=300, check=False,
-    )  # fmt: skip
+    shown = run_program(sys.executable, "-c", program, cwd=ROOT, env={**os.environ, **environment})
     loaded = set(shown.stderr.split()) - started_with()
     ours = {name for name in loaded if name.startswith(("functions.", "shared."))}
 

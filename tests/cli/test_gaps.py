@@ -29,14 +29,6 @@ def of(item: dict[str, Any], *kinds: str) -> bool:
     return item["kind"] in kinds
 
 
-def is_pod_of(item: dict[str, Any], namespace: str) -> bool:
-    return of(item, "Pod") and item["metadata"]["namespace"] == namespace
-
-
-def only_pods_of(namespace: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda item: not of(item, "Pod") or is_pod_of(item, namespace)
-
-
 def pods_of(pool: str, *cpu: float) -> list[Pod]:
     return [pod(f"{pool}{number}", on=pool, cpu=request) for number, request in enumerate(cpu)]
 
@@ -68,7 +60,7 @@ def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) 
     ("of kube-system alone", "Only pods of namespace kube-system are in the dump:", "kube-system"),
 )
 def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, namespace: str, tmp_path: Path) -> None:
-    dump = written(tmp_path, only_pods_of(namespace))
+    dump = written(tmp_path, lambda item: not of(item, "Pod") or item["metadata"]["namespace"] == namespace)
 
     shown = ebb("plan", "--dump", dump, "--potential").output.splitlines()
     document = read_json("plan", "--dump", dump, "--potential")
@@ -108,29 +100,19 @@ def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: st
 @cases(
     "expected, changes",
     ("all could be read", [], {}),
-    (
-        "autoscalers could not",
-        ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
-        {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
-    ),
-    (
-        "a list of storage could not",
-        ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
-        {"storage": Storage(unread=("csinodes",))},
-    ),
-    (
-        "limits of namespaces could not",
-        ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
-        {"limits": NamespaceLimits(unread=("limitranges",))},
-    ),
-    (
-        "single objects could not",
-        [
-            "Moved pods may come back larger than is known, for these cannot be read: v: odd.",
-            "The room that these ask for is not kept, for they cannot be read: b: odd.",
-        ],
-        {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))},
-    ),
-)
+    ("autoscalers could not",
+     ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
+     {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))}),
+    ("a list of storage could not",
+     ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
+     {"storage": Storage(unread=("csinodes",))}),
+    ("limits of namespaces could not",
+     ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
+     {"limits": NamespaceLimits(unread=("limitranges",))}),
+    ("single objects could not",
+     ["Moved pods may come back larger than is known, for these cannot be read: v: odd.",
+      "The room that these ask for is not kept, for they cannot be read: b: odd."],
+     {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))}),
+)  # fmt: skip
 def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
     assert list(unread_lists(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected

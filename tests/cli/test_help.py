@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from functions.cli.errors import spread_dumps
 from functions.cli.main import app
+from tests.cli.running import ebb
 
 COLUMNS = 80
 TEXT = COLUMNS - 2
@@ -26,7 +26,7 @@ ALL = [pytest.param(path, command, id=" ".join(("ebb", *path))) for path, comman
 
 
 def shown(*path: str) -> str:
-    return CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": str(COLUMNS)}).output
+    return ebb(*path, "--help", COLUMNS=str(COLUMNS)).output
 
 
 @pytest.mark.parametrize(("path", "command"), ALL)

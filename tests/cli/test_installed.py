@@ -18,6 +18,7 @@ from shared.settings import read_settings
 from shared.wiring import state_of
 from tests.builders import NOW
 from tests.cli import dumps
+from tests.cli.fleet.fleets import write_profile
 from tests.cli.running import ebb
 from tests.depth import cases
 
@@ -162,9 +163,7 @@ def test_a_person_names_the_installation_by_its_profile(
     """A name of a cluster that was cut in its nodes' names is taken for it then."""
     for name in installation:
         monkeypatch.delenv(name)
-    profile = tmp_path / "prod.env"
-    variables = {"EBB_CLUSTER": f"{PROD}-in-europe", **installation}
-    profile.write_text("".join(f"export {name}='{value}'\n" for name, value in variables.items()))
+    profile = write_profile(tmp_path / "prod.env", {"EBB_CLUSTER": f"{PROD}-in-europe", **installation})
     _, notes = _planned(tmp_path, "--cluster", str(profile))
     assert {IN_REACH, INSTALLED_POLICY} <= set(notes.splitlines())
 

@@ -4,10 +4,13 @@ import pytest
 
 from functions.cli.input.profiles import profile_folder, read_profile, use_profile
 from shared.errors import BadInput
+from tests.cli.fleet.fleets import write_profile
 from tests.depth import cases
 
 PROD = "projects/p/locations/l/clusters/prod"
 TEST = "projects/p/locations/l/clusters/test"
+MINE = "projects/p/locations/l/clusters/mine"
+PROFILE = {"EBB_CLUSTER": PROD, "EBB_STATE": "firestore"}
 
 
 @pytest.fixture
@@ -15,8 +18,8 @@ def home(tmp_path: Path) -> dict[str, str]:
     """An environment whose profiles are prod and test."""
     (tmp_path / "ebb").mkdir()
     for cluster in (PROD, TEST):
-        text = f"export EBB_CLUSTER='{cluster}'\nexport EBB_STATE='firestore'\n"
-        (tmp_path / "ebb" / f"{cluster.rpartition('/')[2]}.env").write_text(text)
+        profile = tmp_path / "ebb" / f"{cluster.rpartition('/')[2]}.env"
+        write_profile(profile, {"EBB_CLUSTER": cluster, "EBB_STATE": "firestore"})
     return {"XDG_CONFIG_HOME": str(tmp_path), "PATH": "/bin"}
 
 
@@ -34,13 +37,6 @@ def test_a_profile_may_lie_anywhere(home: dict[str, str], tmp_path: Path) -> Non
     assert home["EBB_CLUSTER"] == PROD
 
 
-def test_the_environment_names_the_cluster_where_nothing_else_does(home: dict[str, str]) -> None:
-    home["EBB_CLUSTER"] = "projects/p/locations/l/clusters/mine"
-    before = dict(home)
-    use_profile(None, home)
-    assert home == before
-
-
 def test_the_only_profile_needs_no_name_and_is_shown(
     home: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,17 +46,19 @@ def test_the_only_profile_needs_no_name_and_is_shown(
     assert "prod.env" in capsys.readouterr().err
 
 
-def test_nothing_of_another_cluster_is_left_next_to_a_profile(home: dict[str, str]) -> None:
-    home |= {"EBB_CLUSTER": TEST, "EBB_TOPIC": "projects/p/topics/test"}
-    use_profile("prod", home)
-    assert "EBB_TOPIC" not in home
-    assert home["PATH"] == "/bin"
-
-
-def test_what_the_environment_adds_to_the_same_cluster_stays(home: dict[str, str]) -> None:
-    home |= {"EBB_CLUSTER": PROD, "EBB_LOG_LEVEL": "DEBUG"}
-    use_profile("prod", home)
-    assert home["EBB_LOG_LEVEL"] == "DEBUG"
+@cases(
+    "expected, cluster, given",
+    ("no profile: all stays", {"EBB_CLUSTER": MINE}, None, {"EBB_CLUSTER": MINE}),
+    ("one of another cluster: nothing of that stays", PROFILE, "prod", {"EBB_CLUSTER": TEST, "EBB_TOPIC": "t"}),
+    ("one of the same: what is added stays", {**PROFILE, "EBB_LOG_LEVEL": "DEBUG"}, "prod",
+     {"EBB_CLUSTER": PROD, "EBB_LOG_LEVEL": "DEBUG"}),
+)  # fmt: skip
+def test_what_becomes_of_an_environment_that_names_a_cluster(
+    expected: dict[str, str], cluster: str | None, given: dict[str, str], home: dict[str, str]
+) -> None:
+    found = home | given
+    use_profile(cluster, found)
+    assert found == home | expected
 
 
 @cases(

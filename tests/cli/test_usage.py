@@ -1,10 +1,12 @@
 """What is wrong with what was typed is one sentence that begins with the option, and exit code 2."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from functions.cli.input.readers import BY_A_DUMP
+from tests.adapters.scripted import document
 from tests.cli import dumps
 from tests.cli.running import ebb
 from tests.depth import cases
@@ -38,18 +40,8 @@ def test_an_unused_discount_is_a_warning_and_a_second_one_a_mistake(tmp_path: Pa
 @pytest.mark.parametrize("broken", [True, False])
 def test_a_cluster_that_cannot_be_read_may_be_planned_from_a_dump(tmp_path: Path, *, broken: bool) -> None:
     kubeconfig = tmp_path / "config"
-    kubeconfig.write_text("" if broken else _NOWHERE)
+    kubeconfig.write_text("" if broken else json.dumps(document(server="http://127.0.0.1:9")))
     result = ebb("plan", "--kubeconfig", kubeconfig)
     first, *_, last = result.stderr.splitlines()
     assert first.startswith("ebb: ")
     assert last == f"ebb: {BY_A_DUMP}"
-
-
-_NOWHERE = """
-apiVersion: v1
-kind: Config
-clusters: [{name: a, cluster: {server: "http://127.0.0.1:9"}}]
-contexts: [{name: a, context: {cluster: a, user: a}}]
-current-context: a
-users: [{name: a, user: {}}]
-"""

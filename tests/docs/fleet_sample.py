@@ -1,17 +1,14 @@
 """What docs/fleet.md shows of a fleet that is made here: what the commands print."""
 
-import json
 import tempfile
 from contextlib import chdir
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from typer.testing import CliRunner
-
-from functions.cli.main import app
 from tests.cli import dumps
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
+from tests.cli.running import ebb
 
 COMMAND: Final = ("fleet", "dumps/", "--installations", "--state-only", "--assume-marked")
 _LONG_AGO, _JUST_NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -48,8 +45,7 @@ def fleet(out: Path | None = None) -> str:
 def diff() -> str:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         here = Path()
-        items = list(dumps.items(24, cpu=_CPU))
-        (here / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        dumps.write(here / "cluster.json", 24, cpu=_CPU)
         for name, text in (("old.yaml", _OLD), ("new.yaml", _NEW)):
             (here / name).write_text(text)
         options = ("--dump", "cluster.json", "--assume-marked", "--output", "markdown")
@@ -57,7 +53,7 @@ def diff() -> str:
 
 
 def _printed(*words: str, home: str = "", code: int = 0) -> str:
-    shown = CliRunner().invoke(app, words, env={"XDG_CONFIG_HOME": home} if home else None)
+    shown = ebb(*words, **({"XDG_CONFIG_HOME": home} if home else {}))
     if shown.exit_code != code:
         raise RuntimeError(shown.output)
     return shown.stdout

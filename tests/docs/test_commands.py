@@ -7,10 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
 from yaml import safe_load
 
-from functions.cli.main import app
 from shared.adapters.kubernetes import buffer_objects
 from shared.adapters.kubernetes.buffer_objects import autoscaling_policy
 from shared.core.cluster.autoscaling import AutoscalingPolicy
@@ -18,6 +16,7 @@ from shared.core.policy.parsing import parse
 from shared.core.records.orders import OrderKind, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.docs.shell import FOREIGN, SHELL, Line, lines, unknown_to_ebb
 from tests.pages import DOCS, README, ROOT, RUN, blocks, languages, pages
 
@@ -143,6 +142,6 @@ def test_every_command_that_needs_only_files_works_on_them(
     (tmp_path / "commitments.json").write_text("[]", encoding="utf-8")
     words = [dumps.name_of(1) if word == "NODE" else word for word in line.words[1:]]
 
-    ended = CliRunner().invoke(app, words)
+    ended = ebb(*words)
 
     assert (ended.exit_code, bool(ended.output)) == (0, True), ended.output

@@ -1,16 +1,14 @@
 """Where the four questions of the README are answered; the tests look for facts, so that sentences may change."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from tests.cli.drains.test_status import NAME, printed, rich_in_everything, status
 from tests.cli.report import reports
+from tests.cli.running import ebb, read_json
 from tests.docs.shell import unknown_to_ebb
 from tests.pages import README, rows
 
@@ -29,14 +27,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def facts(files: list[str]) -> dict[str, Any]:
-    shown: dict[str, Any] = json.loads(ebb("plan", *files, *OPTIONS, "--output", "json"))
-    return shown
-
-
-def ebb(*words: str) -> str:
-    ended = CliRunner().invoke(app, words)
-    assert ended.exit_code == 0, ended.output
-    return ended.stdout
+    return read_json("plan", *files, *OPTIONS)
 
 
 def test_the_readme_asks_all_four_on_its_first_screen_and_names_a_command_for_each() -> None:
@@ -59,7 +50,7 @@ def test_the_readme_asks_all_four_on_its_first_screen_and_names_a_command_for_ea
 def test_the_plan_shows_on_top_what_is_saved_and_what_a_pass_would_touch(
     files: list[str], facts: dict[str, Any]
 ) -> None:
-    top = ebb("plan", *files, *OPTIONS).splitlines()[:TOP]
+    top = ebb("plan", *files, *OPTIONS).stdout.splitlines()[:TOP]
     rest = next(row for row in facts["ladder"] if row["rung"] == "policy_at_rest")
 
     shown = [line for line in top if str(rest["nodes"]) in line.split()]
@@ -68,14 +59,14 @@ def test_the_plan_shows_on_top_what_is_saved_and_what_a_pass_would_touch(
 
 
 def test_the_plan_names_each_node_that_a_pass_would_touch(files: list[str], facts: dict[str, Any]) -> None:
-    nodes = ebb("plan", *files, *OPTIONS, "--nodes")
+    nodes = ebb("plan", *files, *OPTIONS, "--nodes").stdout
 
     assert facts["orders"]
     assert [order["node"] for order in facts["orders"] if order["node"] not in nodes] == []
 
 
 def test_the_plan_names_every_reason_that_keeps_a_node(files: list[str], facts: dict[str, Any]) -> None:
-    words = ebb("plan", *files, *OPTIONS).split()
+    words = ebb("plan", *files, *OPTIONS).stdout.split()
 
     assert facts["holds"]
     assert [held["reason"] for held in facts["holds"] if held["reason"] not in words] == []

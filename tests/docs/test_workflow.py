@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from shared import VERSION
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.depth import cases
 from tests.docs.shell import unknown_to_ebb
 from tests.pages import ROOT
@@ -44,10 +43,6 @@ def lines() -> list[list[str]]:
     """Return the words of every command, without what is redirected."""
     told = (line for step in STEPS for line in step.get("run", "").splitlines())
     return [shlex.split(re.sub(r">>? \S+$", "", re.sub(r"\$\{\{.*?\}\}", "1", line))) for line in told]
-
-
-def of_ebb() -> list[list[str]]:
-    return [words[1:] for words in lines() if words[0] == "ebb"]
 
 
 def test_every_command_and_option_exists() -> None:
@@ -106,14 +101,14 @@ def test_what_is_used_is_pinned_by_its_commit_and_shows_which_release_that_is() 
     assert [each for each in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
 
 
-@pytest.mark.parametrize("words", of_ebb(), ids=" ".join)
+@pytest.mark.parametrize("words", [words[1:] for words in lines() if words[0] == "ebb"], ids=" ".join)
 def test_the_commands_of_ebb_run(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     dumps.write(tmp_path / "cluster.json")
     for name in ("policy.yaml", "before.yaml"):
         (tmp_path / name).write_text((EXAMPLE / "policy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
 
-    assert CliRunner().invoke(app, words).exit_code == 0
+    assert ebb(*words).exit_code == 0
 
 
 def test_a_release_is_built_from_pinned_actions_and_by_targets_that_exist() -> None:

@@ -1,19 +1,16 @@
 """`make pages`: the parts of pages that come from the code; `make monitoring` and `bench.idle_cost` write others."""
 
-import json
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from typer.testing import CliRunner
-
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.main import app
 from functions.cli.policy.schema import schema
 from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Shortfall, Unremovable
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.docs import fleet_sample
 from tests.docs.module_reference import inputs, outputs
 from tests.docs.policy_page import gates, table
@@ -69,9 +66,8 @@ def former() -> str:
 def sample() -> str:
     """Return what the command of the README prints of a small cluster, as a file would have it."""
     with tempfile.TemporaryDirectory() as folder:
-        dump = Path(folder) / SAMPLE[-1]
-        dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": _cluster()}), encoding="utf-8")
-        shown = CliRunner().invoke(app, [str(dump) if word == SAMPLE[-1] else word for word in SAMPLE])
+        dump = dumps.write_items(Path(folder) / SAMPLE[-1], _cluster())
+        shown = ebb(*SAMPLE[:-1], dump)
     if shown.exit_code != 0:
         raise RuntimeError(shown.output)
     return shown.output

@@ -72,12 +72,7 @@ def status(virtual: VirtualCluster) -> Any:
 def test_an_unprocessed_budget_answers_429_with_retry_after_10() -> None:
     virtual = guarded(minAvailable=2)
     change = {"spec": {"minAvailable": 1}}
-    virtual.call(
-        "PATCH",
-        "/apis/policy/v1/namespaces/default/poddisruptionbudgets/guard",
-        change,
-        type="application/merge-patch+json",
-    )
+    virtual.call("PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/guard", change, type=MERGE)
     answer = virtual.evict(first(virtual))
     assert (answer.status, answer.headers.get("Retry-After")) == (429, "10")
 

@@ -12,9 +12,15 @@ from tests.local.virtual_cluster import AutoscaledCluster, main_pool, pod, poole
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
 
 
-def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> None:
-    scaled = AutoscaledCluster([pooled("a"), pooled("b")])
+def two_nodes(pool: MachinePool | None = None, **more: Any) -> AutoscaledCluster:
+    """An empty node, and one that a pod keeps."""
+    scaled = AutoscaledCluster([pooled("a", **more), pooled("b")], pool)
     scaled.add("pods", pod("stays", on="b", phase="Running"))
+    return scaled
+
+
+def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> None:
+    scaled = two_nodes()
     scaled.live(2)
     assert has_taint(scaled.store.get("nodes", "", "a"), CANDIDATE)
     scaled.live(10)
@@ -24,8 +30,7 @@ def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> Non
 
 
 def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots() -> None:
-    scaled = AutoscaledCluster([pooled("a"), pooled("b")])
-    scaled.add("pods", pod("stays", on="b", phase="Running"))
+    scaled = two_nodes()
     scaled.world.kubelet.dead.add("a")
     scaled.live(25)
     assert scaled.names() == ["a", "b"]
@@ -40,8 +45,7 @@ def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots()
      {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}),
 )  # fmt: skip
 def test_which_empty_nodes_go(expected: list[str], pool: MachinePool, more: Any) -> None:
-    scaled = AutoscaledCluster([pooled("a", **more), pooled("b")], pool)
-    scaled.add("pods", pod("stays", on="b", phase="Running"))
+    scaled = two_nodes(pool, **more)
     scaled.live(25)
     assert scaled.names() == expected
 
@@ -144,13 +148,6 @@ def with_buffer(scaled: AutoscaledCluster, chunks: int, cpu: str, **spec: Any) -
     return scaled
 
 
-def two_nodes(most: int = 9) -> AutoscaledCluster:
-    pool = main_pool("z1", max_node_count=most)
-    scaled = AutoscaledCluster([pooled("a"), pooled("b")], pool)
-    scaled.add("pods", pod("stays", on="b", phase="Running"))
-    return scaled
-
-
 def ready(scaled: AutoscaledCluster) -> int | None:
     buffer: Json = scaled.store.get("capacitybuffers", "default", "web")
     count: int | None = buffer["status"].get("readyReplicas")
@@ -190,7 +187,7 @@ def test_the_autoscaler_buys_a_node_for_chunks_that_fit_nowhere_and_shows_how_ma
 
 
 def test_a_cordoned_node_has_no_room_for_chunks() -> None:
-    scaled = with_buffer(two_nodes(most=2), 2, "2500m")
+    scaled = with_buffer(two_nodes(main_pool("z1", max_node_count=2)), 2, "2500m")
     scaled.live(2)
     assert ready(scaled) == 2
     scaled.change("nodes", "", "a", lambda thing: thing["spec"].update(unschedulable=True))

@@ -208,10 +208,7 @@ def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:
 
 
 def test_a_waiting_pod_has_the_room_before_any_candidate() -> None:
-    scaled = AutoscaledCluster(
-        [pooled("a"), pooled("b"), pooled("c")],
-        main_pool("z1", max_node_count=3),
-    )
+    scaled = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], main_pool("z1", max_node_count=3))
     spread(scaled, "web", ["a"], cpu="2")
     spread(scaled, "base", ["b"], cpu="2500m")
     spread(scaled, "rest", ["c"], cpu="2500m")

@@ -26,6 +26,7 @@ from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.scenario import scenario_of
 from tests.bench.clusters.workloads import Mix
+from tests.bench.days.population import PROFILES
 from tests.depth import first_of
 
 DEFAULT_PACE: Final = """\
@@ -61,13 +62,7 @@ class Case:
 
 
 CASES: Final = [
-    Case(
-        seed,
-        mix,
-        ("BALANCED", "OPTIMIZE_UTILIZATION")[seed % 3 == 2],
-        *(CALM if seed % 2 else OPEN),
-        reaps=seed in REAPED,
-    )
+    Case(seed, mix, PROFILES[seed % 3 == 2], *(CALM if seed % 2 else OPEN), reaps=seed in REAPED)
     for seed in range(10)
     for mix in (Mix.PLAIN, Mix.RICH)
 ]

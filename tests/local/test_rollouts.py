@@ -68,11 +68,7 @@ def test_a_single_replica_is_restarted_without_a_moment_without_it() -> None:
     assert [pod["metadata"]["name"] for pod in virtual.pods()] == [new]
     assert sizes(virtual) == [0, 1]
     assert progress(virtual) == "NewReplicaSetAvailable"
-    assert {key: status(virtual)[key] for key in ("replicas", "updatedReplicas", "availableReplicas")} == {
-        "replicas": 1,
-        "updatedReplicas": 1,
-        "availableReplicas": 1,
-    }
+    assert [status(virtual)[key] for key in ("replicas", "updatedReplicas", "availableReplicas")] == [1, 1, 1]
 
 
 def test_a_new_pod_that_never_gets_ready_leaves_the_old_one_until_the_template_is_set_back() -> None:

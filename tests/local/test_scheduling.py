@@ -128,11 +128,7 @@ def test_a_pod_that_fits_nowhere_shows_why_and_is_tried_again() -> None:
     assert node_of(virtual.pods()[0]) == "b"
 
 
-@cases(
-    "expected, packs",
-    ("spreads", "b", False),
-    ("packs", "a", True),
-)
+@cases("expected, packs", ("spreads", "b", False), ("packs", "a", True))
 def test_the_scoring_decides_between_nodes_that_fit(expected: str, packs: bool) -> None:
     virtual = VirtualCluster([node("a"), node("b")], packs=packs)
     virtual.add("pods", pod("there", on="a", phase="Running"))

@@ -14,7 +14,6 @@ from functions.cli.analysis.simulated_days.patterns import Curve, ReplicaChange,
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
 from infra.local.scenario import Scenario
-from infra.local.world.kinds import Json
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
@@ -109,9 +108,8 @@ class DayOnGke(EbbBeside):
         store = self.cloud.world.store
         owner = next(owned for owned in store.all("replicasets") if owned["metadata"]["name"] == name)
         deployment = owner["metadata"]["ownerReferences"][0]["name"]
-        store.update(
-            store.get("deployments", namespace, deployment), lambda thing: _want(thing, wish.replicas), "autoscaling"
-        )
+        found = store.get("deployments", namespace, deployment)
+        store.update(found, lambda thing: thing["spec"].update(replicas=wish.replicas), "autoscaling")
 
     def _world(self) -> None:
         """As ever, but that the autoscaler need not look again and again at what has not changed."""
@@ -135,10 +133,6 @@ class DayOnGke(EbbBeside):
         row = self.passed, len(nodes), cost
         if not self._samples or self._samples[-1][1:] != row[1:]:
             self._samples.append(row)
-
-
-def _want(deployment: Json, replicas: int) -> None:
-    deployment["spec"]["replicas"] = replicas
 
 
 DAY: Final = timedelta(days=1)

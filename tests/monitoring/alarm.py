@@ -106,10 +106,6 @@ def fleet() -> dict[str, dict[str, dict[str, Any]]]:
     return dict(yaml.safe_load(filled("fleet.yaml")))
 
 
-def fleet_metrics() -> dict[str, dict[str, Any]]:
-    return fleet()["metrics"]
-
-
 @cache
 def fleet_dashboard() -> dict[str, Any]:
     return dict(json.loads(filled("fleet-dashboard.json")))

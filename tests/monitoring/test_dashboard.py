@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.core.reasons import ReasonGroup
-from tests.monitoring.alarm import NAME, VALUES, alerts, dashboard, fleet, fleet_dashboard, fleet_metrics, metrics
+from tests.monitoring.alarm import NAME, VALUES, alerts, dashboard, fleet, fleet_dashboard, metrics
 from tests.monitoring.histories import entries, outage, removal, returned, trouble
 from tests.monitoring.log_filters import at, matches
 from tests.pages import DOCS
@@ -35,10 +35,6 @@ REDUCERS = {"REDUCE_SUM", "REDUCE_MEAN", "REDUCE_PERCENTILE_50", "REDUCE_PERCENT
 
 def names(text: str) -> set[str]:
     return set(re.findall(rf"logging\.googleapis\.com/user/(?:{NAME}|ebb-fleet)/(\w+)", text))
-
-
-def named(tiles: list[dict[str, Any]]) -> str:
-    return json.dumps(tiles)
 
 
 @BOTH
@@ -84,7 +80,7 @@ def test_a_widget_is_of_one_kind_that_the_api_knows(tile: dict[str, Any]) -> Non
 
 @pytest.mark.acceptance(107)
 def test_every_name_in_dashboard_and_alerts_is_a_metric_and_what_is_owed_is_shown() -> None:
-    shown = names(named(TILES).replace("_sum", "")) | names(named(TILES))
+    shown = names(json.dumps(TILES).replace("_sum", "")) | names(json.dumps(TILES))
     watched = names(json.dumps(alerts()))
 
     assert {name.removesuffix("_sum") for name in shown} <= metrics().keys()
@@ -99,7 +95,7 @@ def test_every_name_in_dashboard_and_alerts_is_a_metric_and_what_is_owed_is_show
 
 @BOTH
 def test_a_chart_groups_and_filters_by_labels_that_its_metric_has(tiles: Tiles) -> None:
-    made = metrics() if tiles is TILES else fleet_metrics()
+    made = metrics() if tiles is TILES else fleet()["metrics"]
     for shown in (shown for tile in tiles for shown in tile["widget"].get("xyChart", {}).get("dataSets", [])):
         text = json.dumps(shown)
         (name,) = {found.removesuffix("_sum") for found in names(text)}
@@ -180,7 +176,7 @@ def test_the_page_the_saved_queries_and_the_dashboard_hold_the_same_reviews() ->
 
 def test_a_metric_of_all_clusters_is_that_of_one_by_cluster() -> None:
     ours = f'labels.cluster="{VALUES["cluster"]}"'
-    for name, metric in fleet_metrics().items():
+    for name, metric in fleet()["metrics"].items():
         one = metrics()[name]
         labels = {"cluster": "EXTRACT(labels.cluster)", **one["labels"]}
         assert metric == {**one, "labels": labels, "filter": one["filter"].replace(ours, "labels.cluster:*")}

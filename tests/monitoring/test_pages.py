@@ -10,7 +10,7 @@ from infra.monitoring.metrics import METRICS
 from tests.bench.bill import ITEMS, Item
 from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table
 from tests.depth import cases
-from tests.monitoring.alarm import FLEET_VALUES, VALUES, filled, fleet_metrics, metrics
+from tests.monitoring.alarm import FLEET_VALUES, VALUES, filled, fleet, metrics
 
 COST = PAGE.read_text(encoding="utf-8")
 CLOSE = 0.15
@@ -92,7 +92,7 @@ def test_terraform_fills_in_those_names_and_no_other() -> None:
 
 
 def test_metrics_keep_the_limits_of_cloud_logging() -> None:
-    for name, metric in [*metrics().items(), *fleet_metrics().items()]:
+    for name, metric in [*metrics().items(), *fleet()["metrics"].items()]:
         assert re.fullmatch(r"[a-z_]+", name)
         assert len(f"{VALUES['name']}/{name}") <= 100
         assert len(metric["filter"]) < MOST_FILTER

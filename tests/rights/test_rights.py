@@ -1,7 +1,6 @@
 """Each function uses exactly the rights that the file grants it, in whole runs too, and deletes nothing."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from infra.local.world.kinds import Json
 from shared.adapters.google_failures import SCOPES
+from tests.cli.running import run_program
 from tests.depth import cases
 from tests.faults.history import History, run
 from tests.faults.people import Act
@@ -236,14 +236,7 @@ NEVER = "infra/rbac.yaml grants drainer `create  pods/eviction`, which no test e
 def test_a_run_is_held_against_the_file(sentence: str, code: int, text: str, words: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, "-p", "tests.rights.plugin", *words],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = run_program(*command, "-p", "tests.rights.plugin", *words, cwd=tmp_path, env=environment)
     assert (done.returncode, sentence in done.stdout) == (code, True), done.stdout + done.stderr
     assert ("rights in the cluster" in done.stdout) is bool(sentence)

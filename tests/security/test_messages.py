@@ -1,7 +1,4 @@
-"""What a message carries is not told: a fault is named by its path, with a part of the one value that is wrong.
-
-`leaked` finds the words that must stand in no log and no sentence.
-"""
+"""What a message carries is not told: a fault is named by its path, with a part of the one value that is wrong."""
 
 import base64
 import json

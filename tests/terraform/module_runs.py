@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from tests.cli.running import run_program
 from tests.terraform.mirror import completed
 
 ROOT: Final = Path(__file__).parents[2]
 MODULE: Final = ROOT / "terraform"
-SECONDS: Final = 300.0
-"""For one command; two cores that build a control plane at the same time are slow."""
 CLUSTER: Final = {"name": "prod", "location": "europe-west1"}
 
 
@@ -52,11 +51,7 @@ NAMES: Final = Part(
 POLICY: Final = Part(
     files=(*NAMES.files, "policy_document", "policy_faults", "variables-policy"),
     inputs=("paused", "policy", "policy_file"),
-    outputs={
-        "document": "local.policy_document",
-        "faults": "local.policy_faults",
-        "most_drains": "local.most_drains",
-    },
+    outputs={"document": "local.policy_document", "faults": "local.policy_faults", "most_drains": "local.most_drains"},
 )
 
 
@@ -68,15 +63,7 @@ class Terraform:
     environment: Mapping[str, str]
 
     def run(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.program, *words],
-            cwd=folder,
-            env=dict(self.environment),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        return run_program(self.program, *words, cwd=folder, env=dict(self.environment))
 
     def init(self, folder: Path) -> str | None:
         """Fetch modules and providers; return why that failed."""
@@ -103,9 +90,7 @@ def with_providers(tool: Terraform) -> Terraform:
     if not named:
         return tool
     mirror = completed(Path(named))
-    built = subprocess.run(
-        [f"{mirror}/mirror.sh"], capture_output=True, text=True, timeout=SECONDS, check=False, cwd=mirror
-    )
+    built = run_program(f"{mirror}/mirror.sh", cwd=mirror)
     if built.returncode != 0:
         why = (built.stderr.strip().splitlines() or ["no word why"])[-1]
         raise RuntimeError(

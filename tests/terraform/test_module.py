@@ -4,12 +4,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from infra.archive import source_files
+from tests.cli.running import run_program
 from tests.real.needs import skip_or_fail
 from tests.terraform.linter import tflint
 from tests.terraform.module_runs import MODULE, ROOT, Terraform
@@ -94,15 +94,12 @@ def test_terraform_packs_the_files_that_the_tested_archive_has(values_tool: Terr
     """The very expression of functions.tf, on the repository itself."""
     text = (MODULE / "functions.tf").read_text(encoding="utf-8")
     expression = text.split("  source_files = ")[1].split("\n\n")[0].replace("local.root", f'"{ROOT}"')
-    _write(tmp_path / "main.tf.json", {"output": {"files": {"value": f"${{{expression}}}"}}})
+    output = {"output": {"files": {"value": f"${{{expression}}}"}}}
+    (tmp_path / "main.tf.json").write_text(json.dumps(output), encoding="utf-8")
     events = values_tool.events(tmp_path, "apply", "-auto-approve")
 
     found = [event["outputs"]["files"] for event in events if event["type"] == "outputs"]
     assert found[-1]["value"] == source_files()
-
-
-def _write(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -118,12 +115,6 @@ def test_tflint_finds_nothing(linter: Path, root: str) -> None:
     """Unused declarations, missing types and versions, deprecated forms; .tflint.hcl says what is off, and why."""
     of_examples = ("terraform_documented_outputs", "terraform_documented_variables")  # explained by a comment, or above
     less = [f"--disable-rule={rule}" for rule in of_examples if root.startswith(("examples/", "inputs"))]
-    done = subprocess.run(
-        [str(linter), f"--chdir={MODULE / root}", f"--config={MODULE / '.tflint.hcl'}", "--no-color", *less],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_program(linter, f"--chdir={MODULE / root}", f"--config={MODULE / '.tflint.hcl'}", "--no-color", *less)
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -40,18 +40,10 @@ TYPED: dict[str, Document] = {
     "every_field": every_field(),
     "exact_ratios": {"defaults": {"scaleDownCPURequestRatioLimit": 0.9, "excessNodesThreshold": 0.1}},
     "a_number_of_nodes": {"cluster": {"disruption": {"budgets": [{"nodes": 5}, {"nodes": "10%"}]}}},
-    "budgets_that_do_not_always_bind": {
-        "cluster": {
-            "disruption": {
-                "budgets": [
-                    {"nodes": 1, "reasons": ["empty", "expired"]},
-                    {"nodes": 2, "schedule": "0 9 * * *", "duration": "8h"},
-                    {"nodes": 30},
-                    {"nodes": 40},
-                ]
-            }
-        }
-    },
+    "budgets_that_do_not_always_bind": yaml.safe_load(
+        "cluster: {disruption: {budgets: [{nodes: 1, reasons: [empty, expired]}, "
+        "{nodes: 2, schedule: 0 9 * * *, duration: 8h}, {nodes: 30}, {nodes: 40}]}}"
+    ),
     "karpenters_defaults": {"nodePools": {"a": {"enabled": True, "disruption": {}}}},
     "no_limit": {"nodePools": {"a": {"disruption": {"budgets": []}}}},
     "a_pool_with_all_defaults": {"nodePools": {"a": {}, "b-2": {"enabled": False}}},

@@ -102,21 +102,12 @@ def test_everything_of_google_waits_until_the_apis_answer(graph: Graph) -> None:
     ("builds wait for their roles", "time_sleep.roles", ("google_cloudfunctions2_function",)),
     ("alerts wait for their metrics", "time_sleep.metrics", ("google_monitoring_alert_policy.",)),
     ("Pub/Sub makes its agent meanwhile", "google_pubsub_topic.topics", ("time_sleep.roles",)),
-    (
-        "Pub/Sub's agent",
-        "time_sleep.roles",
-        (
-            "google_service_account_iam_member.push_token",
-            "google_pubsub_topic_iam_member.dead_letters",
-            "google_pubsub_subscription_iam_member.dead_letters",
-        ),
-    ),
-    (
-        "Cloud Storage's agent",
-        "data.google_storage_project_service_account.storage",
-        ("google_kms_crypto_key_iam_member.",),
-    ),
-)
+    ("Pub/Sub's agent", "time_sleep.roles",
+     ("google_service_account_iam_member.push_token", "google_pubsub_topic_iam_member.dead_letters",
+      "google_pubsub_subscription_iam_member.dead_letters")),
+    ("Cloud Storage's agent", "data.google_storage_project_service_account.storage",
+     ("google_kms_crypto_key_iam_member.",)),
+)  # fmt: skip
 def test_who_needs_something_waits_for_it(graph: Graph, wait: str, kinds: tuple[str, ...]) -> None:
     found = of(graph, *kinds)
 

@@ -1,7 +1,4 @@
-"""What the planned identities may do: each role by name, nothing that is broad, nothing that is public.
-
-Read from what Terraform plans for the whole module, whoever wrote the resource.
-"""
+"""What the identities of the whole planned module may do: each role by name, nothing broad, nothing public."""
 
 import json
 from pathlib import Path
@@ -53,11 +50,7 @@ ROLES = {
     "google_artifact_registry_repository_iam_member": {"roles/artifactregistry.writer"},
     "google_cloud_run_v2_service_iam_member": {"roles/run.invoker"},
     "google_kms_crypto_key_iam_member": {"roles/cloudkms.cryptoKeyEncrypterDecrypter"},
-    "google_project_iam_member": {
-        "roles/logging.logWriter",
-        "roles/storage.objectViewer",
-        "the custom role",
-    },
+    "google_project_iam_member": {"roles/logging.logWriter", "roles/storage.objectViewer", "the custom role"},
     "google_pubsub_subscription_iam_member": {"roles/pubsub.subscriber"},
     "google_pubsub_topic_iam_member": {"roles/pubsub.publisher"},
     "google_service_account_iam_member": {"roles/iam.serviceAccountTokenCreator"},

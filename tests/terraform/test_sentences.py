@@ -14,47 +14,34 @@ Answers = dict[str, list[tuple[str, str]]]
 FORMS = (MODULE / "inputs" / "variables.tf").read_text(encoding="utf-8")
 OBJECTS = re.findall(r"^    (\w+) = (?:optional\()?object\(", FORMS, re.MULTILINE)
 SECTIONS = ["functions.drainer", "functions.planner", "schedule.weekly_summary"]
-FINE: dict[str, dict[str, Any]] = {
-    "nothing written": {},
-    "all at the edge of a rule": {
-        "bucket": {"location": "EU", "force_destroy": False},
-        "build": {"create": False, "service_account": "builder@builders.iam.gserviceaccount.com"},
-        "cluster": {**CLUSTER, "nodes": 15_000},
-        "database": {"location": "eur3", "delete_protection": True},
-        "functions": {
-            "archive": "functions.zip",
-            "binary_authorization": "projects/p/platforms/cloudRun/policies/strict",
-            "log_level": "DEBUG",
-            "planner": {"cpu": "4"},
-        },
-        "identities": {"planner": "p@elsewhere.iam.gserviceaccount.com", "push": "p@appspot.gserviceaccount.com"},
-        "schedule": {"cron": "*/5 18-22,23 * * 1-5", "every_minutes": 5, "longest_gap_minutes": 1085},
-    },
-    "what is there already": {
-        "bucket": {"create": False, "name": "googol-of-before"},
-        "cluster": {**CLUSTER, "nodes": 15_001},
-        "database": {"create": False, "name": "ebb-of-before"},
-        "functions": {"binary_authorization": "default", "planner": {"memory": "2Gi"}},
-        "schedule": {"cron": "30 3 * * *", "every_minutes": 1440, "longest_gap_minutes": 1440, "region": "asia-east1"},
-    },
-    "a key of the region, and accounts of the project": {
-        "project": "example.com:my-shop",
-        "encryption": {
-            "key": "projects/k/locations/europe-west1/keyRings/r/cryptoKeys/k",
-            "repository": "projects/k/locations/europe-west1/repositories/r",
-            "database": True,
-            "grant": False,
-        },
-        "bucket": {"location": "EUROPE-WEST1"},
-        "database": {"location": "europe-west1"},
-        "functions": {"planner": {"memory": "256Mi"}},
-        "identities": {
-            "push": "push@my-shop.example.com.iam.gserviceaccount.com",
-            "scheduler": "tick@my-shop.example.com.iam.gserviceaccount.com",
-        },
-        "network": {"connector": "projects/h/locations/europe-west1/connectors/c", "egress": "ALL_TRAFFIC"},
-    },
-}
+FINE: dict[str, dict[str, Any]] = yaml.safe_load("""
+nothing written: {}
+all at the edge of a rule:
+  bucket: {location: EU, force_destroy: false}
+  build: {create: false, service_account: builder@builders.iam.gserviceaccount.com}
+  cluster: {name: prod, location: europe-west1, nodes: 15000}
+  database: {location: eur3, delete_protection: true}
+  functions: {archive: functions.zip, binary_authorization: projects/p/platforms/cloudRun/policies/strict,
+              log_level: DEBUG, planner: {cpu: "4"}}
+  identities: {planner: p@elsewhere.iam.gserviceaccount.com, push: p@appspot.gserviceaccount.com}
+  schedule: {cron: "*/5 18-22,23 * * 1-5", every_minutes: 5, longest_gap_minutes: 1085}
+what is there already:
+  bucket: {create: false, name: googol-of-before}
+  cluster: {name: prod, location: europe-west1, nodes: 15001}
+  database: {create: false, name: ebb-of-before}
+  functions: {binary_authorization: default, planner: {memory: 2Gi}}
+  schedule: {cron: "30 3 * * *", every_minutes: 1440, longest_gap_minutes: 1440, region: asia-east1}
+a key of the region, and accounts of the project:
+  project: example.com:my-shop
+  encryption: {key: projects/k/locations/europe-west1/keyRings/r/cryptoKeys/k,
+               repository: projects/k/locations/europe-west1/repositories/r, database: true, grant: false}
+  bucket: {location: EUROPE-WEST1}
+  database: {location: europe-west1}
+  functions: {planner: {memory: 256Mi}}
+  identities: {push: push@my-shop.example.com.iam.gserviceaccount.com,
+               scheduler: tick@my-shop.example.com.iam.gserviceaccount.com}
+  network: {connector: projects/h/locations/europe-west1/connectors/c, egress: ALL_TRAFFIC}
+""")
 
 
 @pytest.fixture(scope="module")

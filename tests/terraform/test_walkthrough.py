@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from functions.cli.main import app
 from shared.core.records.orders import OrderKind, Origin, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.depth import cases
 from tests.pages import INSTALL, README, ROOT, blocks, section
 from tests.terraform.mocked import outputs_of, plan_of
@@ -156,7 +155,7 @@ def test_the_reports_are_made_of_a_dump_and_the_policy_that_terraform_writes(
     dumps.write(tmp_path / "cluster.json")
     (tmp_path / "policy.json").write_text(example["policy"], encoding="utf-8")
     lines = [word.programs[0][1:] for word in words("ebb") if word.programs[0][1] in ("plan", "policy")]
-    runs = [CliRunner().invoke(app, list(line)) for line in lines]
+    runs = [ebb(*line) for line in lines]
 
     assert [run.exit_code for run in runs] == [0, 0, 0], [run.output for run in runs]
     assert "dry run" in runs[2].output.lower()

@@ -135,14 +135,10 @@ class Row:
 
 
 def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT)) -> Row:
-    """Play one case."""
+    """Play one case with the autoscaler alone, and with Ebb by each kind of policy."""
     own = case(number, nodes=nodes)
-    return Row(number, own.name, own.budgets, runs_of(own, kinds), _least(own), own.snapshot.profile)
-
-
-def runs_of(own: Case, kinds: Sequence[str], throws: int = THROWS) -> dict[str, Run]:
-    """Return what becomes of a case with the autoscaler alone, and with Ebb by each kind of policy."""
-    return {kind: run_of(own, kind, range(throws)) for kind in (ALONE, *kinds)}
+    runs = {kind: run_of(own, kind, range(THROWS)) for kind in (ALONE, *kinds)}
+    return Row(number, own.name, own.budgets, runs, _least(own), own.snapshot.profile)
 
 
 def run_of(own: Case, kind: str, throws: Sequence[int]) -> Run:

@@ -48,11 +48,7 @@ def _defaulted(raw: Raw) -> Raw:
     constraints = raw.get("spec", {}).get("matchConstraints")
     if constraints:
         constraints |= {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
-        _scope(constraints["resourceRules"])
+        for rule in constraints["resourceRules"]:
+            rule["scope"] = "*"
         raw["status"] = {"observedGeneration": 1, "typeChecking": {}}
     return raw
-
-
-def _scope(rules: Iterable[Raw]) -> None:
-    for rule in rules:
-        rule["scope"] = "*"

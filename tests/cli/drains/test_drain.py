@@ -10,13 +10,11 @@ from uuid import uuid4
 
 import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
-from typer.testing import CliRunner
 
 from functions.cli.drains import client
 from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import Ending, ending_of
 from functions.cli.errors import INTERRUPTED
-from functions.cli.main import app
 from functions.cli.output.terminal import BULLET
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Volume
@@ -27,7 +25,7 @@ from shared.errors import BadInput
 from shared.port_types import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pod, policy
 from tests.cli.drains.test_release import TOPIC, installation_of
-from tests.cli.running import run_ebb
+from tests.cli.running import ebb, run_ebb
 from tests.depth import cases
 from tests.functions.drainer.one_drain import fake_ebb
 from tests.functions.fake_ebb import FakeEbb
@@ -193,7 +191,7 @@ def test_without_a_terminal_the_command_waits_unless_shown_not_to(
     cluster = fake_ebb()
     monkeypatch.setattr(client, "open_installation", lambda _: installation_of(cluster))
 
-    ended = CliRunner().invoke(app, ["drain", "n9", *options])
+    ended = ebb("drain", "n9", *options)
 
     code, told = expected
     assert (ended.exit_code, told in ended.output) == (code, True)
@@ -234,14 +232,6 @@ def test_a_dry_run_shows_what_would_be(expected: bool, asked: bool, policys: boo
     assert f"n1: would_drain. {Outcome.WOULD_DRAIN.sentence}" in shown
     assert ("set dryRun: false" in shown) is expected
     assert cluster.effects() == []
-
-
-def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(drain: Drain) -> None:
-    cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
-
-    shown = drain(cluster, 1, ignore=("gates",))
-    assert "n1: refused, paused." in shown
-    assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
 
 
 def test_an_order_that_nobody_takes_shows_what_to_check_once_and_ends_as_expired(drain: Drain) -> None:

@@ -9,18 +9,18 @@ import pytest
 from functions.cli.drains.status import InstallationStatus, read_status, status_of
 from functions.cli.drains.status_table import history_document, show_history
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, Reclaimed
 from shared.port_types import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
-from tests.cli.drains.test_status import MINUTE, NAME, settled
+from tests.cli.drains.test_status import MINUTE, NAME, asked, settled
 from tests.cli.running import on_terminal, run_ebb
 from tests.depth import cases
 
 
 def _past(order_id: str, minutes_ago: int = 0, **changes: Any) -> DrainRecord:
-    pods = {"shop/a": PodProgress(uid="u", answer="granted", at=NOW)}
-    return settled(order_id, minutes_ago, **{"begun_at": NOW - (minutes_ago + 4) * MINUTE, "pods": pods, **changes})
+    begun = {"begun_at": NOW - (minutes_ago + 4) * MINUTE, "pods": {"shop/a": asked("granted")}}
+    return settled(order_id, minutes_ago, **{**begun, **changes})
 
 
 RECLAIMED = (Reclaimed("a", NOW, 2, 200_000),)

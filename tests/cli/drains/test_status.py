@@ -21,8 +21,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published, Wave, WaveNode
-from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
-from shared.ports import State
+from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.running import on_terminal, run_ebb
 from tests.depth import cases
@@ -34,13 +33,12 @@ MINUTE = timedelta(minutes=1)
 
 
 def record(name: str = NAME, order_id: str = "order", **changes: Any) -> DrainRecord:
-    given: dict[str, Any] = {"order": order(name, order_id=order_id), "updated_at": NOW, **changes}
-    return DrainRecord(**given)
+    return DrainRecord(**{"order": order(name, order_id=order_id), "updated_at": NOW, **changes})
 
 
 def settled(order_id: str, minutes_ago: float = 0, **changes: Any) -> DrainRecord:
-    given: dict[str, Any] = {"phase": DrainPhase.SETTLED, "outcome": "removed", **changes}
-    return record(order_id=order_id, updated_at=NOW - minutes_ago * MINUTE, **given)
+    ended = {"phase": DrainPhase.SETTLED, "outcome": "removed", "updated_at": NOW - minutes_ago * MINUTE}
+    return record(order_id=order_id, **{**ended, **changes})
 
 
 def asked(answer: str, detail: str = "") -> PodProgress:
@@ -48,9 +46,7 @@ def asked(answer: str, detail: str = "") -> PodProgress:
 
 
 def status(
-    state: ClusterState | None = None,
-    *records: DrainRecord,
-    pools: Mapping[str, PoolMarks] | None = None,
+    state: ClusterState | None = None, *records: DrainRecord, pools: Mapping[str, PoolMarks] | None = None
 ) -> InstallationStatus:
     drains = {one.order.order_id: one for one in records}
     return status_of(CLUSTER, state or ClusterState(last_pass=NOW), pools or {}, drains, NOW)
@@ -187,22 +183,11 @@ def test_the_keys_of_the_json_are_stable() -> None:
     ]  # fmt: skip
     times = {"began": "2026-03-04T21:56:00Z", "deadline": "2026-03-04T23:26:00Z"}
     assert shown["wave"] == {"id": "w", **times, "nodes": [{"node": NAME, "node_uid": "u7"}]}
-    assert shown["claims"] == [
-        {
-            "node": NAME,
-            "node_uid": "u1",
-            "pool": "default-pool",
-            "zone": "z",
-            "order_id": "order",
-            "reason": "underutilized",
-            "origin": "planner",
-            "requested_by": "",
-            "since": "2026-03-04T21:56:00Z",
-            "phase": "cordoned",
-            "held_by": ["shop/db"],
-            "deadline": "2026-03-04T22:06:00Z",
-        }
-    ]
+    assert shown["claims"] == [{
+        "node": NAME, "node_uid": "u1", "pool": "default-pool", "zone": "z", "order_id": "order",
+        "reason": "underutilized", "origin": "planner", "requested_by": "", "since": "2026-03-04T21:56:00Z",
+        "phase": "cordoned", "held_by": ["shop/db"], "deadline": "2026-03-04T22:06:00Z",
+    }]  # fmt: skip
     assert shown["marks"] == [{"pool": "default-pool", "nodes": 2, "oldest": "2026-03-04T21:53:00Z"}]
     assert list(shown["results"][0]) == [
         "node", "order_id", "ended_at", "outcome", "reason", "sentence", "detail", "origin", "requested_by", "dry_run",
@@ -231,23 +216,15 @@ def test_what_the_functions_wrote_is_what_is_read(tmp_path: Path) -> None:
     assert (shown["last_pass"], shown["paused"]) == ("2026-03-04T22:00:00Z", False)
 
 
-def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None:
-    state = SqliteState(str(tmp_path / "state.db"), CLUSTER)
-    fill(state)
-
-    ended = run_ebb("status", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{tmp_path / 'state.db'}")
-
-    assert ended.returncode == 0, ended.stderr
-    assert "\x1b" not in ended.stdout
-    line = next(line for line in ended.stdout.splitlines() if "given_back" in line)
-    assert line.endswith(f"{ReturnReason.DEADLINE.sentence} held by shop/db")
-
-
-def fill(state: State) -> None:
+def test_a_pipe_gets_each_line_whole(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
     ended = settled("old", outcome="given_back", why="deadline", detail="held by shop/db")
-    state.put(CLUSTER_KEY, replace(ClusterState(), claims={"u": claim(NAME)}), None)
-    state.put(pool_key("a"), PoolMarks(marks={"u": Mark(NAME, NOW)}), None)
-    state.put(drain_key("old"), ended, None)
+    SqliteState(path, CLUSTER).put(drain_key("old"), ended, None)
+
+    shown = run_ebb("status", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}").stdout
+
+    (line,) = (line for line in shown.splitlines() if "given_back" in line)
+    assert line.endswith(f"{ReturnReason.DEADLINE.sentence} held by shop/db")
 
 
 def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: Path) -> None:

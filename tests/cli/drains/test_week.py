@@ -10,11 +10,12 @@ from msgspec import structs
 
 from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import Reason, Shortfall, reason_of_word
-from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.ledger import Ledger, Promise, Sums
 from shared.core.records.week import Missed, WeekSummary, as_message, shortfall, sum_up, text_of
 from shared.port_types import drain_key, ledger_key, week_key
-from tests.builders import CLUSTER, NOW, order
+from tests.builders import CLUSTER, NOW
+from tests.cli.drains.test_status import asked, settled
 from tests.cli.running import run_ebb
 from tests.depth import cases
 
@@ -26,28 +27,14 @@ SUMS = Sums(
 
 
 def ledger(**changes: Any) -> Ledger:
-    given: dict[str, Any] = {
-        "began": NOW - 7 * DAY,
-        "through": NOW,
-        "currency": "EUR",
-        "promise": Promise(policy_hash="abc", since=NOW - 7 * DAY),
-        "weeks": {NOW.isoformat(): SUMS},
-        "months": {"2026-02": Sums(promised=10_000_000, saved=9_000_000), "2026-03": SUMS},
-        **changes,
-    }
-    return Ledger(**given)
+    months = {"2026-02": Sums(promised=10_000_000, saved=9_000_000), "2026-03": SUMS}
+    promise = Promise(policy_hash="abc", since=NOW - 7 * DAY)
+    times = {"began": NOW - 7 * DAY, "through": NOW, "weeks": {NOW.isoformat(): SUMS}, "months": months}
+    return Ledger(**{**times, "currency": "EUR", "promise": promise, **changes})
 
 
 def record(order_id: str, **changes: Any) -> DrainRecord:
-    given: dict[str, Any] = {
-        "order": order("n", order_id=order_id),
-        "phase": DrainPhase.SETTLED,
-        "outcome": "removed",
-        "updated_at": NOW - DAY,
-        "pods": {"shop/a": PodProgress(uid="u", answer="granted", at=NOW)},
-        **changes,
-    }
-    return DrainRecord(**given)
+    return settled(order_id, **{"updated_at": NOW - DAY, "pods": {"shop/a": asked("granted")}, **changes})
 
 
 def week(*records: DrainRecord, earlier: tuple[WeekSummary, ...] = (), **changes: Any) -> WeekSummary:

@@ -7,10 +7,8 @@ import stat
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from functions.cli.dumps.contents import OPTIONAL, RESOURCES, DumpContents
-from functions.cli.main import app
 from tests.cli import dumps
 from tests.cli.dumps.rich_dump import OWN, rich_dump
 from tests.cli.running import ROOT, ebb, read_json, run_ebb
@@ -125,7 +123,7 @@ def test_an_anonymous_dump_comes_from_a_dump(typed: str, tmp_path: Path) -> None
         assert (shown.returncode, shown.stderr) == (0, "")
         text = shown.stdout
     else:
-        text = CliRunner().invoke(app, ["dump", "--anonymize", "--dump", "-"], input=dump.read_bytes()).stdout
+        text = ebb("dump", "--anonymize", "--dump", "-", stdin=dump.read_bytes()).stdout
     (tmp_path / "anonymous.json").write_text(text)
     assert "gke-prod" not in text
     sums = [read_json("plan", "--dump", path, "--potential") for path in (dump, tmp_path / "anonymous.json")]

@@ -91,9 +91,9 @@ def pdb(name: str, app: str, pods: int, allowed: int) -> dict[str, Any]:
     }
 
 
-def autoscaler(app: str, cpu: str, memory: str = "768Mi") -> dict[str, Any]:
-    """A VerticalPodAutoscaler in mode Off for the ReplicaSet of an app."""
-    target = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{app}-5d4f8b"}
+def autoscaler(app: str, cpu: str, memory: str = "768Mi", kind: str = "ReplicaSet") -> dict[str, Any]:
+    """A VerticalPodAutoscaler in mode Off for the controller of an app."""
+    target = {"apiVersion": "apps/v1", "kind": kind, "name": f"{app}-5d4f8b"}
     rows = [{"containerName": "main", "target": {"cpu": cpu, "memory": memory}}]
     return {
         "apiVersion": "autoscaling.k8s.io/v1",

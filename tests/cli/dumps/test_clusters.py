@@ -11,6 +11,7 @@ from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
 from shared.errors import BadDump
 from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
+from tests.depth import cases
 
 POOL = "web-pool"
 
@@ -48,43 +49,36 @@ TRUNCATED = node("gke-prod-europe-and-m-api-1a2b3c4d-0001", pool="api")
 CUT_SHORT = node("gke-prod-europe-memory-optimi-1a2b3c4d-0001", pool="memory-optimised")
 
 
-@pytest.mark.parametrize(
-    ("expected", "documents"),
-    [
-        pytest.param([1, 1], ([PROD], [STAGE]), id="two names"),
-        pytest.param([2], ([PROD], [PROD_2]), id="one name, its nodes printed in two goes"),
-        pytest.param([1, 1], ([PROD], [IN_US]), id="one name in two regions"),
-        pytest.param([1, 1], ([PROD], [THEIRS]), id="one name in two projects"),
-        pytest.param([2], ([PROD], [node(named("prod", 9), zone="europe-west4-b")]), id="two zones of a region"),
-        pytest.param([1, 1], ([PROD, kube_system("a")], [PROD_2, kube_system("b")]), id="one name, two kube-systems"),
-        pytest.param([1, 1], ([elsewhere(1), kube_system("a")], [elsewhere(1), kube_system("b")]),
-                     id="elsewhere, the same addresses, two kube-systems"),
-        pytest.param([2], ([elsewhere(1), kube_system("a")], [elsewhere(2), kube_system("a")]),
-                     id="elsewhere, one kube-system"),
-        pytest.param([1, 1], ([elsewhere(1)], [elsewhere(2)]), id="elsewhere, nothing in common"),
-        pytest.param([2], ([elsewhere(1)], [elsewhere(1), elsewhere(2)]), id="elsewhere, printed twice"),
-        pytest.param([2], ([TRUNCATED], [CUT_SHORT]), id="one long name, cut at two places"),
-        pytest.param([2, 1], ([PROD], [STAGE], [PROD_2]), id="three files of two clusters"),
-    ],
+@cases(
+    "expected, documents",
+    ("two names", [1, 1], ([PROD], [STAGE])),
+    ("one name, its nodes printed in two goes", [2], ([PROD], [PROD_2])),
+    ("one name in two regions", [1, 1], ([PROD], [IN_US])),
+    ("one name in two projects", [1, 1], ([PROD], [THEIRS])),
+    ("two zones of a region", [2], ([PROD], [node(named("prod", 9), zone="europe-west4-b")])),
+    ("one name, two kube-systems", [1, 1], ([PROD, kube_system("a")], [PROD_2, kube_system("b")])),
+    ("elsewhere, the same addresses, two kube-systems", [1, 1],
+     ([elsewhere(1), kube_system("a")], [elsewhere(1), kube_system("b")])),
+    ("elsewhere, one kube-system", [2], ([elsewhere(1), kube_system("a")], [elsewhere(2), kube_system("a")])),
+    ("elsewhere, nothing in common", [1, 1], ([elsewhere(1)], [elsewhere(2)])),
+    ("elsewhere, printed twice", [2], ([elsewhere(1)], [elsewhere(1), elsewhere(2)])),
+    ("one long name, cut at two places", [2], ([TRUNCATED], [CUT_SHORT])),
+    ("three files of two clusters", [2, 1], ([PROD], [STAGE], [PROD_2])),
 )  # fmt: skip
 def test_clusters_are_kept_apart(expected: list[int], documents: tuple[list[Any], ...], tmp_path: Path) -> None:
     files = [write(tmp_path / f"{number}.json", listed(*items)) for number, items in enumerate(documents)]
     assert [len(one.reading.nodes) for one in read_dumps(files)] == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "documents"),
-    [
-        pytest.param({"prod": ["a"], "stage": ["b"]},
-                     {"n.json": [PROD], "m.json": [STAGE], "p.json": [on(named("prod", 1), "a")],
-                      "q.json": [on(named("stage", 1), "b")]}, id="by the nodes that they run on"),
-        pytest.param({"prod": ["a"], "stage": []},
-                     {"n.json": [PROD, kube_system("u")], "m.json": [STAGE], "p.json": [on("", "a"), kube_system("u")]},
-                     id="by kube-system"),
-        pytest.param({"prod": [], "stage": ["a"]},
-                     {"prod/n.json": [PROD], "stage/n.json": [STAGE], "stage/p.json": [on("", "a")]},
-                     id="by the folder"),
-    ],
+@cases(
+    "expected, documents",
+    ("by the nodes that they run on", {"prod": ["a"], "stage": ["b"]},
+     {"n.json": [PROD], "m.json": [STAGE], "p.json": [on(named("prod", 1), "a")],
+      "q.json": [on(named("stage", 1), "b")]}),
+    ("by kube-system", {"prod": ["a"], "stage": []},
+     {"n.json": [PROD, kube_system("u")], "m.json": [STAGE], "p.json": [on("", "a"), kube_system("u")]}),
+    ("by the folder", {"prod": [], "stage": ["a"]},
+     {"prod/n.json": [PROD], "stage/n.json": [STAGE], "stage/p.json": [on("", "a")]}),
 )  # fmt: skip
 def test_pods_printed_by_themselves_go_to_their_cluster(
     expected: dict[str, list[str]], documents: dict[str, list[Any]], tmp_path: Path
@@ -109,15 +103,13 @@ def test_what_no_plan_reads_may_be_of_any_cluster(tmp_path: Path) -> None:
     assert len(read_dumps(files)) == 2
 
 
-@pytest.mark.parametrize(
-    ("expected", "items"),
-    [
-        pytest.param("holds nodes of two clusters, prod europe-west4 shop and stage europe-west4 shop, in one list",
-                     [PROD, STAGE], id="two names"),
-        pytest.param("holds nodes of two clusters", [PROD, IN_US], id="two regions"),
-        pytest.param("holds the namespace kube-system of two clusters",
-                     [elsewhere(1), kube_system("a"), kube_system("b")], id="two kube-systems"),
-    ],
+@cases(
+    "expected, items",
+    ("two names", "holds nodes of two clusters, prod europe-west4 shop and stage europe-west4 shop, in one list",
+     [PROD, STAGE]),
+    ("two regions", "holds nodes of two clusters", [PROD, IN_US]),
+    ("two kube-systems", "holds the namespace kube-system of two clusters",
+     [elsewhere(1), kube_system("a"), kube_system("b")]),
 )  # fmt: skip
 def test_a_list_of_two_clusters_is_refused(expected: str, items: list[Any], tmp_path: Path) -> None:
     path = write(tmp_path / "both.json", listed(*items))
@@ -133,16 +125,14 @@ def test_where_one_cluster_is_wanted_several_are_named(tmp_path: Path) -> None:
         read_dump(files)
 
 
-@pytest.mark.parametrize(
-    ("expected", "name", "pool"),
-    [
-        pytest.param("prod", "gke-prod-web-pool-1a2b3c4d-x1y2", "web-pool", id="plain"),
-        pytest.param("prod-eu", "gke-prod-eu-default-pool-1a2b3c4d-x1y2", "default-pool", id="a name with hyphens"),
-        pytest.param("prod", "gke-prod-nap-e2-standard-1a2b3c4d-x1y2", "nap-e2-standard-4-1x2y", id="the pool is cut"),
-        pytest.param("", "gke-tpu-1a2b3c4d-x1y2", "v5e", id="a TPU slice has neither"),
-        pytest.param("", "gke-prod-web-pool-1a2b3c4d-x1y2", "", id="no pool"),
-        pytest.param("", "ip-10-0-0-1.internal", "web-pool", id="another cloud's"),
-    ],
+@cases(
+    "expected, name, pool",
+    ("plain", "prod", "gke-prod-web-pool-1a2b3c4d-x1y2", "web-pool"),
+    ("a name with hyphens", "prod-eu", "gke-prod-eu-default-pool-1a2b3c4d-x1y2", "default-pool"),
+    ("the pool is cut", "prod", "gke-prod-nap-e2-standard-1a2b3c4d-x1y2", "nap-e2-standard-4-1x2y"),
+    ("a TPU slice has neither", "", "gke-tpu-1a2b3c4d-x1y2", "v5e"),
+    ("no pool", "", "gke-prod-web-pool-1a2b3c4d-x1y2", ""),
+    ("another cloud's", "", "ip-10-0-0-1.internal", "web-pool"),
 )
 def test_a_node_s_name_shows_its_cluster(expected: str, name: str, pool: str) -> None:
     assert home_of(PlacedNode(wire.Meta(name=name, labels={POOL_LABEL: pool}))).name == expected
@@ -176,33 +166,22 @@ def names(found: DumpedCluster) -> tuple[list[str], list[str]]:
     return sorted(node.name for node in reading.nodes), sorted(f"{pod.name}@{pod.node}" for pod in reading.pods)
 
 
-NEWER: Any = [
-    pytest.param((["n1", "n2"], ["a@n2", "c@n1"]), [N1, N2, placed("n1", "a"), placed("n1", "b")],
-                 [N1, N2, placed("n2", "a"), placed("n1", "c")], id="pods were moved, ended and made"),
-    pytest.param((["n1"], ["b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b")], id="no pod is the same"),
-    pytest.param((["n2"], ["a@n2"]), [N1, placed("n1", "a")], [N2, placed("n2", "a")], id="no node is the same"),
-    pytest.param((["n1"], ["a@n1"]), [N1, N2, placed("n1", "a"), placed("n2", "b")], [N1, placed("n1", "a")],
-                 id="a node is gone with its pod"),
-]  # fmt: skip
-TOGETHER: Any = [
-    pytest.param((["n1"], ["a@n1", "b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b", "other")],
-                 id="each with a namespace of its own"),
-    pytest.param((["n1"], ["a@n1", "b@n1", "c@n2"]), [placed("n1", "a"), placed("n2", "c")],
-                 [N1, placed("n1", "b", "other")], id="a node went before the nodes were printed"),
-    pytest.param((["n1", "n2"], ["a@n1", "b@n2"]), [N1, placed("n1", "a"), placed("n2", "b")],
-                 [N2, placed("n1", "a"), placed("n2", "b")], id="each with the nodes of a pool and all pods"),
-    pytest.param((["n1", "n2"], ["a@n1"]), [N1, N2, placed("n1", "a")], [N1, N2, placed("n1", "a")],
-                 id="nothing has changed"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("older", "expected", "early", "late"),
-    [
-        *(pytest.param(1, *row.values, id=f"the newer counts: {row.id}") for row in NEWER),
-        *(pytest.param(0, *row.values, id=f"pieces are put together: {row.id}") for row in TOGETHER),
-    ],
-)
+@cases(
+    "older, expected, early, late",
+    ("the newer counts: pods were moved, ended and made", 1, (["n1", "n2"], ["a@n2", "c@n1"]),
+     [N1, N2, placed("n1", "a"), placed("n1", "b")], [N1, N2, placed("n2", "a"), placed("n1", "c")]),
+    ("no pod is the same", 1, (["n1"], ["b@n1"]), [N1, placed("n1", "a")], [N1, placed("n1", "b")]),
+    ("no node is the same", 1, (["n2"], ["a@n2"]), [N1, placed("n1", "a")], [N2, placed("n2", "a")]),
+    ("a node is gone with its pod", 1, (["n1"], ["a@n1"]), [N1, N2, placed("n1", "a"), placed("n2", "b")],
+     [N1, placed("n1", "a")]),
+    ("pieces are put together: each with a namespace of its own", 0, (["n1"], ["a@n1", "b@n1"]),
+     [N1, placed("n1", "a")], [N1, placed("n1", "b", "other")]),
+    ("a node went before the nodes were printed", 0, (["n1"], ["a@n1", "b@n1", "c@n2"]),
+     [placed("n1", "a"), placed("n2", "c")], [N1, placed("n1", "b", "other")]),
+    ("each with the nodes of a pool and all pods", 0, (["n1", "n2"], ["a@n1", "b@n2"]),
+     [N1, placed("n1", "a"), placed("n2", "b")], [N2, placed("n1", "a"), placed("n2", "b")]),
+    ("nothing has changed", 0, (["n1", "n2"], ["a@n1"]), [N1, N2, placed("n1", "a")], [N1, N2, placed("n1", "a")]),
+)  # fmt: skip
 def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_pieces_are_put_together(
     older: int, expected: tuple[list[str], list[str]], early: list[Any], late: list[Any], tmp_path: Path
 ) -> None:

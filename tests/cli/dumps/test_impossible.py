@@ -1,6 +1,5 @@
 """What no cluster can be is refused with its place, or named and left out."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -29,9 +28,7 @@ def of_kind(kind: str, change: Callable[[dict[str, Any]], None]) -> Change:
 def written(folder: Path, change: Change = lambda _: None) -> Path:
     items = [*dumps.items(6), dumps.pod("whale", dumps.name_of(1))]
     change(items)
-    path = folder / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
-    return path
+    return dumps.write_items(folder / "dump.json", items)
 
 
 def read(path: Path, **now: Any) -> DumpedCluster:
@@ -105,19 +102,13 @@ def test_a_node_that_offers_nothing_yet_keeps_its_pods(tmp_path: Path) -> None:
     assert not [note for note in found.notes if "Left out" in note]
 
 
-def created(items: list[dict[str, Any]]) -> None:
-    of_kind("Node", lambda node: node["metadata"].update(creationTimestamp=LATER))(items)
-
-
-def heard_of(items: list[dict[str, Any]]) -> None:
-    of_kind("Node", lambda node: node["status"]["conditions"][0].update(lastHeartbeatTime=LATER))(items)
-
-
-def begun(items: list[dict[str, Any]]) -> None:
-    items[-1]["status"]["startTime"] = LATER
-
-
-@pytest.mark.parametrize("change", [created, heard_of, begun])
+@cases(
+    "change",
+    ("a node's birth", of_kind("Node", lambda node: node["metadata"].update(creationTimestamp=LATER))),
+    ("its heartbeat",
+     of_kind("Node", lambda node: node["status"]["conditions"][0].update(lastHeartbeatTime=LATER))),
+    ("a pod's start", lambda items: items[-1]["status"].update(startTime=LATER)),
+)  # fmt: skip
 def test_a_time_in_the_future_neither_dates_the_snapshot_nor_makes_anything_young(
     change: Change, tmp_path: Path
 ) -> None:

@@ -135,13 +135,10 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(dump: Path, tm
     }
     owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
     items = [item for item in dumps.items(24) if (item["kind"], item["metadata"]["name"]) != ("ReplicaSet", name)]
-    autoscaler = {
-        "kind": "VerticalPodAutoscaler",
-        "metadata": {"name": "db", "namespace": "shop"},
-        "spec": {"targetRef": {"kind": "StatefulSet", "name": "db-5d4f8b"}},
-        "status": {"recommendation": {"containerRecommendations": [{"containerName": "main", "target": {"cpu": "3"}}]}},
-    }
-    larger = [*items, {**owner, "spec": {"replicas": 14, "template": template}}, autoscaler]
+    deployed = {**owner, "spec": {"replicas": 14, "template": template}}
+    acting = dumps.autoscaler("db", "3", kind="StatefulSet")
+    del acting["spec"]["updatePolicy"]
+    larger = [*items, deployed, acting]
     path = dumps.write_items(tmp_path / "larger.json", larger)
     shown = " ".join(_explain(path, "shop/web-5d4f8b-0010").split())
 

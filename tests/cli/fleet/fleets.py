@@ -13,7 +13,6 @@ from functions.cli.fleet.sources import ClusterSource, FleetPlanning, Installati
 from functions.cli.input.profiles import read_profile
 from shared.adapters.process import SystemClock, system_time
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.state import ClusterState
 from shared.store.compare_and_set import change_cluster
 from tests.cli import dumps
 from tests.cli.running import ebb as ebb  # noqa: PLC0414 - one way to run it
@@ -61,13 +60,12 @@ def installation(home: Path, name: str, project: str = "p", *, dry_run: bool = T
     policy.write_text(POLICY.format(dry_run=str(dry_run).lower()))
     given: Mapping[str, Any] = {"last_pass": system_time(), **state}
     change_cluster(
-        SqliteState(str(documents), cluster_path(name, project)), SystemClock(), lambda old, _: _with(old, given)
+        SqliteState(str(documents), cluster_path(name, project)), SystemClock(), lambda old, _: replace(old, **given)
     )
-    profile = home / "ebb" / f"{name}.env"
-    lines = (f"EBB_CLUSTER={cluster_path(name, project)}", f"EBB_STATE=sqlite:{documents}", f"EBB_POLICY={policy}")
-    profile.write_text("\n".join(f"export {line}" for line in lines))
-    return profile
+    names = {"EBB_CLUSTER": cluster_path(name, project), "EBB_STATE": f"sqlite:{documents}", "EBB_POLICY": str(policy)}
+    return write_profile(home / "ebb" / f"{name}.env", names)
 
 
-def _with(old: ClusterState, given: Mapping[str, Any]) -> ClusterState:
-    return replace(old, **given)
+def write_profile(path: Path, variables: Mapping[str, str]) -> Path:
+    path.write_text("\n".join(f"export {name}='{value}'" for name, value in variables.items()))
+    return path

@@ -18,6 +18,7 @@ from functions.cli.output.format import use_currency
 from functions.cli.plan.scenarios import BOUND
 from shared.adapters.process import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
+from tests.cli import dumps
 from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
 from tests.cli.running import read_json
 from tests.depth import cases
@@ -186,9 +187,7 @@ def test_a_folder_in_a_folder_is_one_cluster_also_of_a_file_a_kind(tmp_path: Pat
         items = json.loads(dump(tmp_path / name / "all.json", name).read_text())["items"]
         (tmp_path / name / "all.json").unlink()
         for kind in {item["kind"] for item in items}:
-            own = [item for item in items if item["kind"] == kind]
-            text = json.dumps({"apiVersion": "v1", "kind": "List", "items": own})
-            (tmp_path / name / f"{kind}.json").write_text(text)
+            dumps.write_items(tmp_path / name / f"{kind}.json", (item for item in items if item["kind"] == kind))
     totals = shown("--dump", tmp_path)["totals"]
     assert (totals["clusters"], totals["not_read"]) == (2, 0)
 

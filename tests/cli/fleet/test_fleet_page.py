@@ -67,10 +67,6 @@ def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
     assert found == [round(1000 * scenario.at_rest.cost / most) for scenario in scenarios]
 
 
-def test_it_asks_nobody_and_shows_nothing_on_the_console(seen: Page) -> None:
-    assert (len(seen.asked), seen.said) == (1, [])
-
-
 def test_it_has_no_script_and_its_policy_allows_none(view: FleetView) -> None:
     text = draw_fleet(view)
     assert "<script" not in text

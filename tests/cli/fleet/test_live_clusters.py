@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.adapters.scripted import Say, scripted, status
-from tests.cli.fleet.fleets import POLICY, ebb
+from tests.cli.fleet.fleets import POLICY, ebb, write_profile
 from tests.cli.test_from_cluster import addresses as addresses  # noqa: PLC0414 - a fixture
 
 
@@ -48,19 +48,19 @@ def test_a_pattern_without_a_context_shows_which_there_are(kubeconfig: Path) -> 
     assert "there are gke_shop_west_prod, gke_shop_west_lost, minikube." in result.stderr
 
 
+def installed(folder: Path, dry_run: str, **variables: str) -> Path:
+    """Write the profile of an installation with a new state, and its policy."""
+    policy = folder / "policy.yaml"
+    policy.write_text(POLICY.format(dry_run=dry_run))
+    own = {"EBB_STATE": f"sqlite:{folder / 'state'}", "EBB_POLICY": str(policy), **variables}
+    return write_profile(folder / "prod.env", own)
+
+
 def test_a_context_shares_the_row_of_its_installation(addresses: dict[str, Any], kubeconfig: Path) -> None:
     _, project, _, location, _, name = addresses["cluster"].split("/")
     context = f"gke_{project}_{location}_{name}"
     kubeconfig.write_text(kubeconfig.read_text().replace("gke_shop_west_prod", context))
-    (kubeconfig.parent / "policy.yaml").write_text(POLICY.format(dry_run="false"))
-    variables = {
-        "EBB_CLUSTER": addresses["cluster"],
-        "EBB_STATE": f"sqlite:{kubeconfig.parent / 'state'}",
-        "EBB_POLICY": str(kubeconfig.parent / "policy.yaml"),
-        "EBB_GKE_API": "none",
-    }
-    profile = kubeconfig.parent / "prod.env"
-    profile.write_text("\n".join(f"{key}='{value}'" for key, value in variables.items()))
+    profile = installed(kubeconfig.parent, "false", EBB_CLUSTER=addresses["cluster"], EBB_GKE_API="none")
     result = ebb("fleet", "--kubeconfig", kubeconfig, "--context", context, "--cluster", profile, "-o", "json")
     (row,) = json.loads(result.stdout)["clusters"]
     assert (result.exit_code, row["source"], row["totals"]["nodes"]) == (0, context, 3)
@@ -69,16 +69,8 @@ def test_a_context_shares_the_row_of_its_installation(addresses: dict[str, Any],
 
 
 def test_an_installation_is_read_whole_with_its_own_marks_and_policy(addresses: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text(POLICY.format(dry_run="true"))
-    variables = {
-        "EBB_CLUSTER": addresses["cluster"],
-        "EBB_STATE": f"sqlite:{tmp_path / 'state'}",
-        "EBB_POLICY": str(tmp_path / "policy.yaml"),
-        "EBB_GKE_API": addresses["gke"],
-        "EBB_KUBECONFIG": addresses["kubeconfig"],
-    }
-    profile = tmp_path / "prod.env"
-    profile.write_text("\n".join(f"{name}='{value}'" for name, value in variables.items()))
+    names = {"EBB_CLUSTER": "cluster", "EBB_GKE_API": "gke", "EBB_KUBECONFIG": "kubeconfig"}
+    profile = installed(tmp_path, "true", **{variable: addresses[name] for variable, name in names.items()})
     result = ebb("fleet", "--cluster", profile, "-o", "json")
     (row,) = json.loads(result.stdout)["clusters"]
     assert (result.exit_code, row["faults"]) == (0, [])

@@ -15,6 +15,7 @@ from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.rules.drain_time import DrainTime
 from tests.builders import CLUSTER, NOW, resources
+from tests.core.planning import passes
 
 DOLLAR = 10**6
 THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/web", timedelta(minutes=9))
@@ -23,8 +24,6 @@ THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/
 def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **changes: Any) -> NodeDecision:
     """A node of pool `a` at half CPU and a quarter of memory; its reason is its first blocker's."""
     given: dict[str, Any] = {
-        "uid": f"uid-{name}",
-        "pool": "a",
         "reason": blockers[0].reason.value if blockers else "",
         "cpu_ratio": Fraction(1, 2),
         "memory_ratio": Fraction(1, 4),
@@ -32,13 +31,11 @@ def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **c
         "movable_memory_ratio": Fraction(1, 5),
         "score": Fraction(45),
         "cost": DOLLAR // 10,
-        "underutilized": False,
-        "outside": False,
         "allocatable": resources(cpu=4, memory=16),
         "requested": resources(cpu=2, memory=4),
         **changes,
     }
-    return NodeDecision(name=name, verdict=verdict, blockers=blockers, **given)
+    return replace(passes.decision(name, verdict), blockers=blockers, **given)
 
 
 def ordered(name: str, **changes: Any) -> NodeDecision:

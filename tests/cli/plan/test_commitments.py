@@ -105,16 +105,10 @@ def test_without_a_steady_state_what_is_idle_now_is_named() -> None:
     "dates, later",
     ("more than now", ["2027-05-01"], [LATER]),
     ("no more than now", [], [LaterAddition(ENDS, ("n2",), 7, DOLLAR // 10, is_rest=True)]),
-    (
-        "each end from which on it adds more than before",
-        ["2027-05-01", "2027-08-09"],
-        [
-            LATER,
-            LaterAddition(ENDS + timedelta(days=50), ("e2",), 6, DOLLAR // 5, is_rest=True),
-            LaterAddition(ENDS + timedelta(days=100), ("e2",), 6, DOLLAR // 4, is_rest=True),
-        ],
-    ),
-)
+    ("each end from which on it adds more than before", ["2027-05-01", "2027-08-09"],
+     [LATER, LaterAddition(ENDS + timedelta(days=50), ("e2",), 6, DOLLAR // 5, is_rest=True),
+      LaterAddition(ENDS + timedelta(days=100), ("e2",), 6, DOLLAR // 4, is_rest=True)]),
+)  # fmt: skip
 def test_the_ends_from_which_on_ebb_adds_more(dates: list[str], later: list[LaterAddition]) -> None:
     _, *told = sentences(some_committed(later=tuple(later)), ADDS)
 

@@ -8,24 +8,14 @@ import pytest
 import yaml
 
 from tests.cli import dumps
+from tests.cli.fleet.fleets import dump
 from tests.cli.running import ebb, read_json
 from tests.depth import cases
 
 
-def cluster(path: Path, name: str, nodes: int, uid: str) -> Path:
-    """Write a cluster's dump; the name is part of each node's."""
-    data = dumps.write(path, nodes).read_text().replace("gke-prod", f"gke-{name}")
-    found: dict[str, Any] = json.loads(data)
-    for item in found["items"]:
-        if item["kind"] == "Namespace" and item["metadata"]["name"] == "kube-system":
-            item["metadata"]["uid"] = uid
-    path.write_text(json.dumps(found))
-    return path
-
-
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
-    return cluster(tmp_path / "a.json", "prod", 60, "a"), cluster(tmp_path / "b.json", "stage", 24, "b")
+    return dump(tmp_path / "a.json", "prod", 60), dump(tmp_path / "b.json", "stage", 24)
 
 
 def plan(*args: str | Path) -> dict[str, Any]:
@@ -76,9 +66,7 @@ def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(total["cost_per_hour"] for total in totals))
 
 
-def test_a_table_ends_with_a_row_a_cluster_with_the_money_of_its_report_and_their_sum(
-    two: tuple[Path, Path],
-) -> None:
+def test_a_table_ends_with_a_row_a_cluster_with_the_money_of_its_report_and_their_sum(two: tuple[Path, Path]) -> None:
     *_, heads, first, second, total, _, _, headline = ebb("plan", *two, "--potential").stdout.splitlines()
     own = [ebb("plan", path).stdout.splitlines()[-1] for path in two]
     rows = [[int(cell[1:].replace(",", "")) for cell in line.split() if "$" in cell] for line in (first, second, total)]

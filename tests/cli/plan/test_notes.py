@@ -25,7 +25,7 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, pod_class, policy, taint
 from tests.cli import dumps
-from tests.cli.running import read_json, run_ebb
+from tests.cli.running import run_ebb
 from tests.depth import cases
 
 CLASSES = ComputeClasses({"reaper": AutoscalingPolicy(threshold=Fraction(0)), "plain": AutoscalingPolicy()})
@@ -176,10 +176,6 @@ def test_a_pod_that_cannot_surge_shows_why_it_stays() -> None:
 Object = dict[str, Any]
 
 
-def is_web(thing: Object) -> bool:
-    return bool(thing["kind"] == "Pod" and thing["metadata"]["labels"]["app"] == "web")
-
-
 def unbound(thing: Object) -> Object:
     said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": dumps.NEWEST}
     spec = {key: value for key, value in thing["spec"].items() if key != "nodeName"}
@@ -189,21 +185,11 @@ def unbound(thing: Object) -> Object:
 def with_pending(path: Path, pods: int) -> Path:
     """Write a dump of 20 nodes in which so many of its web pods have no node."""
     objects = list(dumps.items(20, cpu="400m"))
-    web = [thing for thing in objects if is_web(thing)]
-    chosen = [thing["metadata"]["uid"] for thing in web[:: len(web) // pods][:pods]] if pods else []
+    web = [thing for thing in objects if thing["kind"] == "Pod" and thing["metadata"]["labels"]["app"] == "web"]
+    chosen = [thing["metadata"]["uid"] for thing in web[:: len(web) // pods][:pods]]
     return dumps.write_items(
         path, [unbound(thing) if thing["metadata"].get("uid") in chosen else thing for thing in objects]
     )
-
-
-def test_pods_that_become_pending_raise_no_saving_and_lower_no_bound(tmp_path: Path) -> None:
-    plans = [read_json("plan", with_pending(tmp_path / f"{pods}.json", pods)) for pods in (0, 13)]
-
-    running, waiting = ({row["rung"]: row["nodes"] for row in plan["ladder"]} for plan in plans)
-
-    assert (plans[0]["totals"]["pending_pods"], plans[1]["totals"]["pending_pods"]) == (0, 13)
-    assert waiting["policy_at_rest"] >= running["policy_at_rest"]
-    assert waiting["bound"] >= running["bound"]
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from functions.cli.main import app
 from functions.cli.policy.check import show
 from shared.core.policy import Policy, PoolPolicy
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.depth import cases
 
 
@@ -25,7 +25,7 @@ def test_pools_with_the_same_settings_stand_together() -> None:
 def checked(tmp_path: Path, written: str, *options: str | Path) -> Result:
     """Check a policy that is in a file."""
     (tmp_path / "policy.yaml").write_text(written)
-    return CliRunner().invoke(app, ["policy", "check", str(tmp_path / "policy.yaml"), *map(str, options)])
+    return ebb("policy", "check", tmp_path / "policy.yaml", *options)
 
 
 def test_with_a_dump_it_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
@@ -58,9 +58,9 @@ def test_it_shows_how_many_nodes_have_expired_or_who_could_show(tmp_path: Path) 
 
 
 def test_stdin_is_a_file_too_which_is_read_once() -> None:
-    result = CliRunner().invoke(app, ["policy", "check", "-"], input="nodePools: {a: {enabled: true}}")
+    result = ebb("policy", "check", "-", stdin="nodePools: {a: {enabled: true}}")
     assert result.output.startswith("stdin is valid: 1 pool")
-    assert CliRunner().invoke(app, ["policy", "check", "-"], input="[").stderr.startswith("ebb: stdin:1: column ")
+    assert ebb("policy", "check", "-", stdin="[").stderr.startswith("ebb: stdin:1: column ")
 
 
 BAD = """nodePools:
@@ -81,8 +81,8 @@ def test_a_fault_begins_with_file_and_line(tmp_path: Path) -> None:
 def test_of_several_files_each_is_shown_and_one_that_is_bad_fails(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text("nodePools: {a: {enabled: true}}")
     (tmp_path / "bad.yaml").write_text(BAD)
-    files = [str(tmp_path / name) for name in ("bad.yaml", "good.yaml", "none.yaml")]
-    shown = CliRunner().invoke(app, ["policy", "check", *files])
+    files = [tmp_path / name for name in ("bad.yaml", "good.yaml", "none.yaml")]
+    shown = ebb("policy", "check", *files)
     assert shown.exit_code == 1
     assert shown.stdout.splitlines()[0].startswith(f"{tmp_path}/good.yaml is valid: 1 pool, hash ")
     assert [
@@ -93,7 +93,7 @@ def test_of_several_files_each_is_shown_and_one_that_is_bad_fails(tmp_path: Path
         "bad",
         "none",
     ]
-    assert CliRunner().invoke(app, ["policy", "check", files[1], files[1]]).exit_code == 0
+    assert ebb("policy", "check", files[1], files[1]).exit_code == 0
 
 
 @cases(
@@ -141,7 +141,7 @@ def test_pools_that_defaults_alone_enable_are_named(
 ) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text(written)
-    shown = CliRunner().invoke(app, [*command, str(policy), "--dump", str(dumps.write(tmp_path / "dump.json", 6))])
+    shown = ebb(*command, policy, "--dump", dumps.write(tmp_path / "dump.json", 6))
     said = [line for line in shown.output.splitlines() if "drains nothing of" in line]
 
     assert [pool for line in said for pool in sorted(dumps.POOLS) if pool in line.partition(";")[0]] == sorted(expected)

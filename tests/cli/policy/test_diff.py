@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from functions.cli.input.inputs import Inputs, all_marked, gather
 from functions.cli.input.options import Sources, instant
-from functions.cli.main import app
 from functions.cli.policy.comparing import drains_of
 from functions.cli.policy.diff import (
     NOTHING,
@@ -85,8 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def diff(folder: Path, old: str, new: str, *options: str) -> Result:
-    paths = [str(folder / name) for name in (old, new)]
-    return CliRunner().invoke(app, ["policy", "diff", *paths, "--dump", str(folder / "dump.json"), *options])
+    return ebb("policy", "diff", folder / old, folder / new, "--dump", folder / "dump.json", *options)
 
 
 @cases(
@@ -110,7 +108,7 @@ def test_of_equal_policies_it_shows_plainly_that_nothing_changes(folder: Path) -
 
 
 def bare(folder: Path, *rest: str) -> Result:
-    return CliRunner().invoke(app, ["policy", "diff", str(folder / "old.yaml"), *rest])
+    return ebb("policy", "diff", folder / "old.yaml", *rest)
 
 
 def test_without_a_cluster_only_settings_are_compared_and_that_is_shown(folder: Path) -> None:
@@ -262,8 +260,7 @@ def test_without_a_cluster_it_is_known_only_whether_any_begin(change: str, old: 
 
 
 def test_of_a_cluster_that_is_not_whole_no_number_is_shown(folder: Path, tmp_path: Path) -> None:
-    items = [item for item in dumps.items(12) if item["metadata"].get("namespace") != "kube-system"]
-    (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    found = compared(folder, DRY, LIVE, "--dump", tmp_path / "d.json")["drains"]
+    items = (item for item in dumps.items(12) if item["metadata"].get("namespace") != "kube-system")
+    found = compared(folder, DRY, LIVE, "--dump", dumps.write_items(tmp_path / "d.json", items))["drains"]
     assert (found["change"], found["after"]["nodes"]) == ("starts", None)
     assert UNKNOWN in found["sentence"]

@@ -23,8 +23,7 @@ HOSTILE: Final = "a|</code><img src=x>@octocat [x](https://e.x)"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("diff")
-    items = list(dumps.items(24, cpu="350m"))
-    (folder / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    dumps.write(folder / "dump.json", 24, cpu="350m")
     (folder / "old.yaml").write_text(OLD)
     (folder / "new.yaml").write_text(OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}"))
     return folder
@@ -100,9 +99,9 @@ def test_hostile_names_are_words_in_cells(folder: Path, tmp_path: Path) -> None:
             item["metadata"]["name"] += HOSTILE
         elif item["kind"] == "Pod":
             item["spec"]["nodeName"] += HOSTILE
-    (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    dump = dumps.write_items(tmp_path / "d.json", items)
     (folder / "hostile.yaml").write_text(json.dumps({"nodePools": {HOSTILE: {"enabled": True}}}))
-    told = page(folder, "hostile.yaml", "--dump", str(tmp_path / "d.json"))
+    told = page(folder, "hostile.yaml", "--dump", str(dump))
     shown = Page(told)
     assert "octocat" in told
     assert "@octocat" not in told

@@ -18,7 +18,7 @@ from functions.cli.policy.importing.writing import Imported
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
-from tests.depth import examples
+from tests.depth import cases, examples
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 LIMIT, COUNT = "scaleDownCPURequestRatioLimit", "scaleDownRequiredUnderutilizedNodeCount"
@@ -53,13 +53,11 @@ FULL = {"enabled": True, LIMIT: 0.75, COUNT: 5}
 
 
 @pytest.mark.acceptance(6)
-@pytest.mark.parametrize(
+@cases(
     "data",
-    [
-        pytest.param(estafette(a=FULL), id="the JSON itself"),
-        pytest.param(config_map({KEY: estafette(a=FULL).decode()}), id="its ConfigMap"),
-        pytest.param(listed({"data": {KEY: estafette(a=FULL).decode()}}), id="a list from kubectl"),
-    ],
+    ("the JSON itself", estafette(a=FULL)),
+    ("its ConfigMap", config_map({KEY: estafette(a=FULL).decode()})),
+    ("a list from kubectl", listed({"data": {KEY: estafette(a=FULL).decode()}})),
 )
 def test_an_estafette_pool_keeps_its_settings(data: bytes) -> None:
     pool = policy(from_estafette(data)).pools["a"]
@@ -67,16 +65,14 @@ def test_an_estafette_pool_keeps_its_settings(data: bytes) -> None:
     assert (pool.consolidate_after, pool.minimum_node_age, pool.expire_after) == (5 * MINUTE, 20 * MINUTE, None)
 
 
-@pytest.mark.parametrize(
-    ("expected", "field", "pool"),
-    [
-        pytest.param(False, "enabled", {LIMIT: 0.75}, id="enabled is false when it is left out"),
-        pytest.param(False, "enabled", {"enabled": True}, id="without a limit nothing was ever compacted"),
-        pytest.param(False, "enabled", {"enabled": True, LIMIT: 0, COUNT: 1}, id="nor with a limit of 0"),
-        pytest.param(Fraction(1), "cpu_limit", {"enabled": True, LIMIT: 1.5}, id="a limit above all of a node"),
-        pytest.param(4, "required_count", {"enabled": True, LIMIT: 0.75}, id="Ebb's count where none was asked for"),
-        pytest.param(4, "required_count", {"enabled": True, LIMIT: 0.75, COUNT: -1}, id="nor with a negative one"),
-    ],
+@cases(
+    "expected, field, pool",
+    ("enabled is false when it is left out", False, "enabled", {LIMIT: 0.75}),
+    ("without a limit nothing was ever compacted", False, "enabled", {"enabled": True}),
+    ("nor with a limit of 0", False, "enabled", {"enabled": True, LIMIT: 0, COUNT: 1}),
+    ("a limit above all of a node", Fraction(1), "cpu_limit", {"enabled": True, LIMIT: 1.5}),
+    ("Ebb's count where none was asked for", 4, "required_count", {"enabled": True, LIMIT: 0.75}),
+    ("nor with a negative one", 4, "required_count", {"enabled": True, LIMIT: 0.75, COUNT: -1}),
 )
 def test_an_estafette_pool_is_never_widened(expected: object, field: str, pool: dict[str, Any]) -> None:
     assert getattr(policy(from_estafette(estafette(a=pool))).pools["a"], field) == expected
@@ -87,20 +83,19 @@ def test_the_timers_of_the_estafette_process_count() -> None:
     assert (pool.consolidate_after, pool.minimum_node_age) == (10 * MINUTE, timedelta(0))
 
 
-@pytest.mark.parametrize(
-    ("expected", "convert", "data"),
-    [
-        pytest.param("estafette's own default, for it was not given; its Helm chart has 0", from_estafette,
-                     estafette(a=FULL), id="which of estafette's defaults"),
-        pytest.param("minimumNodes: 3  # minimum_nodes was not there: the default of node-refiner's code, 3",
-                     from_node_refiner, config_map({"time_gap": "5"}), id="which of node-refiner's defaults"),
-        pytest.param("once the plans convince you; drainer_enabled was f", from_node_refiner,
-                     config_map({"drainer_enabled": "f"}), id="what begins dry"),
-        pytest.param("expireAfter: 24h  # template.spec.expireAfter", from_karpenter,
-                     karpenter(node_pool(template={"expireAfter": "24h"})), id="where v1 has the age"),
-        pytest.param("consolidateAfter: 0s  # consolidateAfter was not there: Karpenter's default", from_karpenter,
-                     karpenter(node_pool()), id="Karpenter's default"),
-    ],
+@cases(
+    "expected, convert, data",
+    ("which of estafette's defaults", "estafette's own default, for it was not given; its Helm chart has 0",
+     from_estafette, estafette(a=FULL)),
+    ("which of node-refiner's defaults",
+     "minimumNodes: 3  # minimum_nodes was not there: the default of node-refiner's code, 3", from_node_refiner,
+     config_map({"time_gap": "5"})),
+    ("what begins dry", "once the plans convince you; drainer_enabled was f", from_node_refiner,
+     config_map({"drainer_enabled": "f"})),
+    ("where v1 has the age", "expireAfter: 24h  # template.spec.expireAfter", from_karpenter,
+     karpenter(node_pool(template={"expireAfter": "24h"}))),
+    ("Karpenter's default", "consolidateAfter: 0s  # consolidateAfter was not there: Karpenter's default",
+     from_karpenter, karpenter(node_pool())),
 )  # fmt: skip
 def test_a_comment_shows_where_a_value_came_from(
     expected: str, convert: Callable[[bytes], Imported], data: bytes
@@ -108,35 +103,31 @@ def test_a_comment_shows_where_a_value_came_from(
     assert expected in convert(data).document
 
 
-@pytest.mark.parametrize(
-    ("expected", "convert", "data"),
-    [
-        pytest.param("nodePools.a.extra: estafette knows no such field", from_estafette,
-                     estafette(a={**FULL, "extra": 1}), id="a field that estafette ignored"),
-        pytest.param("the pool without a name is left out", from_estafette, estafette(**{"": FULL}),
-                     id="nodes of no pool"),
-        pytest.param("memory: estafette looked at CPU alone", from_estafette, estafette(), id="what estafette had not"),
-        pytest.param("'other': node-refiner knows no such key", from_node_refiner,
-                     config_map({"time_gap": "5", "other": "x"}), id="a key that node-refiner ignored"),
-        pytest.param("name the pools that Ebb may drain", from_node_refiner, config_map({"time_gap": "5"}),
-                     id="that node-refiner knew no pools"),
-        pytest.param("terminationGracePeriod has no equivalent", from_karpenter,
-                     karpenter(node_pool(template={"terminationGracePeriod": "1h"})), id="deletion by force"),
-        pytest.param("limits have no equivalent", from_karpenter, karpenter(node_pool(limits={"cpu": 1})), id="limits"),
-        pytest.param("weight has no equivalent", from_karpenter, karpenter(node_pool(weight=1)), id="weight"),
-        pytest.param("Balanced has no equivalent", from_karpenter,
-                     karpenter(node_pool(disruption={"consolidationPolicy": "Balanced"})), id="a policy of its own"),
-        pytest.param("Ebb removes no node for drifted and unhealthy", from_karpenter, karpenter(node_pool()),
-                     id="reasons that Ebb never has"),
-        pytest.param("10% of a pool and of the cluster, and 20% an hour", from_node_refiner,
-                     config_map({"time_gap": "5"}), id="limits that hold for the first time"),
-        pytest.param("objects 'Deployment'", from_node_refiner,
-                     listed({"data": {"time_gap": "5"}}, {"kind": "Deployment"}), id="node-refiner's other objects"),
-        pytest.param("objects 'ServiceAccount'", from_estafette,
-                     listed({"kind": "ServiceAccount"}, {"nodePools": {"a": FULL}}), id="those of estafette's chart"),
-        pytest.param("objects 'EC2NodeClass'", from_karpenter, karpenter(node_pool(), {"kind": "EC2NodeClass"}),
-                     id="other objects"),
-    ],
+@cases(
+    "expected, convert, data",
+    ("a field that estafette ignored", "nodePools.a.extra: estafette knows no such field", from_estafette,
+     estafette(a={**FULL, "extra": 1})),
+    ("nodes of no pool", "the pool without a name is left out", from_estafette, estafette(**{"": FULL})),
+    ("what estafette had not", "memory: estafette looked at CPU alone", from_estafette, estafette()),
+    ("a key that node-refiner ignored", "'other': node-refiner knows no such key", from_node_refiner,
+     config_map({"time_gap": "5", "other": "x"})),
+    ("that node-refiner knew no pools", "name the pools that Ebb may drain", from_node_refiner,
+     config_map({"time_gap": "5"})),
+    ("deletion by force", "terminationGracePeriod has no equivalent", from_karpenter,
+     karpenter(node_pool(template={"terminationGracePeriod": "1h"}))),
+    ("limits", "limits have no equivalent", from_karpenter, karpenter(node_pool(limits={"cpu": 1}))),
+    ("weight", "weight has no equivalent", from_karpenter, karpenter(node_pool(weight=1))),
+    ("a policy of its own", "Balanced has no equivalent", from_karpenter,
+     karpenter(node_pool(disruption={"consolidationPolicy": "Balanced"}))),
+    ("reasons that Ebb never has", "Ebb removes no node for drifted and unhealthy", from_karpenter,
+     karpenter(node_pool())),
+    ("limits that hold for the first time", "10% of a pool and of the cluster, and 20% an hour", from_node_refiner,
+     config_map({"time_gap": "5"})),
+    ("node-refiner's other objects", "objects 'Deployment'", from_node_refiner,
+     listed({"data": {"time_gap": "5"}}, {"kind": "Deployment"})),
+    ("those of estafette's chart", "objects 'ServiceAccount'", from_estafette,
+     listed({"kind": "ServiceAccount"}, {"nodePools": {"a": FULL}})),
+    ("other objects", "objects 'EC2NodeClass'", from_karpenter, karpenter(node_pool(), {"kind": "EC2NodeClass"})),
 )  # fmt: skip
 def test_a_note_shows_what_has_no_equivalent(expected: str, convert: Callable[[bytes], Imported], data: bytes) -> None:
     assert any(expected in note for note in convert(data).notes)
@@ -159,40 +150,37 @@ def test_a_policy_that_was_converted_begins_dry_whatever_the_drainer_was(word: s
 
 
 @pytest.mark.acceptance(79, 81)
-@pytest.mark.parametrize(
-    ("expected", "pool"),
-    [
-        pytest.param(PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=30 * DAY),
-                     node_pool(), id="v1 with all its defaults"),
-        pytest.param(PoolPolicy(enabled=True, consolidate_after=timedelta(seconds=15), expire_after=30 * DAY),
-                     node_pool(version="v1beta1"), id="v1beta1 with all its defaults"),
-        pytest.param(PoolPolicy(enabled=True, consolidate_after=None, expire_after=DAY),
-                     node_pool(version="v1beta1", disruption={"expireAfter": "24h", "consolidateAfter": "Never"}),
-                     id="v1beta1 with both timers"),
-        pytest.param(PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=None),
-                     node_pool(template={"expireAfter": "Never"}), id="v1 whose nodes do not expire"),
-        pytest.param(PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=30 * DAY, budgets=(
-                         Budget(Limit(percent=10), Schedule("@daily", timedelta(hours=1))),
-                         Budget(Limit(count=0), reasons=frozenset({"empty"})))),
-                     node_pool(disruption={"budgets": [{"schedule": "@daily", "duration": "1h0m0s"},
-                                                       {"nodes": "0", "reasons": ["Empty"]}]}),
-                     id="budgets, one without nodes"),
-        pytest.param(PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=30 * DAY, budgets=()),
-                     node_pool(disruption={"budgets": []}), id="an empty list of budgets"),
-    ],
+@cases(
+    "expected, pool",
+    ("v1 with all its defaults", PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=30 * DAY),
+     node_pool()),
+    ("v1beta1 with all its defaults",
+     PoolPolicy(enabled=True, consolidate_after=timedelta(seconds=15), expire_after=30 * DAY),
+     node_pool(version="v1beta1")),
+    ("v1beta1 with both timers", PoolPolicy(enabled=True, consolidate_after=None, expire_after=DAY),
+     node_pool(version="v1beta1", disruption={"expireAfter": "24h", "consolidateAfter": "Never"})),
+    ("v1 whose nodes do not expire", PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=None),
+     node_pool(template={"expireAfter": "Never"})),
+    ("budgets, one without nodes",
+     PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=30 * DAY,
+      budgets=(Budget(Limit(percent=10), Schedule("@daily", timedelta(hours=1))),
+       Budget(Limit(count=0), reasons=frozenset({"empty"})))),
+     node_pool(disruption={"budgets": [{"schedule": "@daily", "duration": "1h0m0s"},
+        {"nodes": "0", "reasons": ["Empty"]}]})),
+    ("an empty list of budgets",
+     PoolPolicy(enabled=True, consolidate_after=timedelta(0), expire_after=30 * DAY, budgets=()),
+     node_pool(disruption={"budgets": []})),
 )  # fmt: skip
 def test_a_node_pool_keeps_its_disruption(expected: PoolPolicy, pool: dict[str, Any]) -> None:
     assert policy(from_karpenter(karpenter(pool))).pools["a"] == expected
 
 
 @pytest.mark.acceptance(74)
-@pytest.mark.parametrize(
+@cases(
     "budgets",
-    [
-        pytest.param([{"nodes": "10%"}], id="neither schedule nor duration"),
-        pytest.param([{"nodes": "5"}, {"nodes": "0", "schedule": "@daily", "duration": "8h"}], id="both"),
-        pytest.param([], id="none"),
-    ],
+    ("neither schedule nor duration", [{"nodes": "10%"}]),
+    ("both", [{"nodes": "5"}, {"nodes": "0", "schedule": "@daily", "duration": "8h"}]),
+    ("none", []),
 )
 def test_the_budgets_of_a_node_pool_are_written_as_they_stood_and_read_as_they_stand(
     budgets: list[dict[str, str]],
@@ -207,58 +195,47 @@ def test_the_budgets_of_a_node_pool_are_written_as_they_stood_and_read_as_they_s
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
-    [
-        pytest.param(karpenter(node_pool("a"), node_pool("b")), id="several documents"),
-        pytest.param(karpenter({"kind": "List", "items": [node_pool("a"), node_pool("b")]}), id="a list"),
-        pytest.param(
-            json.dumps({"kind": "NodePoolList", "items": [node_pool("a"), node_pool("b")]}).encode(), id="JSON"
-        ),
-    ],
+    ("several documents", karpenter(node_pool("a"), node_pool("b"))),
+    ("a list", karpenter({"kind": "List", "items": [node_pool("a"), node_pool("b")]})),
+    ("JSON", json.dumps({"kind": "NodePoolList", "items": [node_pool("a"), node_pool("b")]}).encode()),
 )
 def test_all_node_pools_of_a_file_are_converted(data: bytes) -> None:
     assert set(policy(from_karpenter(data)).pools) == {"a", "b"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "convert", "data"),
-    [
-        pytest.param("nodePools.a.enabled: it is not true or false", from_estafette, estafette(a={"enabled": "yes"}),
-                     id="a flag in quotes"),
-        pytest.param(f"nodePools.a.{COUNT}: it is not a whole number", from_estafette, estafette(a={COUNT: "5"}),
-                     id="a number in quotes"),
-        pytest.param(f"nodePools.a.{LIMIT}: it is not a number", from_estafette, estafette(a={LIMIT: True}),
-                     id="a flag for a number"),
-        pytest.param("nodePools.a: it is no mapping", from_estafette, estafette(a=[]), id="a pool that is a list"),
-        pytest.param("nodePools: it is no mapping", from_estafette, b'{"nodePools": []}', id="pools that are a list"),
-        pytest.param("it holds no configurations of estafette", from_estafette, b"{}", id="nothing of estafette's"),
-        pytest.param("it holds 2 configurations of estafette", from_estafette, estafette() + b"\n---\n" + estafette(),
-                     id="two configurations"),
-        pytest.param(f"data.{KEY}: it is no text", from_estafette, config_map({KEY: {"nodePools": {}}}),
-                     id="a key that holds no text"),
-        pytest.param(f"data.{KEY}: it is empty or no mapping", from_estafette, config_map({KEY: "[]"}),
-                     id="a key whose text is no mapping"),
-        pytest.param("it holds no configurations of node-refiner", from_node_refiner, config_map({}),
-                     id="an empty map"),
-        pytest.param("time_gap: value '-1' is wrong; write a whole number", from_node_refiner,
-                     config_map({"time_gap": "-1"}), id="negative minutes"),
-        pytest.param("drainer_enabled: value 'yes' is wrong; write true or false", from_node_refiner,
-                     config_map({"drainer_enabled": "yes"}), id="a word that Go does not know"),
-        pytest.param("it holds no NodePool", from_karpenter, b"kind: Pod", id="no NodePool"),
-        pytest.param("a Provisioner is no NodePool", from_karpenter, b"kind: Provisioner", id="an older kind"),
-        pytest.param("nodePools.a: its apiVersion is neither", from_karpenter, karpenter(node_pool(version="v2")),
-                     id="an unknown version"),
-        pytest.param("nodePools.a: it stands twice", from_karpenter, karpenter(node_pool(), node_pool()), id="twins"),
-        pytest.param("metadata.name is missing", from_karpenter, b"kind: NodePool", id="a pool without a name"),
-        pytest.param("nodePools.a.disruption.budgets[0].schedule: value '0 0 30 2 *' is wrong", from_karpenter,
-                     karpenter(node_pool(disruption={"budgets": [{"schedule": "0 0 30 2 *", "duration": "1h"}]})),
-                     id="a schedule that never comes"),
-        pytest.param("nodePools.a.disruption.later: there is no such field", from_karpenter,
-                     karpenter(node_pool(disruption={"later": 1})), id="a field that Ebb does not know"),
-        pytest.param("file: line 1, column", from_karpenter, b"{a: ", id="broken YAML"),
-        pytest.param("file: byte 0 is not UTF-8", from_karpenter, b"\xff", id="no text"),
-    ],
+@cases(
+    "expected, convert, data",
+    ("a flag in quotes", "nodePools.a.enabled: it is not true or false", from_estafette,
+     estafette(a={"enabled": "yes"})),
+    ("a number in quotes", f"nodePools.a.{COUNT}: it is not a whole number", from_estafette, estafette(a={COUNT: "5"})),
+    ("a flag for a number", f"nodePools.a.{LIMIT}: it is not a number", from_estafette, estafette(a={LIMIT: True})),
+    ("a pool that is a list", "nodePools.a: it is no mapping", from_estafette, estafette(a=[])),
+    ("pools that are a list", "nodePools: it is no mapping", from_estafette, b'{"nodePools": []}'),
+    ("nothing of estafette's", "it holds no configurations of estafette", from_estafette, b"{}"),
+    ("two configurations", "it holds 2 configurations of estafette", from_estafette,
+     estafette() + b"\n---\n" + estafette()),
+    ("a key that holds no text", f"data.{KEY}: it is no text", from_estafette, config_map({KEY: {"nodePools": {}}})),
+    ("a key whose text is no mapping", f"data.{KEY}: it is empty or no mapping", from_estafette,
+     config_map({KEY: "[]"})),
+    ("an empty map", "it holds no configurations of node-refiner", from_node_refiner, config_map({})),
+    ("negative minutes", "time_gap: value '-1' is wrong; write a whole number", from_node_refiner,
+     config_map({"time_gap": "-1"})),
+    ("a word that Go does not know", "drainer_enabled: value 'yes' is wrong; write true or false", from_node_refiner,
+     config_map({"drainer_enabled": "yes"})),
+    ("no NodePool", "it holds no NodePool", from_karpenter, b"kind: Pod"),
+    ("an older kind", "a Provisioner is no NodePool", from_karpenter, b"kind: Provisioner"),
+    ("an unknown version", "nodePools.a: its apiVersion is neither", from_karpenter,
+     karpenter(node_pool(version="v2"))),
+    ("twins", "nodePools.a: it stands twice", from_karpenter, karpenter(node_pool(), node_pool())),
+    ("a pool without a name", "metadata.name is missing", from_karpenter, b"kind: NodePool"),
+    ("a schedule that never comes", "nodePools.a.disruption.budgets[0].schedule: value '0 0 30 2 *' is wrong",
+     from_karpenter, karpenter(node_pool(disruption={"budgets": [{"schedule": "0 0 30 2 *", "duration": "1h"}]}))),
+    ("a field that Ebb does not know", "nodePools.a.disruption.later: there is no such field", from_karpenter,
+     karpenter(node_pool(disruption={"later": 1}))),
+    ("broken YAML", "file: line 1, column", from_karpenter, b"{a: "),
+    ("no text", "file: byte 0 is not UTF-8", from_karpenter, b"\xff"),
 )  # fmt: skip
 def test_bad_input_is_a_sentence(expected: str, convert: Callable[[bytes], Imported], data: bytes) -> None:
     with pytest.raises(BadPolicy) as refused:

@@ -9,18 +9,13 @@ import pytest
 
 from functions.cli.policy.importing.estafette import from_estafette
 from functions.cli.policy.importing.karpenter import from_karpenter
-from functions.cli.policy.importing.writing import Imported
-from shared.core.policy import Limit, Policy, PoolPolicy
-from shared.core.policy.parsing import parse
+from shared.core.policy import Limit, PoolPolicy
 from shared.errors import BadPolicy
+from tests.cli.policy.test_importing import policy
 from tests.depth import cases
 
 MINUTE = timedelta(minutes=1)
 CONFIGURATION = '{"nodePools": {"web": {"enabled": true, "scaleDownCPURequestRatioLimit": 0.6}}}'
-
-
-def policy(found: Imported) -> Policy:
-    return parse(found.document.encode())
 
 
 def node_pool(**spec: Any) -> dict[str, Any]:

@@ -78,37 +78,20 @@ def test_a_pools_setting_is_shown_as_the_policy_writes_it(expected: str, setting
     ("the first back-off", "30m", "drain.backoff.first", Policy()),
     ("the watchdog", "25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy()),
     ("no bound of waves", "of any size, at the pace of timeGap", "cluster.wave", Policy()),
-    (
-        "waves",
-        "30% for at most 1h30m",
-        "cluster.wave",
-        Policy(wave=WaveLimits(Limit(percent=30), timedelta(minutes=90))),
-    ),
+    ("waves", "30% for at most 1h30m", "cluster.wave",
+     Policy(wave=WaveLimits(Limit(percent=30), timedelta(minutes=90)))),
     ("no freeze", "none", "cluster.freezes", Policy()),
-    (
-        "a freeze",
-        "2026-11-27 00:00:00 UTC to 2026-12-01 00:00:00 UTC",
-        "cluster.freezes",
-        Policy(freezes=(Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),)),
-    ),
+    ("a freeze", "2026-11-27 00:00:00 UTC to 2026-12-01 00:00:00 UTC", "cluster.freezes",
+     Policy(freezes=(Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),))),
     ("what a person may ignore", "windows", "manual.mayIgnore", Policy()),
     ("nothing committed", "none", "cluster.commitments", Policy()),
-    (
-        "all that can be committed",
-        (
-            "n2 160 vCPUs 640 GiB at 55% off until 2027-05-01 00:00:00 UTC; 12.5 dollars an hour at 28% off; "
-            "elsewhere n2 40 vCPUs 0 GiB; shared by prod-a, prod-b; read once an hour"
-        ),
-        "cluster.commitments",
-        Policy(commitments=COMMITTED),
-    ),
-    (
-        "commitments that nobody else uses",
-        "elsewhere nothing",
-        "cluster.commitments",
-        Policy(commitments=Commitments(elsewhere={})),
-    ),
-)
+    ("all that can be committed",
+     ("n2 160 vCPUs 640 GiB at 55% off until 2027-05-01 00:00:00 UTC; 12.5 dollars an hour at 28% off; "
+       "elsewhere n2 40 vCPUs 0 GiB; shared by prod-a, prod-b; read once an hour"), "cluster.commitments",
+     Policy(commitments=COMMITTED)),
+    ("commitments that nobody else uses", "elsewhere nothing", "cluster.commitments",
+     Policy(commitments=Commitments(elsewhere={}))),
+)  # fmt: skip
 def test_the_clusters_setting_is_shown_as_the_policy_writes_it(expected: str, setting: str, policy: Policy) -> None:
     assert cluster_settings(policy)[setting] == expected
 

@@ -1,8 +1,4 @@
-"""A shop's cluster as `kubectl get … -o json` prints it, of any size, and reports of it and of other dumps.
-
-Three pools in three zones and sixteen workloads, of which the report is drawn in tests and in the docs. Equal sizes
-give equal dumps.
-"""
+"""A shop's cluster as `kubectl get … -o json` prints it, of any size, and reports of it: in tests and in the docs."""
 
 from collections import Counter
 from collections.abc import Iterator

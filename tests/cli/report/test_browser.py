@@ -153,12 +153,6 @@ def test_blockers_calendar_order_and_notes_are_all_there(seen: Page, shop: Repor
     assert seen.number("dl.words dt") == len(told["glossary"])
 
 
-def test_it_asks_nobody(seen: Page, shop: Report) -> None:
-    looked_up(seen, "web")
-    seen.click(".found-nodes .name")
-    assert seen.asked == [shop.path.as_uri()]
-
-
 def test_a_word_a_pool_and_a_verdict_choose_what_is_shown(seen: Page, shop: Report) -> None:
     nodes = shop.nodes
     looked_up(seen, "europe-west4-B")

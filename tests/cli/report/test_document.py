@@ -1,6 +1,5 @@
 """The data of a report: the plan's own figures, the same pods before and after, and nothing that is not known."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from functions.cli.report.compute import document, draw_report, input_of
 from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
 from shared.core.cluster.names import ZONE_LABEL
-from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
@@ -95,17 +93,14 @@ def test_no_node_in_steady_state_holds_more_than_it_offers(report: dict[str, Any
 
 
 def test_zones_are_counted_and_rounded_as_pools_are(made: ReportInput, report: dict[str, Any]) -> None:
-    in_one = replace(made.now, nodes=tuple(_in_zone(node, "z") for node in made.now.nodes))
+    nodes = (replace(node, labels={**node.labels, ZONE_LABEL: "z"}) for node in made.now.nodes)
+    in_one = replace(made.now, nodes=tuple(nodes))
     found = document(replace(made, now=in_one, view=replace(made.view, scenarios=None)))["report"]
 
     pools = [(pool["name"], pool["nodes"], pool["cpu"], pool["memory"]) for pool in found["pools"] if not pool["sum"]]
     assert [(zone["pool"], zone["nodes"], zone["cpu"], zone["memory"]) for zone in found["zones"]] == pools
     left = sum(not thing["gone"] for thing in reports.objects(report["nodes"]))
     assert sum(zone["nodes_at_rest"] for zone in report["zones"]) == left
-
-
-def _in_zone(node: Node, zone: str) -> Node:
-    return replace(node, labels={**node.labels, ZONE_LABEL: zone})
 
 
 def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: dict[str, Any]) -> None:
@@ -218,11 +213,6 @@ def test_the_calendars_hours_are_those_of_the_zone_of_all_schedules_and_a_pause_
 
     assert calendar["time_zone"] == zone
     assert any(note.startswith("paused is true: ") for note in calendar["notes"]) is (paused == "true")
-
-
-def test_equal_dumps_give_equal_reports(tmp_path: Path) -> None:
-    first, second = (json.dumps(reports.told(reports.shop(tmp_path, 20))) for _ in range(2))
-    assert first == second
 
 
 def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli import dumps
 from tests.cli.running import run_ebb
+from tests.depth import cases
 
 KEYS = {"pool", "machine_type", "proposed", "nodes_before", "nodes_after", "saving_per_hour", "pods_moved", "unknown"}
 """What tools rely on."""
@@ -27,9 +28,7 @@ def hungry(path: Path, pods_a_node: int) -> Path:
     for pod in pods:
         pod["spec"]["containers"][0]["resources"]["requests"]["memory"] = "2560Mi"
     pods += [dumps.pod(f"agent-{on}", on, kind="DaemonSet", namespace="kube-system", cpu="10m") for on in names]
-    items = [*(dumps.node(number) for number in range(12)), *pods]
-    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
-    return path
+    return dumps.write_items(path, [*map(dumps.node, range(12)), *pods])
 
 
 @cache
@@ -102,15 +101,13 @@ def test_every_output_names_the_pools_and_what_is_proposed(dump: Path, output: s
     assert "n2d" in shown.stdout
 
 
-REFUSED = {
-    "a family that is none": ("--families", "e2,z9"),
-    "a fill above the whole": ("--fill", "120%"),
-    "a fill that is no number": ("--fill", "most"),
-    "a worth that is no number": ("--pod-worth", "nan"),
-}
-
-
-@pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED)
+@cases(
+    "words",
+    ("a family that is none", ("--families", "e2,z9")),
+    ("a fill above the whole", ("--fill", "120%")),
+    ("a fill that is no number", ("--fill", "most")),
+    ("a worth that is no number", ("--pod-worth", "nan")),
+)
 def test_what_cannot_be_meant_is_refused(dump: Path, words: tuple[str, str]) -> None:
     ended = run_ebb("shapes", dump, *words)
     assert ended.returncode == 2

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, PlayedTotals, outcome
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
-from functions.cli.main import app
 from functions.cli.simulate.demand import read_hours
 from functions.cli.simulate.view import DaysView, document, show
 from tests.cli import dumps
+from tests.cli.running import ebb
 from tests.depth import cases
 
 BEGINS = datetime(2026, 3, 2, tzinfo=UTC)
@@ -27,7 +26,7 @@ HEAD = f"workload,{','.join(map(str, range(24)))}"
 
 
 def told(*typed: str, code: int = 0) -> Any:
-    found = CliRunner().invoke(app, list(typed))
+    found = ebb(*typed)
     assert found.exit_code == code, found.output
     return found
 
@@ -67,12 +66,6 @@ def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] 
     assert [title for title in figures if title in {"money", "list", "bill"}] == titles
     assert figures["saved"] == saved
     assert [run["bill"] for run in document(view)["runs"]] == list(paid)
-
-
-def test_equal_dumps_give_equal_days(dump: str) -> None:
-    one, two = (told("simulate", "--dump", dump, "-o", "json").stdout for _ in range(2))
-
-    assert one == two
 
 
 @pytest.mark.deep

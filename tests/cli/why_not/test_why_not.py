@@ -23,6 +23,7 @@ from tests.builders import cluster, node, pod, policy, resources
 from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
 from tests.cli.running import ebb, on_terminal, read_json
+from tests.depth import cases
 
 
 @pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.harm is Harm.NONE])
@@ -55,22 +56,20 @@ def test_nothing_of_a_command_is_left_open(reason: Reason) -> None:
     assert "$" not in Relaxation(reason, "shop/Deployment/cart", "key").remedy
 
 
-@pytest.mark.parametrize(
-    ("expected", "relaxation"),
-    [
-        pytest.param("kubectl -n shop patch deployment cart --type merge -p "
-                     '\'{"spec":{"template":{"metadata":{"annotations":'
-                     '{"cluster-autoscaler.kubernetes.io/safe-to-evict":null}}}}}\'',
-                     Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "shop/Deployment/cart"), id="an annotation"),
-        pytest.param("in the pod template from which shop/Job/nightly is made: "
-                     '\'{"spec":{"template":{"metadata":{"annotations":',
-                     Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "shop/Job/nightly"), id="a Job, whose template is fixed"),
-        pytest.param("policy: nodePools: {web: {jobs: move}}", Relaxation(PodBlock.JOB, "web"), id="a setting"),
-        pytest.param("kubectl uncordon n1", Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), id="a node"),
-        pytest.param("kubectl -n shop delete pdb db", Relaxation(PodBlock.SEVERAL_PDBS, "shop/db"), id="a budget"),
-        pytest.param("policy: nodePools: {web: {ignoreTaints: [mine]}}", Relaxation(Unremovable.TAINTED, "web", "mine"),
-                     id="a taint"),
-    ],
+OF_TEMPLATE = '\'{"spec":{"template":{"metadata":{"annotations":'
+NO_ANNOTATION = '{"cluster-autoscaler.kubernetes.io/safe-to-evict":null}}}}}\''
+
+
+@cases(
+    "expected, relaxation",
+    ("an annotation", f"kubectl -n shop patch deployment cart --type merge -p {OF_TEMPLATE}{NO_ANNOTATION}",
+     Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "shop/Deployment/cart")),
+    ("a Job, whose template is fixed", f"in the pod template from which shop/Job/nightly is made: {OF_TEMPLATE}",
+     Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "shop/Job/nightly")),
+    ("a setting", "policy: nodePools: {web: {jobs: move}}", Relaxation(PodBlock.JOB, "web")),
+    ("a node", "kubectl uncordon n1", Relaxation(Unremovable.CORDONED_BY_OTHER, "n1")),
+    ("a budget", "kubectl -n shop delete pdb db", Relaxation(PodBlock.SEVERAL_PDBS, "shop/db")),
+    ("a taint", "policy: nodePools: {web: {ignoreTaints: [mine]}}", Relaxation(Unremovable.TAINTED, "web", "mine")),
 )  # fmt: skip
 def test_a_change_is_made_by(expected: str, relaxation: Relaxation) -> None:
     assert relaxation.remedy.startswith(expected)
@@ -135,21 +134,16 @@ def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
     return "\n".join(on_terminal(lambda console: show(console, parts(found, "this policy")), width))
 
 
-@pytest.mark.parametrize(
+@cases(
     "facts",
-    [
-        pytest.param(("2 nodes for $196", "this policy", "1 node for $98"), id="what there is, and what is left"),
-        pytest.param(("       $365      2  PDB allows 1: shop/db",), id="what a change saves"),
-        pytest.param((FOUND.freed[0].relaxation.remedy.split("  #")[0],), id="how it is made"),
-        pytest.param(("second replica",), id="what it needs"),
-        pytest.param(("1 change would", "spread shop/Deployment/cart"), id="what frees nothing"),
-        pytest.param(("1 change cannot", "tainted a mine."), id="what the bound excludes"),
-        pytest.param(
-            ("2 changes not evaluated", "$219", "running Jobs may move: a", "cordoned_by_other"),
-            id="what was not tried",
-        ),
-        pytest.param(("--top N",), id="how more are tried"),
-    ],
+    ("what there is, and what is left", ("2 nodes for $196", "this policy", "1 node for $98")),
+    ("what a change saves", ("       $365      2  PDB allows 1: shop/db",)),
+    ("how it is made", (FOUND.freed[0].relaxation.remedy.split("  #")[0],)),
+    ("what it needs", ("second replica",)),
+    ("what frees nothing", ("1 change would", "spread shop/Deployment/cart")),
+    ("what the bound excludes", ("1 change cannot", "tainted a mine.")),
+    ("what was not tried", ("2 changes not evaluated", "$219", "running Jobs may move: a", "cordoned_by_other")),
+    ("how more are tried", ("--top N",)),
 )
 def test_the_page_shows(facts: tuple[str, ...]) -> None:
     assert [line for line in _shown(200).splitlines() if all(fact in line for fact in facts)]
@@ -163,17 +157,15 @@ def smaller(*workloads: Oversized, nodes: int = 4, saving: int = DOLLAR, is_rest
     return AsRecommended(workloads, nodes, saving, is_rest)
 
 
-@pytest.mark.parametrize(
-    ("expected", "recommended"),
-    [
-        pytest.param("If these 2 workloads requested", smaller(WEB, API), id="how many workloads"),
-        pytest.param("4 more nodes would go: $730 a month.", smaller(WEB), id="what it frees"),
-        pytest.param("$730 a month or more.", smaller(WEB, is_rest=False), id="at least so much"),
-        pytest.param("no more node would go.", smaller(WEB, nodes=0, saving=0), id="that it frees nothing"),
-        pytest.param("shop/Deployment/web (CPU 12.0 to 3.0, memory 24.0 to 30.0 GiB)", smaller(WEB), id="the largest"),
-        pytest.param("Less memory is recommended for 1 of them.", smaller(WEB, API), id="the risk of one"),
-        pytest.param("Less memory is recommended. ", smaller(API), id="the risk of all"),
-    ],
+@cases(
+    "expected, recommended",
+    ("how many workloads", "If these 2 workloads requested", smaller(WEB, API)),
+    ("what it frees", "4 more nodes would go: $730 a month.", smaller(WEB)),
+    ("at least so much", "$730 a month or more.", smaller(WEB, is_rest=False)),
+    ("that it frees nothing", "no more node would go.", smaller(WEB, nodes=0, saving=0)),
+    ("the largest", "shop/Deployment/web (CPU 12.0 to 3.0, memory 24.0 to 30.0 GiB)", smaller(WEB)),
+    ("the risk of one", "Less memory is recommended for 1 of them.", smaller(WEB, API)),
+    ("the risk of all", "Less memory is recommended. ", smaller(API)),
 )
 def test_of_recommended_requests_it_shows(expected: str, recommended: AsRecommended) -> None:
     assert expected in _shown(400, replace(FOUND, recommended=recommended))
@@ -227,14 +219,6 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
 
 
-def test_its_base_is_the_scenario_of_the_plan(tmp_path: Path) -> None:
-    dump = dumps.write(tmp_path / "c.json", 24)
-    told, scenario = read_json("why-not", dump, "--top", "4")["at_rest"], read_json("plan", dump)["ladder"][2]
-    assert (told["nodes_left"], told["cost_per_month"], told["by"]) == (
-        scenario["nodes"], scenario["cost_per_month"], scenario["by"]
-    )  # fmt: skip
-
-
 def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "c.json", 8)
 
@@ -254,16 +238,14 @@ def test_what_was_not_tried_is_not_judged() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "expected",
-    [
-        pytest.param("# Title\n", id="a title"),
-        pytest.param("2 nodes for $196 a month now. With Ebb, this policy: 1 node for $98", id="what is left"),
-        pytest.param("| saves/month | nodes | change | meaning | harm | how |\n| --: | --: | --- |", id="a table"),
-        pytest.param("| $365 | 2 | PDB allows 1: shop/db |", id="what a change saves"),
-        pytest.param("1 change would free nothing alone: without spread", id="what frees nothing"),
-        pytest.param("\n\n> Without a policy&#42;.", id="what it rests on"),
-    ],
+    ("a title", "# Title\n"),
+    ("what is left", "2 nodes for $196 a month now. With Ebb, this policy: 1 node for $98"),
+    ("a table", "| saves/month | nodes | change | meaning | harm | how |\n| --: | --: | --- |"),
+    ("what a change saves", "| $365 | 2 | PDB allows 1: shop/db |"),
+    ("what frees nothing", "1 change would free nothing alone: without spread"),
+    ("what it rests on", "\n\n> Without a policy&#42;."),
 )
 def test_markdown_shows(expected: str) -> None:
     shown = write_markdown(lambda _: (parts(FOUND, "this policy"),), ("Without a policy*.",), "Title")

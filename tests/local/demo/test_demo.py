@@ -21,6 +21,7 @@ from infra.local.demo.installation import DemoInstallation
 from infra.local.demo.screen import Screen
 from shared.errors import Terminal
 from shared.settings import read_settings
+from tests.cli.running import run_program
 from tests.monitoring.alarm import Entry, metrics, of_folder
 from tests.monitoring.log_filters import faults, series
 from tests.real.waiting import until
@@ -60,9 +61,7 @@ def children(folder: Path) -> list[str]:
 
 
 def test_the_demo_shows_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "--logs", str(tmp_path / "logs")], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
-    )
+    done = run_program(*COMMAND, "--logs", tmp_path / "logs", cwd=ROOT, seconds=200)
     story = done.stdout
     assert done.returncode == 0, story + done.stderr
     unwrapped = " ".join(story.split())
@@ -156,10 +155,8 @@ ENVIRONMENT = {
 
 
 def _installation() -> DemoInstallation:
-    nodes = [
-        {"metadata": {"name": "web-0"}, "spec": {"unschedulable": True}},
-        {"metadata": {"name": "web-1"}, "spec": {}},
-    ]
+    specs = {"web-0": {"unschedulable": True}, "web-1": {}}
+    nodes = [{"metadata": {"name": name}, "spec": spec} for name, spec in specs.items()]
     made: Any = SimpleNamespace(environment=ENVIRONMENT, gke=SimpleNamespace(list_all=lambda _plural: nodes))
     return cast("DemoInstallation", made)
 

@@ -132,24 +132,16 @@ def test_what_never_opens_is_shown_by_its_reason(reason: Unremovable, rules: Pol
     assert (pace.ended, pace.never) == (None, {"n0": reason, "n1": reason})
 
 
-SHUT = [
-    pytest.param(Unremovable.PAUSED, policy(cluster_wide={"paused": True}), id="a pause"),
-    pytest.param(Unremovable.OUTSIDE_WINDOWS, policy(windows=()), id="no window at all"),
-    pytest.param(
-        Unremovable.OUTSIDE_WINDOWS, policy(windows=(Schedule("0 0 29 2 *", 60 * MINUTE),)), id="one years away"
-    ),
-    pytest.param(Unremovable.BUDGET, policy(budgets=(Budget(Limit(percent=0)),)), id="a budget of nothing"),
-    pytest.param(
-        Unremovable.CLUSTER_BUDGET, policy(cluster_wide={"budgets": (Budget(Limit(count=0)),)}), id="the cluster's"
-    ),
-    pytest.param(Unremovable.RATE, policy(rate=Rate(Limit(count=0), MINUTE)), id="a rate of nothing"),
-    pytest.param(
-        Unremovable.FROZEN, policy(cluster_wide={"freezes": (Freeze(NOW, FAR),)}), id="a freeze beyond the horizon"
-    ),
-]
-
-
-@pytest.mark.parametrize(("reason", "rules"), SHUT)
+@cases(
+    "reason, rules",
+    ("a pause", Unremovable.PAUSED, policy(cluster_wide={"paused": True})),
+    ("no window at all", Unremovable.OUTSIDE_WINDOWS, policy(windows=())),
+    ("one years away", Unremovable.OUTSIDE_WINDOWS, policy(windows=(Schedule("0 0 29 2 *", 60 * MINUTE),))),
+    ("a budget of nothing", Unremovable.BUDGET, policy(budgets=(Budget(Limit(percent=0)),))),
+    ("the cluster's", Unremovable.CLUSTER_BUDGET, policy(cluster_wide={"budgets": (Budget(Limit(count=0)),)})),
+    ("a rate of nothing", Unremovable.RATE, policy(rate=Rate(Limit(count=0), MINUTE))),
+    ("a freeze beyond the horizon", Unremovable.FROZEN, policy(cluster_wide={"freezes": (Freeze(NOW, FAR),)})),
+)
 def test_what_is_shut_for_good_is_shown_at_once_and_holds_nothing_up(reason: Unremovable, rules: Policy) -> None:
     pace = paced(rules)
     assert pace.let_go(drains(2), NOW) == frozenset()

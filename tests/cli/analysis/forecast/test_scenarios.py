@@ -5,7 +5,6 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -31,7 +30,7 @@ from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.builders import NOW, cluster, committed, node, pod, pod_class, policy
-from tests.depth import examples
+from tests.depth import cases, examples
 
 OPEN = policy(jobs=Jobs.WAIT)
 
@@ -81,9 +80,7 @@ def test_what_goes_is_shown_in_order_with_its_time_and_what_is_left_has_all_pods
     assert {pod.key for pod in told.left.pods if pod.node in left} == {pod.key for pod in snapshot.pods}
 
 
-@pytest.mark.parametrize(
-    "rules", [pytest.param(Policy(), id="off"), pytest.param(replace(OPEN, paused=True), id="paused")]
-)
+@cases("rules", ("off", Policy()), ("paused", replace(OPEN, paused=True)))
 def test_what_the_autoscaler_does_by_itself_goes_on_next_to_a_policy_that_is_off_or_paused(rules: Policy) -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
@@ -93,13 +90,11 @@ def test_what_the_autoscaler_does_by_itself_goes_on_next_to_a_policy_that_is_off
     assert Unremovable.PAUSED not in told.never
 
 
-@pytest.mark.parametrize(
-    ("expected", "never", "rules"),
-    [
-        pytest.param(8, {}, {}, id="both open"),
-        pytest.param(10, {Unremovable.OUTSIDE_WINDOWS: 2}, {"windows": ()}, id="no window of one"),
-        pytest.param(10, {Unremovable.BUDGET: 2}, {"budgets": (Budget(Limit(count=0)),)}, id="a budget of none"),
-    ],
+@cases(
+    "expected, never, rules",
+    ("both open", 8, {}, {}),
+    ("no window of one", 10, {Unremovable.OUTSIDE_WINDOWS: 2}, {"windows": ()}),
+    ("a budget of none", 10, {Unremovable.BUDGET: 2}, {"budgets": (Budget(Limit(count=0)),)}),
 )
 def test_a_pool_that_is_shut_next_to_an_open_one_is_called_so(
     expected: int, never: dict[Unremovable, int], rules: dict[str, Any]
@@ -119,18 +114,14 @@ def test_a_pool_that_is_shut_next_to_an_open_one_is_called_so(
     assert (told.never, told.held_up.keys() & never.keys()) == (never, set())
 
 
-RELAXED = [
-    pytest.param(("jobs", "a"), {"owner": "Job/j"}, {}, id="running Jobs"),
-    pytest.param(("limits", "a"), {}, {"cpu_limit": Fraction(1, 4)}, id="a ratio limit"),
-    pytest.param(("pools", "a"), {}, {"enabled": False}, id="a pool that is not enabled"),
-    pytest.param(
-        ("local_storage", "default/ReplicaSet/web"),
-        {"volumes": (Volume("v", "emptyDir"),), "owner": "ReplicaSet/web"}, {}, id="local storage",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("expected", "pods", "rules"), RELAXED)
+@cases(
+    "expected, pods, rules",
+    ("running Jobs", ("jobs", "a"), {"owner": "Job/j"}, {}),
+    ("a ratio limit", ("limits", "a"), {}, {"cpu_limit": Fraction(1, 4)}),
+    ("a pool that is not enabled", ("pools", "a"), {}, {"enabled": False}),
+    ("local storage", ("local_storage", "default/ReplicaSet/web"),
+     {"volumes": (Volume("v", "emptyDir"),), "owner": "ReplicaSet/web"}, {}),
+)  # fmt: skip
 def test_a_change_of_what_alone_keeps_nodes_has_its_scenario(
     expected: tuple[str, str], pods: dict[str, Any], rules: dict[str, Any]
 ) -> None:
@@ -222,25 +213,23 @@ THREE = [node(f"n{number}") for number in range(3)]
 OF_TWO_POOLS = [node(f"{pool}{at}", pool=pool, labels={"for": pool}) for pool in "ab" for at in range(2)]
 
 
-@pytest.mark.parametrize(
-    ("nodes", "paid", "snapshot"),
-    [
-        pytest.param(3, 3, cluster([*THREE, node("n3")], [pod(f"p{on.name}", on=on.name, owner=None) for on in THREE]),
-                     id="nodes that nobody empties"),
-        pytest.param(3, 2, cluster([*THREE[:2], node("n3", labels={names.STANDBY_NODE: "true"})],
-                                   [pod(f"p{on.name}", on=on.name, cpu=3) for on in THREE[:2]]),
-                     id="a standby node, which is nobody's to use"),
-        pytest.param(2, 2, cluster(THREE, [pod(f"p{at}", on=f"n{at % 3}", cpu=1) for at in range(5)]),
-                     id="five quarters of a node: two whole ones"),
-        pytest.param(2, 2, cluster(OF_TWO_POOLS, [pod(f"p-{on.name}", on=on.name, cpu=1, node_selector={"for": on.pool})
-                                                  for on in OF_TWO_POOLS]),
-                     id="half a node in each of two pools that share no pod"),
-        pytest.param(2, 2, cluster(THREE[:2], [row for on in THREE[:2] for row in
-                                               (static(on.name), pod(f"p-{on.name}", on=on.name, cpu=1))]),
-                     id="the room of static pods"),
-        pytest.param(0, 0, cluster(THREE[:1], [pod("p", on="n0", owner=None, deleting=NOW)],
-                                   pools={"a": NodePool("a")}), id="no pod that is ending"),
-    ],
+@cases(
+    "nodes, paid, snapshot",
+    ("nodes that nobody empties", 3, 3,
+     cluster([*THREE, node("n3")], [pod(f"p{on.name}", on=on.name, owner=None) for on in THREE])),
+    ("a standby node, which is nobody's to use", 3, 2,
+     cluster([*THREE[:2], node("n3", labels={names.STANDBY_NODE: "true"})],
+      [pod(f"p{on.name}", on=on.name, cpu=3) for on in THREE[:2]])),
+    ("five quarters of a node: two whole ones", 2, 2,
+     cluster(THREE, [pod(f"p{at}", on=f"n{at % 3}", cpu=1) for at in range(5)])),
+    ("half a node in each of two pools that share no pod", 2, 2,
+     cluster(OF_TWO_POOLS, [pod(f"p-{on.name}", on=on.name, cpu=1,
+        node_selector={"for": on.pool}) for on in OF_TWO_POOLS])),
+    ("the room of static pods", 2, 2,
+     cluster(THREE[:2], [row for on in THREE[:2] for row in (static(on.name),
+        pod(f"p-{on.name}", on=on.name, cpu=1))])),
+    ("no pod that is ending", 0, 0,
+     cluster(THREE[:1], [pod("p", on="n0", owner=None, deleting=NOW)], pools={"a": NodePool("a")})),
 )  # fmt: skip
 def test_the_bound_counts(nodes: int, paid: int, snapshot: Snapshot) -> None:
     found = bound(snapshot, Bill(load()), ClusterState())

@@ -132,15 +132,13 @@ def test_what_alone_keeps_a_node_is_found_and_frees_it(
     assert (found.base.rest.gone, freed) == (0, [(relaxation, 1)])
 
 
-@pytest.mark.parametrize(
-    ("relaxation", "own"),
-    [
-        (Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}),
-        (Relaxation(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}),
-        (Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1"), {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}),
-    ],
-    ids=["a cordon", "a taint", "an annotation"],
-)
+@cases(
+    "relaxation, own",
+    ("a cordon", Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}),
+    ("a taint", Relaxation(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}),
+    ("an annotation", Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1"),
+     {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}),
+)  # fmt: skip
 def test_what_is_shown_on_a_node_is_found_and_frees_it(relaxation: Relaxation, own: dict[str, Any]) -> None:
     found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
     assert [(freed.relaxation, freed.nodes) for freed in found.freed] == [(relaxation, 1)]

@@ -18,9 +18,11 @@ from shared.core.planning.prices import HOURS_PER_MONTH
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.records.state import MICRO, ClusterState
 from shared.core.rules.situation import Situation
-from tests.bench.shapes.drawn_clusters import KINDS, PRICES, ZONES, Kind, drawn, offered
+from tests.bench.shapes.drawn_clusters import KINDS, PRICES, ZONES, Kind, drawn
 from tests.bench.shapes.share import least_cost, share
-from tests.builders import NOW, cluster, node, pod
+from tests.builders import NOW, cluster, pod
+from tests.cli.analysis.shapes.test_offers import pool_of
+from tests.depth import cases
 from tests.placement_checker import faults
 
 SMALL = {
@@ -43,7 +45,9 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     seen = drawn(SMALL[name], fill)
     found = advice(seen)
     world, proof = found.proof.world, found.proof
-    pending = replace(world, pods=tuple(_unplaced(one, proof.places) for one in world.pods))
+    pending = replace(
+        world, pods=tuple(structs.replace(one, node="") if one.key in proof.places else one for one in world.pods)
+    )
     blocked = {one.node for one in seen.pods if one.spec.labels["app"] == "cache"}
 
     assert faults(pending, proof.places, ()) == []
@@ -57,27 +61,19 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     assert all(len(pool.types) <= 3 for pool in found.pools)
 
 
-def _unplaced(one: Any, places: Any) -> Any:
-    return structs.replace(one, node="") if one.key in places else one
-
-
 def test_equal_input_gives_equal_advice() -> None:
     seen = drawn(SMALL["two pools"], 0.6)
     assert advice(seen).pools == advice(seen).pools
 
 
-BARS = {"memory-bound": (0.8, 0.90, "n2-highmem-8"), "cpu-bound": (0.55, 0.90, "n2-highcpu-16")}
-"""Of the clusters of the bench: fill, the least share of the bound with few trials, and the type that pays most."""
-
-
-@pytest.mark.parametrize(("name", "fill", "least", "machine"), [(name, *row) for name, row in BARS.items()], ids=BARS)
-def test_other_shapes_are_found_where_pods_ask_for_other_proportions(
-    name: str, fill: float, least: float, machine: str
-) -> None:
+@cases("machine, name, fill", ("much memory", "n2-highmem-8", "memory-bound", 0.8),
+       ("much CPU", "n2-highcpu-16", "cpu-bound", 0.55))  # fmt: skip
+def test_other_shapes_are_found_where_pods_ask_for_other_proportions(machine: str, name: str, fill: float) -> None:
+    """On clusters of the bench, the type that pays most; few trials find nine tenths of the bound."""
     situation = Situation(drawn(KINDS[name], fill), ClusterState(), EVERY_POOL)
     request = ShapeRequest(pod_worth=Fraction(0), fill=100, trials=100)
     found = advise(situation, Bill(PRICES), request)
-    assert share(found, situation, Bill(PRICES), request) >= least
+    assert share(found, situation, Bill(PRICES), request) >= 0.9
     assert machine in found.pools[0].types
     assert found.more > 0
 
@@ -99,7 +95,7 @@ def test_no_node_is_filled_beyond_what_was_asked() -> None:
 
 def test_a_pod_that_fits_nowhere_makes_the_bound_of_the_bench_no_lower() -> None:
     pods = [pod(f"p{place}", on=f"n{place}", cpu=5, memory=16) for place in range(8)]
-    seen = [cluster(plain(8), [*pods, *more]) for more in ((), (pod("x", cpu=500),))]
+    seen = [cluster(pool_of(8), [*pods, *more]) for more in ((), (pod("x", cpu=500),))]
     found = [
         least_cost(Study(Situation(snapshot, ClusterState(), EVERY_POOL), Bill(PRICES), ShapeRequest()))
         for snapshot in seen
@@ -110,7 +106,7 @@ def test_a_pod_that_fits_nowhere_makes_the_bound_of_the_bench_no_lower() -> None
 def test_pods_that_keep_apart_get_a_node_each() -> None:
     apart = PodTerm("kubernetes.io/hostname", LabelSelector((Requirement("app", "In", ("web",)),)), ("default",))
     pods = [pod(f"w{place}", on=f"n{place}", cpu=0.5, memory=0.5, anti_affinity=(apart,)) for place in range(6)]
-    found = advice(cluster(plain(6, zone=ZONES[0]), pods))
+    found = advice(cluster(pool_of(6, zone=ZONES[0]), pods))
     assert found.pools[0].after == 6
     assert found.proposed < found.now
     assert len(set(found.proof.places.values())) == len(found.proof.places)
@@ -127,32 +123,23 @@ def test_what_is_committed_stays() -> None:
     assert found.now == bill.fees
 
 
-def plain(count: int, **changes: Any) -> list[Any]:
-    machine = "n2-standard-8"
-    return [node(f"n{place}", machine=machine, allocatable=offered(machine), **changes) for place in range(count)]
-
-
-EDGES = {
-    "no nodes": (cluster([]), 0),
-    "nodes outside any pool": (cluster(plain(2, pool="")), 0),
-    "nodes without pods": (cluster(plain(2)), 0),
-    "pods that no drain may move": (
-        cluster(plain(2), [pod("x", on="n0", owner=None), pod("y", on="n1", owner=None)]),
-        2,
-    ),
-    "a node that is not Ready": (cluster(plain(2, ready=False), [pod("x", on="n0")]), 2),
-    "pods that request nothing": (cluster(plain(2), [pod(name, on="n0", cpu=0, memory=0) for name in "xyz"]), 1),
-    "a pod that waits": (cluster(plain(1), [pod("x", cpu=6, memory=6), pod("y", on="n0", cpu=6, memory=6)]), 2),
-}
-
-
-@pytest.mark.parametrize(("seen", "after"), EDGES.values(), ids=EDGES)
-def test_clusters_with_little_to_decide(seen: Snapshot, after: int) -> None:
+@cases(
+    "after, seen",
+    ("no nodes", 0, cluster([])),
+    ("nodes outside any pool", 0, cluster(pool_of(2, pool=""))),
+    ("nodes without pods", 0, cluster(pool_of(2))),
+    ("pods that no drain may move", 2,
+     cluster(pool_of(2), [pod("x", on="n0", owner=None), pod("y", on="n1", owner=None)])),
+    ("a node that is not Ready", 2, cluster(pool_of(2, ready=False), [pod("x", on="n0")])),
+    ("pods that request nothing", 1, cluster(pool_of(2), [pod(name, on="n0", cpu=0, memory=0) for name in "xyz"])),
+    ("a pod that waits", 2, cluster(pool_of(1), [pod("x", cpu=6, memory=6), pod("y", on="n0", cpu=6, memory=6)])),
+)  # fmt: skip
+def test_clusters_with_little_to_decide(after: int, seen: Snapshot) -> None:
     found = advice(seen)
     assert sum(pool.after for pool in found.pools) == after
     assert found.proof.homeless == ()
 
 
 def test_what_fits_on_no_machine_is_named() -> None:
-    found = advice(cluster(plain(1), [pod("x", cpu=500)]))
+    found = advice(cluster(pool_of(1), [pod("x", cpu=500)]))
     assert [one.name for one in found.proof.homeless] == ["x"]

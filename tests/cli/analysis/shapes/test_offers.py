@@ -20,6 +20,7 @@ from shared.core.cluster.storage import CSINode
 from tests.bench.shapes.drawn_clusters import PRICES, offered
 from tests.bench.shapes.lower_bound import Problem, lower_bound
 from tests.builders import GIB, cluster, node, pod, resources, storage, taint
+from tests.depth import cases
 
 
 def pool_of(count: int = 10, machine: str = "n2-standard-8", **changes: Any) -> list[Node]:
@@ -54,13 +55,11 @@ def test_no_machine_carries_more_than_an_eighth_of_the_requests_unless_those_of_
     assert "n2-standard-8" in types(offer(pool_of(2)))
 
 
-NAMED = {
-    "a selector": {"node_selector": {names.POOL_LABEL: "default"}},
-    "an affinity": {"node_terms": (NodeTerm((Requirement(names.POOL_LABEL, "In", ("default",)),)),)},
-}
-
-
-@pytest.mark.parametrize("named", NAMED.values(), ids=NAMED)
+@cases(
+    "named",
+    ("a selector", {"node_selector": {names.POOL_LABEL: "default"}}),
+    ("an affinity", {"node_terms": (NodeTerm((Requirement(names.POOL_LABEL, "In", ("default",)),)),)}),
+)
 def test_a_pool_that_pods_select_by_its_name_keeps_its_type(named: Any) -> None:
     """A pool of another machine type has another name, and these pods would find no place there."""
     (found,) = offers(filled(pool_of(pool="default"), pod("x", on="n0", **named)), PRICES)
@@ -68,18 +67,14 @@ def test_a_pool_that_pods_select_by_its_name_keeps_its_type(named: Any) -> None:
     assert names.POOL_LABEL in found.unknown[0]
 
 
-KEEPS = {
-    "GPUs": ({"labels": {names.GPU_LABEL: "nvidia-l4"}}, {"n2-standard-8"}, "accelerators"),
-    "local SSDs": ({"labels": {names.EPHEMERAL_SSD_LABEL: "true"}}, {"n2-standard-8"}, "local SSDs"),
-    "an unknown type": ({"machine": "x9-large-8"}, set(), "price table"),
-}
-
-
-@pytest.mark.parametrize(("changes", "expected", "word"), KEEPS.values(), ids=KEEPS)
-def test_some_pools_keep_their_type_and_it_is_named_why(changes: Any, expected: set[str], word: str) -> None:
-    machine = changes.get("machine", "n2-standard-8")
-    nodes = [node(f"n{place}", **{"machine": machine, **changes}) for place in range(4)]
-    found = offer(nodes, "e2")
+@cases(
+    "word, expected, changes",
+    ("GPUs", "accelerators", {"n2-standard-8"}, {"labels": {names.GPU_LABEL: "nvidia-l4"}}),
+    ("local SSDs", "local SSDs", {"n2-standard-8"}, {"labels": {names.EPHEMERAL_SSD_LABEL: "true"}}),
+    ("an unknown type", "price table", set(), {"machine": "x9-large-8"}),
+)
+def test_some_pools_keep_their_type_and_it_is_named_why(word: str, expected: set[str], changes: Any) -> None:
+    found = offer([node(f"n{place}", **{"machine": "n2-standard-8", **changes}) for place in range(4)], "e2")
     assert types(found) == expected
     assert [word in note for note in found.unknown] == [True]
 
@@ -146,15 +141,15 @@ def test_static_pods_and_limits_of_disks_come_with_new_nodes() -> None:
 
 
 KIB = 1024
-REAL_NODES = {
-    "n2-standard-4, GKE 1.36": ("n2-standard-4", 3920, 13_591_652 * KIB),
-    "e2-medium, a shared core, GKE 1.23": ("e2-medium", 940, 2_880_076 * KIB),
-}
 OF_THE_MACHINE = 0.05
 """The share of a machine that firmware and kernel take, which the formula does not know."""
 
 
-@pytest.mark.parametrize(("name", "cpu", "memory"), REAL_NODES.values(), ids=REAL_NODES)
+@cases(
+    "name, cpu, memory",
+    ("GKE 1.36", "n2-standard-4", 3920, 13_591_652 * KIB),
+    ("a shared core, GKE 1.23", "e2-medium", 940, 2_880_076 * KIB),
+)
 def test_the_formula_agrees_with_real_nodes_but_for_what_the_kernel_takes(name: str, cpu: int, memory: int) -> None:
     machine = machine_type(name, PRICES)
     assert machine is not None
@@ -184,19 +179,16 @@ def test_a_name_that_shows_no_size_is_no_machine_type() -> None:
     assert [machine_type(name, PRICES) for name in ("", "a2-highgpu-1g", "n2-standard-x")] == [None, None, None]
 
 
-BOUNDS: dict[str, tuple[float, dict[str, Any]]] = {
-    "pods of 1 CPU and 4 GiB fill machines of 5 CPUs: with 20 GiB for 10, with 40 GiB for 15":
-        (20, {"requests": [[1, 4, 1]], "pods": [10], "costs": [10, 15], "room": [[5, 20, 100], [5, 40, 100]]}),
-    "much memory goes to the one shape, much CPU to the other":
-        (30, {"requests": [[1, 8, 1], [1, 1, 1]], "pods": [10, 10], "costs": [10, 10],
-              "room": [[5, 40, 100], [10, 10, 100]]}),
-    "a node that is there and stays carries what is free on it":
-        (10, {"requests": [[1, 4, 1]], "pods": [10], "costs": [10], "room": [[5, 20, 100]], "free": [[5, 20, 100]],
-              "kept": [-np.inf]}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("least", "given"), BOUNDS.values(), ids=BOUNDS)
+@cases(
+    "least, given",
+    ("pods of 1 CPU and 4 GiB fill machines of 5 CPUs: with 20 GiB for 10, with 40 GiB for 15", 20,
+     {"requests": [[1, 4, 1]], "pods": [10], "costs": [10, 15], "room": [[5, 20, 100], [5, 40, 100]]}),
+    ("much memory goes to the one shape, much CPU to the other", 30,
+     {"requests": [[1, 8, 1], [1, 1, 1]], "pods": [10, 10], "costs": [10, 10], "room": [[5, 40, 100], [10, 10, 100]]}),
+    ("a node that is there and stays carries what is free on it", 10,
+     {"requests": [[1, 4, 1]], "pods": [10], "costs": [10], "room": [[5, 20, 100]], "free": [[5, 20, 100]],
+      "kept": [-np.inf]}),
+)  # fmt: skip
 def test_the_bound_of_all_choices_is_the_cost_of_the_best_mix(least: float, given: dict[str, Any]) -> None:
     assert lower_bound(problem(**given)) == pytest.approx(least, rel=1e-5)
 

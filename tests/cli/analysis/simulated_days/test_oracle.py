@@ -1,14 +1,9 @@
-"""Simulated days before the oracle of the fault suites: grants, evictions, cordons, waits; no excuse is granted.
-
-The laws about calls, proofs and messages have nothing to look at here: a simulated day has none.
-"""
+"""Simulated days before the oracle of the fault suites, but for its laws of calls, proofs and messages: no excuses."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
-
-import pytest
 
 from functions.cli.analysis.simulated_days.patterns import Curve, Demand, ReplicaChange, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
@@ -19,6 +14,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 from tests.cli.analysis.simulated_days.recorded import Entry, Recorded
+from tests.depth import cases
 from tests.faults import ebb_actions
 from tests.faults.excuses import Excuses
 from tests.faults.grants import Grants
@@ -63,21 +59,16 @@ def judged(entries: list[Entry], limits: Limits = LIMITS) -> Iterator[str]:
     yield from cordons.at_the_end(replayed.at)
 
 
-@pytest.mark.parametrize(
-    ("picture", "demand"),
-    [
-        pytest.param(shop(), None, id="nights and mornings"),
-        pytest.param(shop(cpu=0.65), nights(shop(cpu=0.65), night=80), id="fuller nodes"),
-        pytest.param(replace(shop(), profile="OPTIMIZE_UTILIZATION", pools=SLOW), None, id="a packing profile"),
-        pytest.param(
-            shop(cpu=0.3),
-            Demand(tuple(ReplicaChange(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}", 10 + n % 9)
-                         for n in range(90))),
-            id="demand that comes and goes while nodes are drained",
-        ),
-    ],
+@cases(
+    "picture, demand",
+    ("nights and mornings", shop(), None),
+    ("fuller nodes", shop(cpu=0.65), nights(shop(cpu=0.65), night=80)),
+    ("a packing profile", replace(shop(), profile="OPTIMIZE_UTILIZATION", pools=SLOW), None),
+    ("demand that comes and goes while nodes are drained", shop(cpu=0.3),
+     Demand(tuple(ReplicaChange(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}",
+        10 + n % 9) for n in range(90)))),
 )  # fmt: skip
-@pytest.mark.parametrize("limits", [pytest.param(LIMITS, id="deleted"), pytest.param(REPLACED, id="replaced")])
+@cases("limits", ("deleted", LIMITS), ("replaced", REPLACED))
 def test_a_simulated_day_keeps_the_promise(picture: Snapshot, demand: Demand | None, limits: Limits) -> None:
     recorded = Recorded()
     days = Days(picture, load(), demand or nights(picture), timedelta(days=2))
@@ -99,12 +90,10 @@ EVICTED: Entry = {
 BROKEN: Entry = {"broken": True, "healthy_after": 0, "desired": 1}
 
 
-@pytest.mark.parametrize(
-    ("expected", "spoil"),
-    [
-        pytest.param("which it does not hold", EVICTED, id="a node that is not held"),
-        pytest.param("left 0 of 1 healthy pods", {**EVICTED, "budgets": [BROKEN]}, id="a broken budget"),
-    ],
+@cases(
+    "expected, spoil",
+    ("a node that is not held", "which it does not hold", EVICTED),
+    ("a broken budget", "left 0 of 1 healthy pods", {**EVICTED, "budgets": [BROKEN]}),
 )
 def test_the_laws_find_what_breaks_them(expected: str, spoil: Entry) -> None:
     recorded = Recorded()

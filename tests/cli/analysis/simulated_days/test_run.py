@@ -19,13 +19,13 @@ from functions.cli.input.inputs import EVERY_POOL
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy import DrainSettings, Limit, Policy
+from shared.core.policy import DrainSettings, Policy
 from shared.core.policy.parsing import parse
 from shared.core.reasons import ReturnReason
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.days.population import case
-from tests.builders import NOW, cluster, node, our_taint, pdb, pod, pod_class, policy
+from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, policy
 from tests.cli.analysis.simulated_days.recorded import Recorded, let_pass
 from tests.depth import cases
 from tests.measured_figures import slowness
@@ -128,12 +128,6 @@ def test_the_night_is_cheaper_with_ebb_and_the_day_is_the_same(beside: PlayedTot
     assert beside.node_hours < alone.node_hours
     assert beside.evictions_by_ebb > 0
     assert beside.most_nodes == alone.most_nodes
-
-
-def test_a_pod_disruption_budget_that_allows_nothing_keeps_its_pods() -> None:
-    picture = replace(filled(0.4), disruption_budgets=(pdb("all", min_available=Limit(percent=100)),))
-
-    assert played(picture, policy=EAGER).evictions == 0
 
 
 def test_a_policy_in_dry_run_is_played_as_if_it_were_at_work_and_a_day_again_comes_out_equal(
