@@ -103,10 +103,15 @@ def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
 
 
 @pytest.mark.acceptance(52)
-@cases("expected, count", ("two nodes stay two", ["minimum_nodes"], 2), ("of three one may go", [], 3))
-def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
+@cases(
+    "expected, count, ready",
+    ("two nodes stay two", ["minimum_nodes"], 2, True),
+    ("of three one may go", [], 3, True),
+    ("one that is not Ready leaves two that are", [], 3, False),
+)
+def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int, *, ready: bool) -> None:
     """N8: node-refiner compared before the removal, so that a minimum of 2 let the second node go."""
-    nodes = [node(f"n{i}") for i in range(count)]
+    nodes = [node(f"n{i}", ready=ready or i > 0) for i in range(count)]
     where = count_nodes(nodes, {}, ClusterState(), policy(cluster_wide={"minimum_nodes": 2}), NOW)
 
     assert [blocker.reason for blocker in claim_blockers(where, nodes[0], DrainReason.EMPTY)] == expected

@@ -217,4 +217,5 @@ def test_evictions_that_a_budget_refuses_are_asked_for_again_until_their_time_is
     end(held.world, held.world.pods["default/q"])
 
     assert "n1" in held.leaving_after(held.ripe + EVICTIONS_TAKE)
+    assert "default/p" in held.world.pods
     assert "n1" not in held.leaving_after(held.ripe + EVICTIONS_TAKE + LOOP.retry)
