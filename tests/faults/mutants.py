@@ -233,7 +233,7 @@ MUTANTS: Final = (
         [
             (Simulation, "try_remove", _always(None)),
             (Assignments, "moves", _moves_of_nobody),
-            (completion, "is_late", _always(None)),
+            (completion, "overdue_replacement", _always(None)),
         ],
     ),
     Mutant(
