@@ -10,7 +10,7 @@ from shared.core.planning.prices import per_month
 from shared.core.records.state import MICRO
 
 Key = TypeVar("Key")
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 GAP: Final = 2
 """Spaces between two columns of a table."""
 _SYMBOLS: Final = {"USD": "$"}
@@ -160,9 +160,9 @@ def shorten_names(pools: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     return short, f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 
 
-def group(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+def group(pairs: Iterable[tuple[Key, _Value]]) -> dict[Key, list[_Value]]:
     """Return the values of each key, keys and values in the order in which they come."""
-    found: dict[Key, list[Value]] = {}
+    found: dict[Key, list[_Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
