@@ -7,6 +7,7 @@ Source: component-helpers/resource PodRequests (1.36.3, 1.37.2), KEP-753 for sid
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources, total
@@ -111,6 +112,7 @@ class RunningPod:
     infeasible: bool = False  # Whether the kubelet reports that the resize can never happen on the node.
 
 
+@lru_cache(maxsize=4096)  # thousands of pods have the same words
 def booked_where_it_runs(pod: RunningPod) -> Resources:
     return booked_by_1_36(pod).largest(booked_by_1_37(pod))
 

@@ -23,8 +23,8 @@ def no_labels() -> Labels:
 class Requirement:
     """One expression `key operator values`; operators In, NotIn, Exists, DoesNotExist, Gt, Lt."""
 
-    key: str
-    operator: str
+    key: str = ""
+    operator: str = ""
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Labels) -> bool:
@@ -144,8 +144,8 @@ class PodTerm:
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    key: str
-    effect: str
+    key: str = ""
+    effect: str = ""
     value: str = ""
 
     @property

@@ -128,7 +128,10 @@ class Policy:
         binds=Binds.STEP,
     )
     minimum_nodes: int = setting(
-        "cluster.minimumNodes", shapes.COUNT, 2, "Nodes that must remain. Default {default} (node-refiner)."
+        "cluster.minimumNodes",
+        shapes.COUNT,
+        2,
+        "Nodes that must remain after a removal. Default {default} (node-refiner).",
     )
     minimum_non_tainted_nodes: int = setting(
         "cluster.minimumNonTaintedNodes",

@@ -112,11 +112,11 @@ def back_off(
 ) -> ClusterState:
     """Return the document with the node left alone: half an hour at first, doubled by each failure in a row."""
     before, delay = state.backoffs.get(uid), settings.backoff_first
+    marks = tuple(mark(key) for key in gave_way_for)
     if why.row.after is After.A_DAY:
-        delay = OVERRULED_FOR
+        delay, marks = OVERRULED_FOR, ()
     elif before is not None and now - before.until < settings.backoff_most:
         delay = min(before.delay * 2, settings.backoff_most)
-    marks = tuple(mark(key) for key in gave_way_for)
     return replace(state, backoffs={**state.backoffs, uid: Backoff(node, now + delay, delay, why.value, marks)})
 
 
