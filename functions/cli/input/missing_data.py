@@ -118,10 +118,10 @@ def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> s
     if not left:
         known = ", as far as nodes have it" if left is None else ""
         return f"{found} Every figure includes the room for this{known}."
-    return (
-        f"{found} No place is left for {count(len(left), 'pod')} ({some([pod.key for pod in left])}), and no figure "
-        "includes it, nor nodes that the autoscaler may add."
-    )
+    who = "" if len(left) == len(pending) else f" ({some([pod.key for pod in left])})"
+    them = "it" if len(left) == 1 else "them"
+    missing = f"No place is left for {count(len(left), 'pod')}{who}, and no figure includes {them}"
+    return f"{found} {missing}, nor nodes that the autoscaler may add."
 
 
 _LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})

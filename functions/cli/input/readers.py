@@ -162,5 +162,5 @@ def _read_node_pools(path: Path) -> Any:
             return cluster
         why = "it has no nodePools"
     except (json_format.ParseError, UnicodeDecodeError) as error:
-        why = str(error).removesuffix(".")
+        why = f"it is not what gcloud prints ({str(error).rstrip('.')})"
     raise BadInput(f"--node-pools: {name_of(path)}: {why}; write it again: {NODE_POOLS}")

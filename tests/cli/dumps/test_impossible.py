@@ -17,6 +17,7 @@ from tests.cli import dumps
 from tests.depth import cases
 
 Change = Callable[[list[dict[str, Any]]], None]
+NEGATIVE: Final = {"kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": -3}}
 LATER: Final = "2099-01-01T00:00:00Z"
 
 
@@ -52,6 +53,9 @@ def requests(**amounts: Any) -> Change:
     ("a pod with less than no memory", "memory: -1Gi", requests(memory="-1Gi")),
     ("a budget below none", "maxUnavailable",
      of_kind("PodDisruptionBudget", lambda pdb: pdb["spec"].update(maxUnavailable=-1))),
+    ("a budget that allows less than none", "disruptionsAllowed",
+     of_kind("PodDisruptionBudget", lambda pdb: pdb["status"].update(disruptionsAllowed=-5))),
+    ("a controller of less than no pods", "replicas", lambda items: items.append(NEGATIVE)),
 )  # fmt: skip
 def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: Change, tmp_path: Path) -> None:
     with pytest.raises(BadDump) as refused:
