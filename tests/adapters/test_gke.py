@@ -50,6 +50,8 @@ BLUE_GREEN = {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}
     ("work under way", {"upgrading": True}, {"status": "RECONCILING"}),
     ("being deleted", {"upgrading": True}, {"status": "STOPPING"}),
     ("a blue-green upgrade", {"upgrading": True}, {"updateInfo": BLUE_GREEN}),
+    ("a blue-green upgrade in a phase of a newer GKE", {"upgrading": True},
+     {"updateInfo": {"blueGreenInfo": {"phase": "WAITING_TO_DRAIN", "greenPoolVersion": "1.36"}}}),
     ("a slice of TPUs", {"tpu_topology": "4x8"}, {"placementPolicy": {"tpuTopology": "4x8"}}),
     ("a slice of TPUs by a policy of the user's", {"tpu_topology": "2x2x2"},
      {"placementPolicy": {"policyName": "mine", "tpuTopology": "2x2x2"}}),
