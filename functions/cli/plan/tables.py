@@ -153,9 +153,8 @@ def _node_tables(given: Shown) -> Sequence[Table]:
     whole = Table.of(_NODE, map(_node_cells, rows), styles=tuple(STYLES[row.decision.verdict] for row in rows))
     spare = [column.title for column in whole.columns if not set(column.cells) - {"", _NONE}]
     whole = replace(whole.without_columns({"go?", "gone by", _COST} & {*spare}), groups=_groups(rows))
-    short, lost = shorten_names({row.name: row.decision.pool for row in rows})
-    names = replace(whole.columns[0], cells=tuple(short.values()))
-    tight = replace(whole, columns=(names, *whole.columns[1:]), lead=lost)
+    tight = _with_short_names(whole, {row.name: row.decision.pool for row in rows})
+    bare = _with_short_names(whole, {row.name: "" for row in rows})  # two pools may have nodes of one ending
     cost = () if given.sort is Sort.COST else (_COST,)
     return (
         whole,
@@ -163,8 +162,14 @@ def _node_tables(given: Shown) -> Sequence[Table]:
         whole.without_columns((*cost, "verdict")),
         tight.without_columns((*cost, "verdict")),
         tight.without_columns((*cost, "verdict", "gone by")),
-        tight.without_columns((*cost, "verdict", "gone by", "pool")),
+        bare.without_columns((*cost, "verdict", "gone by", "pool")),
     )
+
+
+def _with_short_names(whole: Table, pools: Mapping[str, str]) -> Table:
+    short, lost = shorten_names(pools)
+    names = replace(whole.columns[0], cells=tuple(short.values()))
+    return replace(whole, columns=(names, *whole.columns[1:]), lead=lost)
 
 
 def _node_cells(row: NodeView) -> tuple[str, ...]:

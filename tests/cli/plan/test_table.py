@@ -206,6 +206,8 @@ def test_names_lose_what_those_of_a_pool_share_before_the_cause_is_worded_shorte
     assert ("…0001", "web", "50%", "25%", "pod: local_storage", "shop/cart-5d4f8b-x2x4z volume cache") in {
         row[:-1] for row in table.rows
     }
+    bare = [f"…{name.removeprefix('gke-prod-')}" for _, name in sorted(names)]
+    assert [row[0] for row in _table(view, 48).rows] == bare
 
 
 @pytest.mark.parametrize("width", range(48, 90))
