@@ -1,16 +1,7 @@
 """What the check of words and sentences finds, and what it leaves."""
 
 from tests.depth import cases
-from tests.words import (
-    Finding,
-    Text,
-    blocks,
-    is_excused,
-    long_sentences,
-    of_javascript,
-    of_python,
-    refused_words,
-)
+from tests.words import Finding, Text, blocks, is_excused, long_sentences, of_javascript, of_python, refused_words
 
 LONG = "Word" + " word" * 25
 SHORT = "Word" + " word" * 24

@@ -40,18 +40,11 @@ REFUSED: Final[Mapping[str, str]] = {
     r"(under-?)?utilis(ed|ation)|under-utilized": "underutilized, utilization: Kubernetes' spelling",
 }
 """By pattern, the words to write instead."""
-EXCUSED: Final[Mapping[tuple[str, str], str]] = {
-    ("Makefile", "pictures"): "the target that draws docs/pictures",
-}
+EXCUSED: Final[Mapping[tuple[str, str], str]] = {("Makefile", "pictures"): "the target that draws docs/pictures"}
 """By file (a pattern) and word, why the word is right there."""
 _REFUSED: Final = [(re.compile(rf"\b(?:{each})\b", re.IGNORECASE), instead) for each, instead in REFUSED.items()]
 _CODE: Final = ("main.py", "shared/**/*.py", "functions/**/*.py", "infra/**/*.py")
-_TEXTS: Final = (
-    "Makefile",
-    "infra/**/*.yaml",
-    "terraform/**/*.tf",
-    "terraform/**/*.yaml",
-)
+_TEXTS: Final = ("Makefile", "infra/**/*.yaml", "terraform/**/*.tf", "terraform/**/*.yaml")
 _SKIPPED: Final = {".terraform", ".venv", "build"}
 _FIRST_OF_A_BLOCK: Final = re.compile(r"\s*(?:[-*+] |\d+\. |#+ |>|\|)")
 

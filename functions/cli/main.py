@@ -124,8 +124,7 @@ def demo(
         Path | None, typer.Option("--logs", metavar="FOLDER", help="Keep the output of all processes in this folder.")
     ] = None,
     keep: Annotated[
-        bool,
-        typer.Option("--keep", help="Leave everything running until Ctrl-C, to try status, drain and pause."),
+        bool, typer.Option("--keep", help="Leave everything running until Ctrl-C, to try status, drain and pause.")
     ] = False,
 ) -> None:
     """Watch the whole loop on a simulated GKE on this machine, in about a minute. Changes nothing else.

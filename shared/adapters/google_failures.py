@@ -97,10 +97,7 @@ def call_options(call_seconds: float) -> dict[str, Any]:
     return {"timeout": call_seconds, "retry": Retry(passing, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)}
 
 
-SCOPES: Final = (
-    "https://www.googleapis.com/auth/cloud-platform",
-    "https://www.googleapis.com/auth/userinfo.email",
-)
+SCOPES: Final = ("https://www.googleapis.com/auth/cloud-platform", "https://www.googleapis.com/auth/userinfo.email")
 """Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
 
 

@@ -226,8 +226,7 @@ def test_a_terminating_pod_shows_when_its_grace_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "phase"),
-    [(Phase.PENDING, ""), (Phase.SUCCEEDED, "Succeeded"), (Phase.UNKNOWN, "Dreaming")],
+    ("expected", "phase"), [(Phase.PENDING, ""), (Phase.SUCCEEDED, "Succeeded"), (Phase.UNKNOWN, "Dreaming")]
 )
 def test_every_phase_is_read(expected: Phase, phase: str) -> None:
     assert read(api_pod(status={"phase": phase})).phase is expected

@@ -253,18 +253,12 @@ MUTANTS: Final = (
     Mutant(
         "room of announced nodes is free",
         directed.an_announced_node_needs_the_room,
-        [
-            (choosing, "announced_nodes", _always(frozenset())),
-            (admission, "announced_nodes", _always(frozenset())),
-        ],
+        [(choosing, "announced_nodes", _always(frozenset())), (admission, "announced_nodes", _always(frozenset()))],
     ),
     Mutant(
         "costs over what people wrote",
         directed.people_write_costs,
-        [
-            (writes, "cost_patch", _any_cost),
-            (steering, "has_written_cost", lambda spec: spec.workload == "nobody's"),
-        ],
+        [(writes, "cost_patch", _any_cost), (steering, "has_written_cost", lambda spec: spec.workload == "nobody's")],
     ),
     Mutant("costs that are never taken back", directed.steering_ends, [(plan_pass, "steering", _costs_for_good)]),
     Mutant(

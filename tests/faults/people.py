@@ -143,11 +143,7 @@ def _lose(ebb: Installation, _: Json) -> None:
     ebb.lost_state_at = ebb.clock.now()
 
 
-BESIDE_STEERING: dict[str, Action] = {
-    "shrink": _shrink,
-    "rank": _rank,
-    "stop steering": _policy(steerScaleIn=False),
-}
+BESIDE_STEERING: dict[str, Action] = {"shrink": _shrink, "rank": _rank, "stop steering": _policy(steerScaleIn=False)}
 """What people do where scale-in is steered; drawn only there."""
 ACTS: dict[str, Action] = {
     "cordon": _write(unschedulable=True),

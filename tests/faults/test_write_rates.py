@@ -49,8 +49,7 @@ class Wide(Limits):
 
 
 @pytest.fixture(
-    scope="module",
-    params=[pytest.param(3, id="30 nodes"), pytest.param(30, id="300 nodes", marks=pytest.mark.deep)],
+    scope="module", params=[pytest.param(3, id="30 nodes"), pytest.param(30, id="300 nodes", marks=pytest.mark.deep)]
 )
 def crowd(request: pytest.FixtureRequest) -> Installation:
     in_flight: int = request.param
@@ -130,9 +129,7 @@ class Forty(Wide):
     minimum_nodes: int = 20
 
 
-def test_forty_drains_are_under_way_within_two_minutes_and_no_node_is_ordered_twice(
-    record_property: Tell,
-) -> None:
+def test_forty_drains_are_under_way_within_two_minutes_and_no_node_is_ordered_twice(record_property: Tell) -> None:
     web = workload("web", list(range(AMONG)), cpu=120, pdb={"maxUnavailable": AMONG})
     base = History(setting("a hundred nodes", [web], AMONG, Forty(), enabled=False))
     ebb = Installation(base.setting, base.seed, base.faults, base.message_faults, base.clock_skew)

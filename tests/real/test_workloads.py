@@ -105,11 +105,7 @@ CASES: dict[str, tuple[int, Raw]] = {
     "ten-with-bounds": (10, rolling(3, 2)),
 }
 FIRST, SECOND = {"example.com/turn": "first", **NEVER}, {"example.com/turn": "second", **NEVER}
-TURNS: tuple[dict[str, str | None], ...] = (
-    dict(FIRST),
-    dict(SECOND),
-    dict.fromkeys(SECOND),
-)
+TURNS: tuple[dict[str, str | None], ...] = (dict(FIRST), dict(SECOND), dict.fromkeys(SECOND))
 """A template whose pods never get ready, another one before the first is through, and the old one again."""
 
 

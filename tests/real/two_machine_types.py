@@ -117,11 +117,6 @@ def _allocatable(made: Manifest) -> tuple[int, int, int]:
 
 
 def _bind(api: Api, pod: str, place: str) -> None:
-    body = {
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": {"name": pod},
-        "target": {"kind": "Node", "name": place},
-    }
+    body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}, "target": {"kind": "Node", "name": place}}
     answer = api.request("POST", f"/api/v1/namespaces/default/pods/{pod}/binding", body)
     assert answer.status == 201, answer

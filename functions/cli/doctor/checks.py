@@ -8,13 +8,7 @@ import typer
 
 from functions.cli.analysis.pools import next_to_ebb, pool_rules
 from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, fail, ok, warn
-from functions.cli.doctor.rights import (
-    OPTIONAL_GROUPS,
-    admission_policies,
-    optional_rights,
-    rights,
-    roles,
-)
+from functions.cli.doctor.rights import OPTIONAL_GROUPS, admission_policies, optional_rights, rights, roles
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, percent, some, span
 from shared import VERSION

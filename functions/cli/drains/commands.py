@@ -49,10 +49,7 @@ def drain(
     wait: Wait = True,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="WORD",
-            help="Skip windows, budgets or gates, if the policy allows it. Repeatable.",
-        ),
+        typer.Option(metavar="WORD", help="Skip windows, budgets or gates, if the policy allows it. Repeatable."),
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "30m",
     cluster: ClusterProfile = None,

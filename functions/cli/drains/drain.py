@@ -6,14 +6,7 @@ from typing import Final
 
 import typer
 
-from functions.cli.drains.client import (
-    SILENT_AFTER,
-    Installation,
-    manual_order,
-    node_name,
-    poll,
-    print_what_to_check,
-)
+from functions.cli.drains.client import SILENT_AFTER, Installation, manual_order, node_name, poll, print_what_to_check
 from functions.cli.drains.outcome import (
     WAITING,
     Ending,

@@ -12,16 +12,7 @@ from shared.core.draining.cordon import watchdog_ends
 from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import (
-    INTERVAL,
-    Backoff,
-    Breaker,
-    Claim,
-    ClusterState,
-    PoolMarks,
-    Wave,
-    silence,
-)
+from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
 from shared.port_types import WAVE_KEY
 from shared.ports import State
 from shared.store.compare_and_set import read_cluster, read_lenient, readable

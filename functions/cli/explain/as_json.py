@@ -113,11 +113,7 @@ def _blocker(blocker: Blocker) -> dict[str, Any]:
 
 
 def _closed_gate(gate: Closed) -> dict[str, Any]:
-    return {
-        **_blocker(gate.blocker),
-        "which": gate.which or None,
-        "until": rfc3339(gate.until),
-    }
+    return {**_blocker(gate.blocker), "which": gate.which or None, "until": rfc3339(gate.until)}
 
 
 def _budget(budget: PodDisruptionBudget) -> dict[str, Any]:

@@ -61,13 +61,11 @@ _KUBECTL: Final = "Output of the kubectl command that `ebb dump` shows"
 _FILES: Final = "files, folders or .gz, - for stdin."
 
 Dumps = Annotated[
-    list[Path] | None,
-    _of_source("--dump", "FILE", f"{_KUBECTL}: {_FILES} Each cluster gets its own report."),
+    list[Path] | None, _of_source("--dump", "FILE", f"{_KUBECTL}: {_FILES} Each cluster gets its own report.")
 ]
 OneDump = Annotated[list[Path] | None, _of_source("--dump", "FILE", f"{_KUBECTL}, of one cluster: {_FILES}")]
 Files = Annotated[
-    list[Path] | None,
-    typer.Argument(metavar="FILE...", show_default=False, help="Dumps, the same as --dump FILE."),
+    list[Path] | None, typer.Argument(metavar="FILE...", show_default=False, help="Dumps, the same as --dump FILE.")
 ]
 _PROFILE: Final = "Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli)."
 ClusterProfile = Annotated[str | None, option("--cluster", "NAME", _PROFILE, "Which installation")]

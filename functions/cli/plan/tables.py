@@ -13,15 +13,7 @@ from typing import Final
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
 from functions.cli.analysis.pools import GOING, PoolSummary
 from functions.cli.input.options import Sort
-from functions.cli.output.format import (
-    GAP,
-    count,
-    dollars_a_month,
-    monthly,
-    monthly_parts,
-    percent,
-    shorten_names,
-)
+from functions.cli.output.format import GAP, count, dollars_a_month, monthly, monthly_parts, percent, shorten_names
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.scenarios import ScenarioRow
 from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind

@@ -154,19 +154,14 @@ Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as ku
 
 _timer: Final = partial(option, metavar="SECONDS", min=0, show_envvar=False)
 _MARKED: Final = _timer(
-    "--needed-marked-time",
-    text="How long a node had to be marked.",
-    envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
+    "--needed-marked-time", text="How long a node had to be marked.", envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS"
 )
 _AGE: Final = _timer("--minimum-node-age", text="How old a node had to be.", envvar="MINIMUM_NODE_AGE_SECONDS")
 
 
 @imports.command()
 def estafette(
-    file: Given,
-    *,
-    marked: Annotated[int | None, _MARKED] = None,
-    age: Annotated[int | None, _AGE] = None,
+    file: Given, *, marked: Annotated[int | None, _MARKED] = None, age: Annotated[int | None, _AGE] = None
 ) -> None:
     """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 

@@ -6,15 +6,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money
-from functions.cli.plan.scenarios import (
-    CHECK,
-    ScenarioMoney,
-    ScenarioRow,
-    added_note,
-    is_followed,
-    paid_cost,
-    worth,
-)
+from functions.cli.plan.scenarios import CHECK, ScenarioMoney, ScenarioRow, added_note, is_followed, paid_cost, worth
 from functions.cli.plan.scenarios import title as scenarios_title
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS, OF_BILL

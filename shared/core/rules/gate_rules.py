@@ -253,10 +253,7 @@ def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
     if pool.limits is None:
         return None
     zone, limits = proposed.node.zone, pool.limits
-    rows = (
-        (pool.left_by_zone.get(zone, 0), limits.min_per_zone, f" in {zone}"),
-        (pool.left, limits.min_total, ""),
-    )
+    rows = ((pool.left_by_zone.get(zone, 0), limits.min_per_zone, f" in {zone}"), (pool.left, limits.min_total, ""))
     for left, minimum, where in rows:
         if left - 1 < minimum:
             detail = f"{left} nodes left{where}, minimum {minimum}"

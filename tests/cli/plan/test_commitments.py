@@ -157,10 +157,7 @@ def test_the_bill_is_in_the_json() -> None:
 
 
 def test_a_sum_counts_the_bill_where_capacity_is_committed_and_the_list_price_elsewhere() -> None:
-    views = [
-        with_scenarios(_with(some_committed()), ADDS),
-        with_scenarios(view_of(of_every_kind()), some_scenarios()),
-    ]
+    views = [with_scenarios(_with(some_committed()), ADDS), with_scenarios(view_of(of_every_kind()), some_scenarios())]
     whole = totals.sum_scenarios(views)
 
     listed = totals.sum_scenarios(views[1:])

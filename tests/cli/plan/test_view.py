@@ -8,15 +8,7 @@ import pytest
 
 from functions.cli.input.options import Only, Sort
 from functions.cli.plan.as_json import document
-from functions.cli.plan.view import (
-    EVERY_NODE,
-    AskedNodes,
-    NodeView,
-    PlanView,
-    check_pools,
-    list_nodes,
-    view_of,
-)
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, check_pools, list_nodes, view_of
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.errors import BadInput

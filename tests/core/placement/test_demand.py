@@ -97,9 +97,7 @@ def test_a_held_node_is_not_returned_for_a_pod_whose_anti_affinity_forbids_it(
 
 
 @cases(
-    "expected, changes",
-    ("there it would fit", {}, {}),
-    ("not on a cordoned one", {"h1": "p"}, {"unschedulable": True}),
+    "expected, changes", ("there it would fit", {}, {}), ("not on a cordoned one", {"h1": "p"}, {"unschedulable": True})
 )
 def test_an_open_node_of_a_pool_that_is_upgraded_still_takes_the_pod_today(
     expected: dict[str, str], changes: dict[str, Any]

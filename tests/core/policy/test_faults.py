@@ -287,9 +287,7 @@ def test_a_document_that_cannot_be_trusted_is_refused_in_one_sentence(expected: 
 
 
 @cases(
-    "expected, text",
-    ("010 is ten", 10, "cluster: {minimumNodes: 010}"),
-    ("a sign", 7, "cluster: {minimumNodes: +7}"),
+    "expected, text", ("010 is ten", 10, "cluster: {minimumNodes: 010}"), ("a sign", 7, "cluster: {minimumNodes: +7}")
 )
 def test_numbers_are_those_of_yaml_1_2(expected: int, text: str) -> None:
     assert parse(text.encode()).minimum_nodes == expected

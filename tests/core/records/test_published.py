@@ -129,10 +129,7 @@ def test_a_removed_node_is_kept_with_its_cost_by_pool_and_hour() -> None:
 
 
 @cases(
-    "expected, why",
-    ("gone", 1, None),
-    ("returned", 0, ReturnReason.DEADLINE),
-    ("released", 0, ReturnReason.RELEASED),
+    "expected, why", ("gone", 1, None), ("returned", 0, ReturnReason.DEADLINE), ("released", 0, ReturnReason.RELEASED)
 )
 def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: ReturnReason | None) -> None:
     state = ClusterState(claims={"uid-n1": claim("n1")})

@@ -54,9 +54,7 @@ def test_a_percentage_rounds_up(expected: int, share: str, nodes: int) -> None:
 
 @pytest.mark.acceptance(70, 62)
 @cases(
-    "expected, now",
-    ("office hours: no scale-down", 0, WEDNESDAY_NOON),
-    ("every other time: ten", 10, WEDNESDAY_NIGHT),
+    "expected, now", ("office hours: no scale-down", 0, WEDNESDAY_NOON), ("every other time: ten", 10, WEDNESDAY_NIGHT)
 )
 def test_the_most_restrictive_active_budget_wins(expected: int, now: datetime) -> None:
     seed = [budget(0, schedule=OFFICE_HOURS), budget(10)]

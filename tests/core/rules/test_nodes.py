@@ -56,9 +56,7 @@ def test_a_pool_without_autoscaling_is_refused_with_a_reason() -> None:
 
 
 @cases(
-    "expected, known",
-    ("GKE answered without it", [Unremovable.POOLS_UNKNOWN], True),
-    ("GKE was not asked", [], False),
+    "expected, known", ("GKE answered without it", [Unremovable.POOLS_UNKNOWN], True), ("GKE was not asked", [], False)
 )
 def test_a_pool_that_gke_does_not_report_is_refused(expected: list[str], known: bool) -> None:
     snapshot = replace(cluster([node("n1")]), pools={}, pools_known=known)

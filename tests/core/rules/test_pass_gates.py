@@ -53,9 +53,7 @@ def test_the_orders_of_one_pass_are_one_drain_for_the_gap() -> None:
 
 @pytest.mark.acceptance(34, 35)
 @cases(
-    "expected, underutilized",
-    ("three under the limit", ["too_few_underutilized"], 3),
-    ("four under the limit", [], 4),
+    "expected, underutilized", ("three under the limit", ["too_few_underutilized"], 3), ("four under the limit", [], 4)
 )
 def test_drains_in_flight_add_to_the_required_count(expected: list[str], underutilized: int) -> None:
     """The second one's pods run again, and its node only waits for the autoscaler."""

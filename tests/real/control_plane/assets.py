@@ -6,15 +6,7 @@ from pathlib import Path
 
 from tests.real.control_plane.go_build import KUBERNETES, AssetsError, GoPrograms, missing_go
 
-BINARIES = (
-    "etcd",
-    "kube-apiserver",
-    "kube-controller-manager",
-    "kube-scheduler",
-    "kubectl",
-    "kwok",
-    "kwokctl",
-)
+BINARIES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl")
 
 
 def missing(env: Mapping[str, str] = os.environ) -> str | None:

@@ -50,12 +50,7 @@ from shared.core.draining.drain import (
 )
 from shared.core.draining.evicting import counted_at
 from shared.core.draining.next_step import next_step
-from shared.core.draining.replacements import (
-    claims_on_their_way_out,
-    for_one_pod,
-    waiting_for_a_place,
-    with_baselines,
-)
+from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place, with_baselines
 from shared.core.draining.surging import asked_of, why_not_restart
 from shared.core.placement.demand import as_returned
 from shared.core.planning.plan import PlannedOrder

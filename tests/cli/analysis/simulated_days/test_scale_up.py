@@ -132,11 +132,7 @@ def test_no_machine_is_bought_for_pods_that_have_room_where_expendable_ones_are(
     assert (world.measures.bought, world.pods["default/p"].node) == ([], "n1")
 
 
-@cases(
-    "expected, daemons",
-    ("two on each", 2, []),
-    ("next to a daemon's", 3, [pod("d", on="n3", owner="DaemonSet/d")]),
-)
+@cases("expected, daemons", ("two on each", 2, []), ("next to a daemon's", 3, [pod("d", on="n3", owner="DaemonSet/d")]))
 def test_a_machine_takes_no_more_pods_than_its_kubelet(expected: int, daemons: list[Pod]) -> None:
     small = node("n3", pool="c", pods=2)
     full = [pod(f"full{n}", on="n3") for n in range(2 - len(daemons))]
