@@ -23,10 +23,8 @@ from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 from tests.faults.mutants import swapped
 
-MOST: Final = 500
-"""Plans that are kept: those of the last few worlds."""
-CHECK: Final = 20
-"""One of so many plans that are known is made again."""
+MOST: Final = 500  # Plans that are kept: those of the last few worlds.
+CHECK: Final = 20  # One of so many plans that are known is made again.
 _PICKLED_AS: Final[dict[type, Callable[[Any], Any]]] = {
     **copyreg.dispatch_table,
     MappingProxyType: lambda view: (dict, (dict(view),)),
@@ -37,8 +35,7 @@ _PICKLED_AS: Final[dict[type, Callable[[Any], Any]]] = {
 class EqualPlans:
     """A `make_plan` that remembers. All passes have the same prices."""
 
-    def __init__(self, make: Callable[..., Plan] = make_plan, most: int = MOST, check: int = CHECK) -> None:
-        self._make, self._most, self._check = make, most, check
+    def __init__(self) -> None:
         self._plans: dict[bytes, Plan] = {}
         self._known = 0
 
@@ -54,16 +51,13 @@ class EqualPlans:
         key = _key(situation, marks, interval, wave, options.brake())
         made = kept = self._plans.pop(key, None)
         self._known += kept is not None
-        if made is None or self._known % self._check == 0:
-            made = self._make(situation, marks, prices, interval, wave, options)
+        if made is None or self._known % CHECK == 0:
+            made = make_plan(situation, marks, prices, interval, wave, options)
         assert kept in (None, made), "two passes that have read the same have different plans"
-        self._keep(key, made)
-        return made
-
-    def _keep(self, key: bytes, plan: Plan) -> None:
-        self._plans[key] = plan
-        if len(self._plans) > self._most:
+        self._plans[key] = made
+        if len(self._plans) > MOST:
             del self._plans[next(iter(self._plans))]
+        return made
 
 
 def _key(situation: Situation, *others: object) -> bytes:
