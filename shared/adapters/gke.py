@@ -137,7 +137,7 @@ def _pool(pool: Any) -> NodePool:
         autoscaled=scaling.enabled,
         min_per_zone=scaling.min_node_count,
         min_total=scaling.total_min_node_count,
-        upgrading=getattr(pool.status, "name", "") in _AT_WORK or bool(pool.update_info.blue_green_info),
+        upgrading=_word(pool.status) in _AT_WORK or bool(pool.update_info.blue_green_info),
         version=pool.version,
         tpu_topology=pool.placement_policy.tpu_topology,
         queued=pool.queued_provisioning.enabled,
@@ -146,9 +146,14 @@ def _pool(pool: Any) -> NodePool:
     )
 
 
+def _word(value: Any) -> str:
+    """Return the word of an enum; empty for one that the client does not know: that is a number."""
+    return getattr(value, "name", "")
+
+
 def _placed_together(policy: Any) -> bool:
     """Whether the nodes form one group: compact placement, or a placement policy of the user's own."""
-    return getattr(policy.type_, "name", "") == "COMPACT" or bool(policy.policy_name and not policy.tpu_topology)
+    return _word(policy.type_) == "COMPACT" or bool(policy.policy_name and not policy.tpu_topology)
 
 
 class LabelPools:
