@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from shared.core.planning.prices import per_month
 from shared.core.records.state import MICRO
 
-Key = TypeVar("Key")
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 GAP: Final = 2
 """Spaces between two columns of a table."""
@@ -160,9 +160,9 @@ def shorten_names(pools: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     return short, f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 
 
-def group(pairs: Iterable[tuple[Key, _Value]]) -> dict[Key, list[_Value]]:
+def group(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
     """Return the values of each key, keys and values in the order in which they come."""
-    found: dict[Key, list[_Value]] = {}
+    found: dict[_Key, list[_Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found

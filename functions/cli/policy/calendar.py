@@ -18,7 +18,7 @@ from functions.cli.analysis.openings import changes, schedules_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.options import Output
 from functions.cli.output.documents import print_document
-from functions.cli.output.format import moment, some, span
+from functions.cli.output.format import group, moment, some, span
 from functions.cli.output.tables import BOLD
 from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import in_words
@@ -204,9 +204,7 @@ def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
 
 def document(question: CalendarQuestion, pools: Sequence[str], off: Iterable[str]) -> dict[str, Any]:
     """Return the calendar as JSON values (docs/report.md, `calendar`): an outside contract. Equal pools are one row."""
-    equal: dict[tuple[Day, ...], list[str]] = {}
-    for pool, days in calendar(question, pools).items():
-        equal.setdefault(days, []).append(pool)
+    equal = group((days, pool) for pool, days in calendar(question, pools).items())
     rows = [_pools_document(names, days) for days, names in equal.items()]
     return {"time_zone": question.zone.key, "pools": rows, "off": list(off), "notes": list(notes(question))}
 

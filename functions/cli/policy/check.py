@@ -10,7 +10,7 @@ from functions.cli.dumps.files import name_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import gather, odd_policy
 from functions.cli.input.options import Sources
-from functions.cli.output.format import count
+from functions.cli.output.format import count, group
 from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.adapters.prices import OWN_TABLE, load
@@ -87,9 +87,7 @@ def _show_warnings(console: Console, before: str, found: Iterable[str]) -> None:
 
 
 def _pools(policy: Policy) -> list[tuple[str, SettingsInWords]]:
-    names: dict[SettingsInWords, list[str]] = {}
-    for name, pool in sorted(policy.pools.items()):
-        names.setdefault(_settings(pool), []).append(name)
+    names = group((_settings(pool), name) for name, pool in sorted(policy.pools.items()))
     named = [(f"pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}", settings) for settings, pools in names.items()]
     others = policy.other_pools
     return [*named, ("every other pool", _settings(others))] if others.enabled else named
