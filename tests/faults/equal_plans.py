@@ -7,19 +7,16 @@ must equal the one that is kept. Mutants and directed histories make each plan.
 import copyreg
 import io
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from datetime import timedelta
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final
 
 from functions.planner import plan_pass
-from shared.core.planning.make_plan import PassOptions, make_plan
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
-from shared.core.planning.prices import Prices
-from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 from tests.faults.mutants import swapped
 
@@ -39,20 +36,13 @@ class EqualPlans:
         self._plans: dict[bytes, Plan] = {}
         self._known = 0
 
-    def __call__(
-        self,
-        situation: Situation,
-        marks: Mapping[str, PoolMarks],
-        prices: Prices,
-        interval: timedelta,
-        wave: Sequence[str] | None,
-        options: PassOptions,
-    ) -> Plan:
+    def __call__(self, situation: Situation, *rest: Any) -> Plan:
+        marks, _, interval, wave, options = rest
         key = _key(situation, marks, interval, wave, options.brake())
         made = kept = self._plans.pop(key, None)
         self._known += kept is not None
         if made is None or self._known % CHECK == 0:
-            made = make_plan(situation, marks, prices, interval, wave, options)
+            made = make_plan(situation, *rest)
         assert kept in (None, made), "two passes that have read the same have different plans"
         self._plans[key] = made
         if len(self._plans) > MOST:

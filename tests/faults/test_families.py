@@ -14,6 +14,7 @@ from shared.core.placement.constraints.exclusion import OnePodClaims
 from tests.depth import DEEP, SEED, cases
 from tests.faults.catalog import MOMENTS, NODES, each_call, provider_actions
 from tests.faults.directed import plain
+from tests.faults.equal_plans import equal_plans_made_once
 from tests.faults.families import DEEPER, FAMILIES, Family, Part, bases, history_named, parts, share
 from tests.faults.history import History, breaches_of
 from tests.faults.mixtures import mixture
@@ -117,3 +118,11 @@ def test_every_mutant_is_caught_by_what_it_needs(mutant: Mutant) -> None:
 
     assert found, f"{mutant.name} got through"
     assert breaches_of(found[0]) == [], "Ebb as it is breaks the promise there too: it says nothing of the mutant"
+
+
+@pytest.mark.parametrize("name", ["kill:tight:9", "waved mixture:3", "replaced people:2"])
+def test_a_history_is_the_same_whether_plans_are_kept_or_made(name: str) -> None:
+    history = history_named(name)
+    made = digest(history)
+    with equal_plans_made_once():
+        assert [digest(history) for _ in range(2)] == [made, made]
