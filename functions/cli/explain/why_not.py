@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from functions.cli.analysis.blocked import BlockedBy, blocked_nodes
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
-from functions.cli.analysis.recommendations import Oversized
+from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
 from functions.cli.explain.parts import PagePart, print_answer
 from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
@@ -20,7 +19,6 @@ from functions.cli.plan.tables import OWNERS, blocked_table
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import Node
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.prices import GIB
 from shared.core.planning.waves import remaining_nodes
 from shared.core.reasons import Unremovable
 from shared.core.rules.situation import Situation
@@ -39,7 +37,6 @@ def document(found: WhyNot, cluster: str, blocked: BlockedBy | None = None) -> d
         "passing": [_held_document(held) for held in found.passing],
         "not_tried": [_held_document(held) for held in found.left],
         "kept_by": blocked and blocked_document(blocked),
-        "recommended_requests": _recommended_document(found.recommended) if found.recommended else None,
     }
 
 
@@ -79,30 +76,9 @@ def _held_document(held: Held) -> dict[str, Any]:
     }
 
 
-def _recommended_document(found: AsRecommended) -> dict[str, Any]:
-    return {
-        "frees_nodes": found.nodes,
-        "frees_per_hour": json_dollars(found.saving),
-        "is_rest": found.is_rest,
-        "workloads": [_oversized_document(row) for row in found.workloads],
-    }
-
-
-def _oversized_document(row: Oversized) -> dict[str, Any]:
-    """Return amounts of all pods together, in millicores and bytes."""
-    requested, recommended = ({"cpu": at.cpu, "memory": at.memory} for at in (row.requested, row.recommended))
-    own = {"workload": row.workload, "pods": row.pods, "requested": requested, "recommended": recommended}
-    return {**own, "difference_per_hour": json_dollars(row.cost)}
-
-
 AT_LEAST: Final = "+: at least so much. The search was cut short."
 SAVES: Final = "Savings{what} of each change alone, safest first:"
 MORE: Final = "--top N evaluates more changes."
-REQUESTS: Final = "Write the recommended requests into the templates, or let the autoscalers do it (updateMode)."
-LESS_MEMORY: Final = (
-    "Less memory is recommended{workloads}. Compare it with the peaks: pods above their memory requests are evicted "
-    "first when a node runs out."
-)
 NOTHING: Final = "No change that was evaluated saves more."
 
 
@@ -154,8 +130,6 @@ def parts(found: WhyNot, whose: str, blocked: BlockedBy | None = None) -> Iterat
     if freeing:
         is_whole = all(freed.rest.is_rest for freed in freeing)
         yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
-    if found.recommended:
-        yield from _if_as_recommended(found.recommended)
     yield from _covered_sentences(found.base)
     yield from _others(found)
     if blocked and blocked.rows:
@@ -170,30 +144,6 @@ def _covered_sentences(base: PolicyAtRest) -> Iterator[str]:
     if details:
         what = f"{count(len(details), 'node')} ({reason.value}: {some(sorted(set(details)))})"
         yield f"Kept by commitments: {what}. {reason.remedy}"
-
-
-def _if_as_recommended(found: AsRecommended) -> Iterator[str]:
-    these = "this workload" if len(found.workloads) == 1 else f"these {len(found.workloads):,} workloads"
-    month = f"{monthly(found.saving)} a month{'' if found.is_rest else ' or more'}"
-    would = f"{count(found.nodes, 'more node')} would go: {month}" if found.nodes else "no more node would go"
-    yield f"If {these} requested what VerticalPodAutoscalers recommend, {would}."
-    sizes = ((row.workload, *amounts(row)) for row in found.workloads)
-    largest = some([f"{name} (CPU {cpu}, memory {memory} GiB)" for name, cpu, memory in sizes])
-    yield " ".join((f"The largest: {largest}.", *remedies(found.workloads)))
-
-
-def remedies(workloads: Sequence[Oversized]) -> Iterator[str]:
-    yield REQUESTS
-    less = sum(row.less_memory for row in workloads)
-    if less:
-        yield LESS_MEMORY.format(workloads="" if less == len(workloads) else f" for {less:,} of them")
-
-
-def amounts(row: Oversized) -> tuple[str, str]:
-    """Return the CPUs and the GiB of all pods, as requested and as recommended: `36.0 to 9.6`."""
-    rows = (row.requested, row.recommended)
-    cpus, gibs = [f"{row.cpu / 1000:,.1f}" for row in rows], [f"{row.memory / GIB:,.1f}" for row in rows]
-    return " to ".join(cpus), " to ".join(gibs)
 
 
 def _row(freed: Freed) -> Sequence[str]:

@@ -17,7 +17,7 @@ from functions.cli.output.visible import visible_values
 from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.report import cluster_section, money_section
-from functions.cli.report.extras import glossary, owners, promise, requests, week
+from functions.cli.report.extras import glossary, owners, promise, week
 from functions.cli.report.report_input import ReportInput
 from shared import VERSION
 
@@ -55,7 +55,7 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
         "order": cluster_section.order(report_input),
-        "extras": [*promise(report_input), *owners(report_input), *requests(report_input)],
+        "extras": [*promise(report_input), *owners(report_input)],
         "notes": list(view.notes),
     }
 

@@ -1,4 +1,4 @@
-"""What the report adds to the plan: the policy's calendar, requests above what is recommended, and the glossary."""
+"""What the report adds to the plan: the policy's calendar, promise and outcome, who keeps nodes, and the glossary."""
 
 import json
 import re
@@ -7,10 +7,7 @@ from typing import Any, Final
 
 from yaml import safe_load
 
-from functions.cli.analysis.recommendations import find_oversized
 from functions.cli.drains.week import MONTHS, PROMISE, month_rows
-from functions.cli.explain.why_not import amounts, remedies
-from functions.cli.output.format import monthly
 from functions.cli.output.pages import asset
 from functions.cli.plan.tables import OWNERS, REMEDY, blocked_table, sum_of_owners
 from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, zone_to_show
@@ -33,29 +30,7 @@ def week(report_input: ReportInput) -> dict[str, Any]:
     return document(question, on, off)
 
 
-REQUESTS: Final = "Requests above what is recommended"
-_OVERSIZED: Final = (
-    "{These} request more than VerticalPodAutoscalers recommend. ebb why-not shows how many nodes would go if they did "
-    "not."
-)
-_PRICED: Final = "What is too much is priced by its share of the nodes, half by CPU and half by memory."
 _MOST: Final = 10
-_COLUMNS: Final = ("", "pods", "CPU", "memory (GiB)", "too much, a month")
-
-
-def requests(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return a section on workloads that request more than is recommended, the largest first; none without such."""
-    prices = report_input.view.prices
-    found = find_oversized(report_input.now, prices) if prices else ()
-    if not found:
-        return []
-    these = f"The {_MOST} largest of {len(found):,} workloads" if len(found) > _MOST else "These workloads"
-    rows = [(row.workload, f"{row.pods:,}", *amounts(row), monthly(row.cost)) for row in found[:_MOST]]
-    priced = [_PRICED] if any(row.cost for row in found) else []
-    shown = len(_COLUMNS) if priced else len(_COLUMNS) - 1
-    sentences = (_OVERSIZED.format(These=these), *priced, *remedies(found))
-    shown_table = table(_COLUMNS[:shown], (row[:shown] for row in rows))
-    return [{"title": REQUESTS, "sentences": list(sentences), "table": shown_table}]
 
 
 def owners(report_input: ReportInput) -> list[dict[str, Any]]:

@@ -60,15 +60,12 @@ class VerticalAutoscaler(Namespaced):
         policy = self._policy(container)
         if container.init or not policy.scaled:
             return container
-        target = self.recommends(container) if self.acts else NOTHING
+        target = self._recommended_for(container, policy) if self.acts else NOTHING
         written = target.largest(Resources.of({CPU: self._boosted_cpu(container, target, policy)}))
         return replace(container, requests=container.requests.largest(written))
 
-    def recommends(self, container: Container) -> Resources:
-        """Return what it recommends for a container, in mode Off, too: of what it controls, within its policy."""
-        policy = self._policy(container)
-        if container.init or not policy.scaled:
-            return NOTHING
+    def _recommended_for(self, container: Container, policy: ContainerPolicy) -> Resources:
+        """Return what it recommends for a container: of what it controls, within its policy."""
         given = self.recommended.get(container.name, NOTHING).amounts
         return Resources.of({name: _clamp_amount(name, value, container, policy) for name, value in given
                              if name in policy.controlled})  # fmt: skip

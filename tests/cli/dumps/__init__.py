@@ -91,15 +91,15 @@ def pdb(name: str, app: str, pods: int, allowed: int) -> dict[str, Any]:
     }
 
 
-def autoscaler(app: str, cpu: str, memory: str = "768Mi", kind: str = "ReplicaSet") -> dict[str, Any]:
-    """A VerticalPodAutoscaler in mode Off for the controller of an app."""
-    target = {"apiVersion": "apps/v1", "kind": kind, "name": f"{app}-5d4f8b"}
-    rows = [{"containerName": "main", "target": {"cpu": cpu, "memory": memory}}]
+def autoscaler(app: str, cpu: str) -> dict[str, Any]:
+    """A VerticalPodAutoscaler that writes requests into the pods of an app's StatefulSet."""
+    target = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": f"{app}-5d4f8b"}
+    rows = [{"containerName": "main", "target": {"cpu": cpu, "memory": "768Mi"}}]
     return {
         "apiVersion": "autoscaling.k8s.io/v1",
         "kind": "VerticalPodAutoscaler",
         "metadata": {"name": app, "namespace": "shop", "creationTimestamp": _YESTERDAY},
-        "spec": {"targetRef": target, "updatePolicy": {"updateMode": "Off"}},
+        "spec": {"targetRef": target},
         "status": {"recommendation": {"containerRecommendations": rows}},
     }
 

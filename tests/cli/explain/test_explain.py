@@ -136,10 +136,7 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(dump: Path, tm
     owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
     items = [item for item in dumps.items(24) if (item["kind"], item["metadata"]["name"]) != ("ReplicaSet", name)]
     deployed = {**owner, "spec": {"replicas": 14, "template": template}}
-    acting = dumps.autoscaler("db", "3", kind="StatefulSet")
-    del acting["spec"]["updatePolicy"]
-    larger = [*items, deployed, acting]
-    path = dumps.write_items(tmp_path / "larger.json", larger)
+    path = dumps.write_items(tmp_path / "larger.json", [*items, deployed, dumps.autoscaler("db", "3")])
     shown = " ".join(_explain(path, "shop/web-5d4f8b-0010").split())
 
     assert "comes back as 3500m CPU" in shown

@@ -9,8 +9,7 @@ import pytest
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.steady_state import find_steady_state
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
-from functions.cli.analysis.recommendations import Oversized
+from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot
 from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
 from functions.cli.explain.parts import show, write_markdown
 from functions.cli.explain.why_not import AT_LEAST, document, parts
@@ -19,7 +18,7 @@ from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pod, policy, resources
+from tests.builders import cluster, node, pod, policy
 from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
 from tests.cli.running import ebb, on_terminal, read_json
@@ -149,32 +148,6 @@ def test_the_page_shows(facts: tuple[str, ...]) -> None:
     assert [line for line in _shown(200).splitlines() if all(fact in line for fact in facts)]
 
 
-WEB = Oversized("shop/Deployment/web", 12, resources(12, 24), resources(3, 30), DOLLAR)
-API = Oversized("shop/Deployment/api", 2, resources(2, 2), resources(2, 1), DOLLAR)
-
-
-def smaller(*workloads: Oversized, nodes: int = 4, saving: int = DOLLAR, is_rest: bool = True) -> AsRecommended:
-    return AsRecommended(workloads, nodes, saving, is_rest)
-
-
-@cases(
-    "expected, recommended",
-    ("how many workloads", "If these 2 workloads requested", smaller(WEB, API)),
-    ("what it frees", "4 more nodes would go: $730 a month.", smaller(WEB)),
-    ("at least so much", "$730 a month or more.", smaller(WEB, is_rest=False)),
-    ("that it frees nothing", "no more node would go.", smaller(WEB, nodes=0, saving=0)),
-    ("the largest", "shop/Deployment/web (CPU 12.0 to 3.0, memory 24.0 to 30.0 GiB)", smaller(WEB)),
-    ("the risk of one", "Less memory is recommended for 1 of them.", smaller(WEB, API)),
-    ("the risk of all", "Less memory is recommended. ", smaller(API)),
-)
-def test_of_recommended_requests_it_shows(expected: str, recommended: AsRecommended) -> None:
-    assert expected in _shown(400, replace(FOUND, recommended=recommended))
-
-
-def test_more_memory_is_no_risk() -> None:
-    assert "Less memory" not in _shown(400, replace(FOUND, recommended=smaller(WEB)))
-
-
 def test_what_was_not_followed_to_the_end_frees_at_least_so_much() -> None:
     cut_short = replace(FOUND.freed[0], rest=replace(BASE.rest, is_rest=False))
     shown = _shown(found=replace(FOUND, freed=(cut_short,)))
@@ -197,21 +170,9 @@ def test_tools_get_every_key() -> None:
         "frees_nodes": 2, "frees_per_hour": 0.5, "harm": "replica", "is_rest": True,
         "how": FOUND.freed[0].relaxation.remedy,
     }  # fmt: skip
-    assert told["recommended_requests"] is None
     assert told["not_tried"] == [
         {"reason": "cordoned_by_other", "object": "n9", "detail": None, "nodes": ["n9"], "holds_per_hour": 0.1}
     ]
-
-
-def test_tools_get_recommended_requests_in_millicores_and_bytes() -> None:
-    told = document(replace(FOUND, recommended=smaller(API, saving=DOLLAR // 2)), "c")
-    assert told["recommended_requests"] == {
-        "frees_nodes": 4, "frees_per_hour": 0.5, "is_rest": True,
-        "workloads": [{
-            "workload": "shop/Deployment/api", "pods": 2, "requested": {"cpu": 2000, "memory": 2 << 30},
-            "recommended": {"cpu": 2000, "memory": 1 << 30}, "difference_per_hour": 1.0,
-        }],
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

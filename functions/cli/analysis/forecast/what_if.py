@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Course, PolicyAtRest, Rest
-from functions.cli.analysis.recommendations import Oversized, as_recommended, find_oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -29,9 +28,6 @@ from shared.core.rules.disruption_budgets import lets_go
 from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
-
-_PART: Final = 5
-"""Of the rounds for all changes together, the part for recommended requests, which may free many nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,16 +199,6 @@ _Tried = tuple[Freed, Course]  # What a relaxation frees in its first round, and
 
 
 @dataclass(frozen=True, slots=True)
-class AsRecommended:
-    """What is freed if these workloads requested what their VerticalPodAutoscalers recommend."""
-
-    workloads: tuple[Oversized, ...]
-    nodes: int
-    saving: int
-    is_rest: bool
-
-
-@dataclass(frozen=True, slots=True)
 class WhyNot:
     """The steady state, what each relaxation that was tried frees, and those that were not tried."""
 
@@ -222,7 +208,6 @@ class WhyNot:
     hopeless: tuple[Held, ...]  # Those that cannot free anything, by the bound.
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
-    recommended: AsRecommended | None = None
 
 
 DoneOf = Callable[[int, int], None]  # Called with how many relaxations are done, and of how many.
@@ -236,16 +221,7 @@ def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> Wh
     """Return what single relaxations free beyond a steady state; `most` are tried."""
     changes, passing = find_relaxations(base)
     found = try_relaxations(base, changes, most, base.effort.in_all, progress)
-    return replace(found, passing=passing, recommended=_try_recommended(base))
-
-
-def _try_recommended(base: PolicyAtRest) -> AsRecommended | None:
-    workloads = find_oversized(base.rest.snapshot, base.prices)
-    if not workloads:
-        return None
-    rounds = min(max(base.effort.in_all // _PART, base.effort.onward), MOST_ROUNDS)
-    found = base.onward(base.situation.policy, as_recommended(base.rest.snapshot), rounds)
-    return AsRecommended(workloads, *_count_gain(base, found), found.is_rest)
+    return replace(found, passing=passing)
 
 
 def try_relaxations(

@@ -18,8 +18,6 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import HostPort, Volume
-from shared.core.cluster.requests import Container, ContainerRequests
-from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
@@ -313,27 +311,6 @@ def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_t
 
 def _at_rest(picture: Snapshot) -> PolicyAtRest:
     return find_steady_state(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
-
-
-@cases(
-    "expected, cpu, autoscaled",
-    ("smaller requests free a node", 1, 0.5, "web"),
-    ("a little smaller ones free none", 0, 2.4, "web"),
-    ("nothing less is recommended", None, 2.7, "web"),
-    ("no workload has a recommendation", None, 0.5, "api"),
-)
-def test_what_recommended_requests_free_is_followed_to_the_steady_state(
-    expected: int | None, cpu: float, autoscaled: str
-) -> None:
-    """Two nodes of four CPUs, each with a pod that requests 2.7: one node cannot hold both."""
-    asks = ContainerRequests((Container("app", resources(2.7, 0.2)),))
-    pods = [pod(f"w-{on}", on=on, cpu=2.7, memory=0.2, asks=asks) for on in ("n1", "n2")]
-    recommended = {"app": resources(cpu, 0.2)}
-    vpa = VerticalAutoscaler("default", "v", f"default/ReplicaSet/{autoscaled}", acts=False, recommended=recommended)
-    found = _freed(cluster(list(TWO), pods, autoscalers=VerticalAutoscalers((vpa,)))).recommended
-
-    assert (found and found.nodes) == expected
-    assert found is None or (found.is_rest, found.saving > 0) == (True, bool(expected))
 
 
 def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
