@@ -9,8 +9,8 @@ from typing import Any, Final
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.plan.compute import PlanOptions
+from functions.cli.report.cluster_section import ReportInput
 from functions.cli.report.compute import document, input_of
-from functions.cli.report.report_input import ReportInput
 from tests.cli import dumps
 
 HEX: Final = "bcdfghjklmnpqrstvwxz2456789"

@@ -14,9 +14,8 @@ from functions.cli.output.format import monthly
 from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions
 from functions.cli.plan.view import with_scenarios
-from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
+from functions.cli.report.cluster_section import ReportInput, kept_costs, workloads_and_pods, zones
 from functions.cli.report.compute import document, draw_report, input_of
-from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.pod import Phase

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from functions.cli.plan.scenarios import ADDED, BOUND
-from functions.cli.report.extras import GLOSSARY, KUBERNETES, SETTINGS, glossary
+from functions.cli.report.compute import GLOSSARY, KUBERNETES, SETTINGS, glossary
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.reasons import DrainReason, PodBlock, Unremovable
 from tests.cli import dumps
