@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.cli.errors import message_of
 from functions.cli.input.commitments import (
@@ -38,11 +38,8 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import WAVE_KEY, ledger_key
+from shared.port_types import WAVE_KEY
 from shared.store.snapshots import snapshot_of
-
-if TYPE_CHECKING:
-    from shared.core.records.ledger import Ledger
 
 WARNING: Final = "warning: "  # How a note begins that something is odd, and not only unknown.
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
@@ -222,7 +219,6 @@ class PastPasses:
     note: str = NO_MARKS
     assumed: bool = False
     wave: Wave | None = None  # The wave's document; whether it lives is not judged.
-    ledger: "Ledger | None" = None
 
     def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
@@ -264,5 +260,4 @@ def _recall_installation() -> PastPasses:
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
     marks = {pool: stored.value or PoolMarks() for pool, stored in state.all("pools", PoolMarks).items()}
-    wave, ledger = read_lenient(state, WAVE_KEY).value, read_lenient(state, ledger_key()).value
-    return PastPasses(cluster, marks, IN_REACH, wave=wave, ledger=ledger)
+    return PastPasses(cluster, marks, IN_REACH, wave=read_lenient(state, WAVE_KEY).value)

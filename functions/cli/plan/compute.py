@@ -123,7 +123,7 @@ def plan_cluster(inputs: Inputs, options: PlanOptions, phase: Callable[[str], No
     view = view_of(plan, most, notes, inputs.partial, POLICY if inputs.own_policy else DEFAULTS)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
     blocked = blocked_nodes(plan, inputs.snapshot, options.by or NAMESPACE) if is_known else None
-    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, blocked=blocked, ledger=past.ledger)
+    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, blocked=blocked)
     if situation.policy.commitments:
         from functions.cli.analysis.forecast.committed import committed_of
 

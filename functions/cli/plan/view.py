@@ -26,7 +26,6 @@ from shared.errors import BadInput
 
 if TYPE_CHECKING:
     from functions.cli.analysis.forecast.committed import Committed
-    from shared.core.records.ledger import Ledger
 
 
 class RemovedBy(StrEnum):
@@ -134,14 +133,12 @@ class PlanView:
     """By pool: how the autoscaler takes its nodes away."""
     blocked: BlockedBy | None = None
     """Who keeps nodes; None if the plan is partial."""
-    ledger: "Ledger | None" = None
-    """What passes of the installation have counted; None without one in reach."""
 
     @property
     def summed_up(self) -> Self:
         """The same without its nodes, for who shows many plans in one."""
         plan = replace(self.plan, decisions=(), orders=(), marks={}, savings=None)
-        return replace(self, plan=plan, nodes=(), blocked=None, ledger=None)
+        return replace(self, plan=plan, nodes=(), blocked=None)
 
     @property
     def mark(self) -> str:

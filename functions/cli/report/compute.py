@@ -9,7 +9,6 @@ from typing import Any, Final
 import typer
 from yaml import safe_load
 
-from functions.cli.drains.week import MONTHS, PROMISE, month_rows
 from functions.cli.input.files import write_text
 from functions.cli.input.inputs import WARNING, Inputs, gather
 from functions.cli.input.options import ReportOutput, Sources
@@ -61,7 +60,7 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
         "order": cluster_section.order(report_input),
-        "extras": [*promise(report_input), *owners(report_input)],
+        "extras": owners(report_input),
         "notes": list(view.notes),
     }
 
@@ -94,20 +93,6 @@ def owners(report_input: ReportInput) -> list[dict[str, Any]]:
     more = [f"These are the first {_MOST}; ebb plan --by {blocked.by} shows all."] if len(blocked.rows) > _MOST else []
     sentences = [sum_of_owners(blocked), *more]
     return [{"title": OWNERS.format(by=blocked.by), "sentences": sentences, "table": table(titles, shown.rows)}]
-
-
-_PROMISED: Final = (
-    "Promised is what the policy could remove in its first day, on average; saved is a low estimate.",
-    "Older removals are nodes that have not come back, and that saved counts no more.",
-)
-
-
-def promise(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return a section on what each month promised and brought; none without an installation in reach."""
-    ledger = report_input.view.ledger
-    if ledger is None or not ledger.months:
-        return []
-    return [{"title": PROMISE, "sentences": [*_PROMISED], "table": table(MONTHS, month_rows(ledger))}]
 
 
 _TEXTS: Final[Mapping[str, Mapping[str, str]]] = safe_load(asset("glossary.yaml"))
