@@ -30,7 +30,7 @@ class Picture:
 
 PICTURES: Final[Mapping[str, Picture]] = {
     "report.png": Picture("header", "#scenarios .waterfall"),
-    "report-cluster.png": Picture("#cluster", "#fill .pair", dark=True),
+    "report-cluster.png": Picture("#cluster", "#cluster details", dark=True),
     "fleet.png": Picture("header", "#clusters table", shown_in="fleet.md"),
 }
 _PART: Final = """(() => {{

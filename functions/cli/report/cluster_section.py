@@ -1,6 +1,6 @@
-"""What all sections of the report read, and those about nodes: before and after, order of removal, how full."""
+"""What all sections of the report read, and those about nodes: before and after, order of removal, zones."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,6 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Savings
 from shared.core.policy import Policy
 from shared.core.reasons import PodBlock
-from shared.core.rules.utilization import usage
 
 
 @dataclass(frozen=True)
@@ -182,29 +181,3 @@ def _by_time(scenarios: Scenarios) -> list[str]:
         latest = scenarios.begins.get(name, latest)
         rows.append((latest, name))
     return [name for _, name in sorted(rows, key=lambda row: row[0])]
-
-
-TENTHS: Final = 10
-
-
-def fill(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return for CPU and memory how many nodes lie in each tenth; the last one counts what is full, and fuller."""
-    now, rest = map(_tenths, (report_input.now, report_input.rest))
-    shares = [f"{tenth * 10} to {(tenth + 1) * 10}%" for tenth in range(TENTHS)]
-    return [
-        {
-            "resource": resource,
-            "bins": [
-                {"share": share, "now": now[axis][tenth], "at_rest": rest[axis][tenth]}
-                for tenth, share in enumerate(shares)
-            ],
-        }
-        for axis, resource in enumerate(("CPU", "memory"))
-    ]
-
-
-def _tenths(snapshot: Snapshot) -> tuple[Counter[int], Counter[int]]:
-    rows = (usage(node, snapshot.pods_by_node[node.name]) for node in snapshot.nodes)
-    shares = [(used.cpu, used.memory) for used in rows if used is not None]
-    cpu, memory = (Counter(min(int(row[axis] * TENTHS), TENTHS - 1) for row in shares) for axis in (0, 1))
-    return cpu, memory

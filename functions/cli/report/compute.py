@@ -31,7 +31,7 @@ SCHEMA: Final = 1
 
 def document(report_input: ReportInput) -> dict[str, Any]:
     report = _report(report_input)
-    lists = {"nodes", "pods", "workloads", "order", "fill", "zones"}
+    lists = {"nodes", "pods", "workloads", "order", "zones"}
     shown = {name: value for name, value in report.items() if name not in lists}
     return {**as_json.document(report_input.view), "report": {**report, "glossary": glossary(shown)}}
 
@@ -55,7 +55,6 @@ def _report(report_input: ReportInput) -> dict[str, Any]:
         "zones": cluster_section.zones(report_input),
         "nodes": cluster_section.nodes(report_input),
         **cluster_section.workloads_and_pods(report_input),
-        "fill": cluster_section.fill(report_input),
         "blockers": money_section.blockers(view.legend),
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
@@ -136,7 +135,6 @@ def draw_report(document: Mapping[str, Any]) -> str:
         "extras": [(f"extra-{number}", extra["title"]) for number, extra in enumerate(report["extras"])],
         "columns_of": lambda titles: [(title, at, "number" if at else "head") for at, title in enumerate(titles)],
         "order": _order(plan["nodes"], report),
-        "most": max(tenth[key] for part in report["fill"] for tenth in part["bins"] for key in ("now", "at_rest")),
     }
     return write_page("report.html", values, SCRIPTS)
 

@@ -112,13 +112,6 @@ def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: 
     assert {thing["by"] for thing in order if thing["begins"] == "-"} == {"the autoscaler"}
 
 
-def test_a_histogram_counts_every_node_once(report: dict[str, Any]) -> None:
-    left = sum(not thing["gone"] for thing in reports.objects(report["nodes"]))
-
-    for part in report["fill"]:
-        assert [sum(tenth[time] for tenth in part["bins"]) for time in ("now", "at_rest")] == [60, left]
-
-
 def test_every_blocker_has_the_tables_money_and_a_remedy(made: ReportInput, report: dict[str, Any]) -> None:
     entries = {entry.word: (entry.cost, entry.nodes) for entry in made.view.legend}
     remedies = {reason.value: reason.remedy for kind in (Unremovable, PodBlock) for reason in kind}
