@@ -24,7 +24,7 @@ from functions.cli.output.format import (
 )
 from functions.cli.output.tables import BOLD, DIM
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.reasons import Reason, Unremovable
+from shared.core.reasons import Reason
 
 
 def paid_cost(scenario: Scenario) -> int:
@@ -99,13 +99,6 @@ CHECK: Final = "Check minimum sizes, pools with autoscaling off, stuck rollouts.
 QUESTION: Final = f"Your autoscaler could have removed {{these}} within {{minutes}}: {CHECK[:1].lower()}{CHECK[1:]}"
 NODE_POOLS: Final = "--node-pools FILE takes the first two into account."
 _MOST_HELD: Final = 2
-_NIGHT: Final = timedelta(hours=8)
-_PACE: Final[Mapping[Reason, str]] = {
-    Unremovable.TIME_GAP: "timeGap",
-    Unremovable.NODES_PER_PASS: "maxNodesPerPass",
-    Unremovable.RATE: "rate",
-}
-"""What only spreads drains over time, by its field of the policy; budgets and windows protect something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +204,7 @@ def steady(scenarios: Scenarios, now: datetime) -> str:
 
 
 def sentences(scenarios: Scenarios) -> Iterator[str]:
-    """Yield what the rows leave open: a slow pace, gates that never open, relaxations without effect or skipped."""
-    yield from slow_pace(scenarios.held_up)
+    """Yield what the rows leave open: gates that never open, relaxations without effect or skipped."""
     for reason, nodes in sorted(scenarios.never.items(), key=lambda row: -row[1]):
         yield f"{count(nodes, 'removable node')} can never go: {reason.value}. {reason.sentence}"
     if scenarios.idle:
@@ -222,15 +214,6 @@ def sentences(scenarios: Scenarios) -> Iterator[str]:
         yield CUT_SHORT
     if not scenarios.at_rest.is_rest:
         yield APPROXIMATE
-
-
-def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
-    """Yield a sentence if limits of the pace delay the steady state by more than a night."""
-    own = {reason: seconds for reason, seconds in held_up.items() if reason in _PACE}
-    if timedelta(seconds=sum(own.values())) > _NIGHT:
-        most = max(own, key=lambda reason: own[reason])
-        delay = duration(timedelta(seconds=own[most]))
-        yield f"Delayed by {_PACE[most]} for {delay}: ebb policy init writes a pace for one night."
 
 
 def is_followed(scenario: Scenario) -> bool:

@@ -22,14 +22,12 @@ from functions.cli.plan.scenarios import (
     question,
     rows,
     sentences,
-    slow_pace,
     steady,
 )
 from functions.cli.plan.sentences import RESTS_ON, WordKind
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_scenarios
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.reasons import Reason, Unremovable
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_scenarios
 from tests.cli.running import on_terminal
@@ -81,21 +79,6 @@ def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_
     scenarios = some_scenarios()
     assert "these 2 nodes within 15 minutes" in question(scenarios, {"a": TEN_MINUTES})
     assert question(replace(scenarios, alone=scenarios.now), {"a": TEN_MINUTES}) == ""
-
-
-@cases(
-    "expected, held_up",
-    ("a long gap", ["timeGap", "10 h 30 min"], {Unremovable.TIME_GAP: 37_800, Unremovable.BUDGET: 99_999}),
-    ("two limits together", ["maxNodesPerPass", "5 h"], {Unremovable.NODES_PER_PASS: 18_000, Unremovable.RATE: 14_400}),
-    ("less than a night", [], {Unremovable.TIME_GAP: 7_200}),
-    ("a budget, which protects", [], {Unremovable.BUDGET: 99_999}),
-)
-def test_a_pace_that_takes_longer_than_a_night_is_named(expected: list[str], held_up: dict[Reason, int]) -> None:
-    told = " ".join(slow_pace(held_up))
-    assert [
-        word for word in ("timeGap", "maxNodesPerPass", "rate", "10 h 30 min", "5 h") if f" {word}" in told
-    ] == expected
-    assert ("ebb policy init" in told) == bool(expected)
 
 
 def test_the_steady_state_has_a_time_and_what_delays_it() -> None:
