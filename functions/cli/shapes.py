@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, Final
 
 from functions.cli.analysis.shapes.advice import NIGHT, Advice, PoolAdvice, advise
-from functions.cli.analysis.shapes.machine_types import FAMILIES
+from functions.cli.analysis.shapes.offers import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.explain.parts import PagePart, print_answer
 from functions.cli.input.inputs import WARNING, Inputs, gather, recall_passes

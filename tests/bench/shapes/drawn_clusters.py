@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from functions.cli.analysis.shapes.machine_types import allocatable, machine_type
+from functions.cli.analysis.shapes.offers import allocatable, machine_type
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node

@@ -15,9 +15,8 @@ import numpy as np
 from msgspec import structs
 
 from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
-from functions.cli.analysis.shapes.exchange import Exchange, Floats, Worth
 from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, offers
-from functions.cli.analysis.shapes.search import TRIALS, Pods, ShapeSearch
+from functions.cli.analysis.shapes.search import TRIALS, Exchange, Floats, Pods, ShapeSearch, Worth
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot

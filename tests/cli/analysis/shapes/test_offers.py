@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from functions.cli.analysis.shapes.machine_types import ARM, FAMILIES, allocatable, machine_type, types_of
-from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, PoolOffer, offers
+from functions.cli.analysis.shapes.offers import (
+    ARM,
+    FAMILIES,
+    NewGroup,
+    NewNodes,
+    PoolOffer,
+    allocatable,
+    machine_type,
+    offers,
+    types_of,
+)
 from infra.local.machine_types import allocatable as formula_of_the_simulated_gke
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
