@@ -168,24 +168,12 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, pods=tuple(pods))
 
 
-class Course:
-    """What a policy's passes and the autoscaler do from a beginning on, as far as they were followed.
-
-    Without marks all removable nodes count as marked long ago.
-    """
-
-    def __init__(
-        self, start: Rest, situation: Situation, marks: Mapping[str, PoolMarks] | None, prices: Prices, effort: Effort
-    ) -> None:
-        self.passes = UnpacedPass(situation, marks, prices, effort.share, start.workings)
-        self._rest, self._effort, self._pace = start, effort, Pace(situation)
-
-    def follow(self, rounds: int) -> Rest:
-        """Go on until there were so many rounds in all; return what is left then."""
-        before, effort = self._rest.rounds, replace(self._effort, rounds=rounds - self._rest.rounds)
-        rest = under_policy(self._rest, self.passes, self._pace, effort)
-        self._rest = replace(rest, rounds=before + rest.rounds)
-        return self._rest
+def follow_policy(
+    start: Rest, situation: Situation, marks: Mapping[str, PoolMarks] | None, prices: Prices, effort: Effort
+) -> tuple[Rest, UnpacedPass]:
+    """Return what a policy's passes and the autoscaler leave; None for marks: all are from long ago."""
+    passes = UnpacedPass(situation, marks, prices, effort.share, start.workings)
+    return under_policy(start, passes, Pace(situation), effort), passes
 
 
 @dataclass(frozen=True)
@@ -222,18 +210,18 @@ class PolicyAtRest:
         return self.bill.cost_of(self.situation.snapshot.nodes) - self.bill.cost_of(self.rest.snapshot.nodes)
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
-        """Return what follows from the steady state; 0 rounds = as many as for a relaxation of `ebb plan`."""
-        return self.changed(policy, snapshot).follow(rounds or self.effort.onward)
+        """Return what follows from the steady state under a changed policy or in a changed cluster.
 
-    def changed(self, policy: Policy, snapshot: Snapshot) -> Course:
-        """Return what follows from the steady state under a changed policy or in a changed cluster."""
+        0 rounds = as many as for a relaxation of `ebb plan`.
+        """
         start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
         changed = Situation(snapshot, self.situation.state, policy)
-        return Course(start, changed, None, self.prices, replace(self.effort, share=1.0, slices=1))
+        effort = replace(self.effort, share=1.0, slices=1, rounds=rounds or self.effort.onward)
+        return follow_policy(start, changed, None, self.prices, effort)[0]
 
     def from_now(self, policy: Policy) -> Rest:
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
-        return Course(self.start, changed, self.marks, self.prices, self.effort).follow(self.effort.rounds)
+        return follow_policy(self.start, changed, self.marks, self.prices, self.effort)[0]
 
 
 def find_steady_state(
@@ -250,7 +238,6 @@ def find_steady_state(
     things = len(snapshot.nodes) + len(snapshot.pods)
     effort = next(effort for effort in _EFFORTS if things <= effort.most)
     start, known = remove_departing(situation, workings or Workings()), None if assume_marked else marks
-    course = Course(start, situation, known, prices, effort)
-    rest, passes = course.follow(effort.rounds), course.passes
+    rest, passes = follow_policy(start, situation, known, prices, effort)
     settled = rest.is_rest and not passes.kept
     return PolicyAtRest(situation, start, rest, passes.decisions, prices, effort, settled, known)

@@ -1,7 +1,7 @@
 """Which single relaxation frees most: found where it is all that keeps a node, made by itself, followed from there.
 
 It counts for what the forecast adds with it. A setting that keeps nodes now is tried from now, too; what time opens by
-itself is left out. Those that hold most money are tried first, for one round; those that free most are followed on.
+itself is left out. Those that hold most money are tried first.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Any
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Course, PolicyAtRest, Rest
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -195,9 +195,6 @@ class Freed:
         return self.held.relaxation
 
 
-_Tried = tuple[Freed, Course]  # What a relaxation frees in its first round, and what goes on from there.
-
-
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """The steady state, what each relaxation that was tried frees, and those that were not tried."""
@@ -229,7 +226,8 @@ def try_relaxations(
 ) -> WhyNot:
     """Return what `most` of these relaxations free; `rounds` bounds how long all of them together are followed.
 
-    The settings that are tried from now have as many rounds again; each takes about as many as the steady state did.
+    Each has an equal part of what is left of them. The settings that are tried from now have as many rounds again; each
+    takes about as many as the steady state did.
     """
     progress(0, min(most, len(changes)))
     hopeless: list[Held] = []
@@ -237,33 +235,20 @@ def try_relaxations(
     rest = iter(changes)
     while len(tried) < most and (held := next(rest, None)):
         (tried if _may_free(base, held) else hopeless).append(held)
-    first: list[_Tried] = []
-    whole = rounds // max(base.rest.rounds, 1)
-    for number, held in enumerate(tried, start=1):
+    followed: list[Freed] = []
+    from_now = [held for held in tried if held.from_now][: rounds // max(base.rest.rounds, 1)]
+    # what holds most money comes last: it has the rounds that the others have left
+    for done, held in enumerate(reversed(tried)):
         changed = held.relaxation.apply(base.standing)
-        change = base.changed(changed.policy, changed.snapshot)
-        freed = _freed_by(base, held, change.follow(1))
-        if held.from_now and whole:
-            whole -= 1
+        part = min(max(rounds // (len(tried) - done), 1), MOST_ROUNDS)
+        freed = _freed_by(base, held, base.onward(changed.policy, changed.snapshot, part))
+        rounds -= freed.rest.rounds
+        if held in from_now:
             again = base.from_now(held.relaxation.apply(base.situation).policy)
             freed = max(freed, _freed_by(base, held, again), key=attrgetter("saving"))
-        first.append((freed, change))
-        progress(number, len(tried))
-    followed = _follow(base, first, rounds, progress)
+        followed.append(freed)
+        progress(done + 1, len(tried))
     return WhyNot(base, tuple(sorted(followed, key=_rank)), tuple(hopeless), tuple(rest))
-
-
-def _follow(base: PolicyAtRest, first: Sequence[_Tried], rounds: int, progress: DoneOf) -> Iterator[Freed]:
-    """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-    most, done = len(first) + sum(not freed.rest.is_rest for freed, _ in first), len(first)
-    for freed, change in sorted(first, key=lambda tried: tried[0].saving, reverse=True):
-        if freed.rest.is_rest or rounds <= freed.rest.rounds:
-            yield freed
-            continue
-        again = _freed_by(base, freed.held, change.follow(min(rounds, MOST_ROUNDS)))
-        rounds, done = rounds - again.rest.rounds, done + 1
-        progress(done, most)
-        yield max(again, freed, key=attrgetter("saving"))
 
 
 def _rank(freed: Freed) -> tuple[Any, ...]:
