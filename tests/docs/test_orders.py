@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
-from functions.cli.analysis.forecast.committed import LaterAddition
+from functions.cli.analysis.forecast.scenarios import LaterAddition
 from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document

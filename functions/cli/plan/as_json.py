@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from functions.cli.analysis.blocked import BlockedBy
-from functions.cli.analysis.forecast.committed import CommittedRow, LaterAddition, UsedPart
+from functions.cli.analysis.forecast.scenarios import CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import json_dollars, rfc3339

@@ -5,8 +5,14 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from functions.cli.analysis.forecast.committed import Committed, CommittedRow, LaterAddition, UsedPart
-from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
+from functions.cli.analysis.forecast.scenarios import (
+    Committed,
+    CommittedRow,
+    LaterAddition,
+    Scenario,
+    Scenarios,
+    UsedPart,
+)
 from functions.cli.output.format import some, whole_money, whole_month
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid_cost
 from shared.core.placement.tally import LITTLE

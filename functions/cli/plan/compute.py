@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from functions.cli.analysis.blocked import NAMESPACE, blocked_nodes
-from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
+from functions.cli.analysis.forecast.scenarios import Scenarios, committed_of, scenarios_of
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
@@ -123,12 +123,9 @@ def plan_cluster(inputs: Inputs, options: PlanOptions, phase: Callable[[str], No
     view = view_of(plan, most, notes, inputs.partial, POLICY if inputs.own_policy else DEFAULTS)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
     blocked = blocked_nodes(plan, inputs.snapshot, options.by or NAMESPACE) if is_known else None
-    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, blocked=blocked)
-    if situation.policy.commitments:
-        from functions.cli.analysis.forecast.committed import committed_of
-
-        rest, later = (found.left, found.later) if found else (None, ())
-        view = replace(view, committed=committed_of(situation, inputs.prices, rest, later))
+    rest, later = (found.left, found.later) if found else (None, ())
+    committed = committed_of(situation, inputs.prices, rest, later)
+    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, blocked=blocked, committed=committed)
     return with_scenarios(view, found, pools_known=inputs.snapshot.pools_known) if found else view
 
 

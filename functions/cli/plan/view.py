@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from functions.cli.analysis.blocked import BlockedBy
-from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.analysis.forecast.scenarios import Committed, Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, summarize
 from functions.cli.errors import near
 from functions.cli.input.inputs import WARNING
@@ -23,9 +23,6 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
 from shared.core.planning.prices import Prices, per_month
 from shared.errors import BadInput
-
-if TYPE_CHECKING:
-    from functions.cli.analysis.forecast.committed import Committed
 
 
 class RemovedBy(StrEnum):
@@ -127,7 +124,7 @@ class PlanView:
     """None if the dump lacks pods, or if it was not asked for."""
     prices: Prices | None = None
     priced: PricedNodes | None = None
-    committed: "Committed | None" = None
+    committed: Committed | None = None
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
     """By pool: how the autoscaler takes its nodes away."""

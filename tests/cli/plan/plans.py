@@ -6,8 +6,14 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.committed import Committed, CommittedRow, UsedPart
-from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
+from functions.cli.analysis.forecast.scenarios import (
+    Committed,
+    CommittedRow,
+    Scenario,
+    ScenarioKind,
+    Scenarios,
+    UsedPart,
+)
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
-from functions.cli.analysis.forecast.committed import LaterAddition
+from functions.cli.analysis.forecast.scenarios import LaterAddition
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan import page
 from functions.cli.plan.as_json import document

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.committed import Committed, LaterAddition
-from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.analysis.forecast.scenarios import Committed, LaterAddition, Scenarios
 from functions.cli.plan import page, totals
 from functions.cli.plan.commitments import idle, sentences
 from functions.cli.plan.scenarios import POLICY, ScenarioMoney, headline, rows, scenario_documents, title

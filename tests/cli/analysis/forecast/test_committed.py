@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from functions.cli.analysis.forecast.committed import committed_of, rows_of
-from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.forecast.scenarios import committed_of, rows_of, scenarios_of
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
