@@ -266,11 +266,7 @@ def _may_free(base: PolicyAtRest, held: Held) -> bool:
 
 
 def _freed_by(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
-    return Freed(held, *_count_gain(base, found), found)
-
-
-def _count_gain(base: PolicyAtRest, found: Rest) -> tuple[int, int]:
-    """Return how many nodes go beyond the steady state, and what that saves."""
+    """Return the change with the nodes that go beyond the steady state, and what that saves."""
     anyway, cost = base.anyway, base.bill.cost_of
     saving = max(cost(anyway.snapshot.nodes) - cost(found.snapshot.nodes), 0)
-    return found.gone - anyway.gone if saving else 0, saving
+    return Freed(held, found.gone - anyway.gone if saving else 0, saving, found)

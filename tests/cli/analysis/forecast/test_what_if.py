@@ -332,3 +332,17 @@ def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: i
     found = try_relaxations(base, find_relaxations(base)[0], 9, left)
 
     assert [(freed.rest.rounds, freed.rest.is_rest) for freed in found.freed] == [(rounds, is_rest)]
+
+
+def test_what_holds_most_money_is_followed_furthest() -> None:
+    """Both need two rounds, and have three together."""
+    owners = ("ReplicaSet/db", "ReplicaSet/db", "ReplicaSet/db", "ReplicaSet/few")
+    pods = [pod(f"p{n}", on=f"n{n}", owner=owner, **HALF) for n, owner in enumerate(owners)]
+    full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
+    few = pdb("few", allowed=0, max_unavailable=Limit(count=0), app="few")
+    nodes = [*(node(f"n{n}") for n in range(4)), node("big", cpu=19)]
+    base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(NEVER, few)))
+    found = try_relaxations(base, find_relaxations(base)[0], 9, 3)
+
+    told = {freed.relaxation.object: (freed.rest.rounds, freed.rest.is_rest) for freed in found.freed}
+    assert told == {"default/db": (2, True), "default/few": (1, False)}
