@@ -46,7 +46,7 @@ _COMMANDS: Final = {
 """Each command with its module and its group in the help."""
 GONE: Final[Mapping[tuple[str, ...], str]] = {
     ("version",): "--version shows it, ebb doctor also that of the installation",
-    ("top",): "ebb plan shows nodes and money, ebb status --watch the drains",
+    ("top",): "ebb plan shows nodes and money, ebb status the drains",
     ("policy", "windows"): "ebb policy calendar shows the same",
 }
 """Commands of the last version that this one lacks, with what to use instead. The next version forgets them."""
