@@ -35,9 +35,6 @@ def drain(
     PodDisruptionBudgets, budgets, windows and the proof of placement apply.
     Waits for the end; with --no-wait it only prints the id of the order.
 
-    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
-    Terraform's output cli names: eval "$(terraform output -raw cli)".
-
     Exit codes:
     0 drained, removed, or would be drained; with --no-wait: published
     1 refused, returned, overruled, or not done after --timeout
@@ -74,9 +71,6 @@ def release(
     Without --kubeconfig and EBB_KUBECONFIG the GKE API locates the cluster.
     Before terraform destroy: ebb pause, then ebb release all.
 
-    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
-    Terraform's output cli names: eval "$(terraform output -raw cli)".
-
     Exit codes:
     0 all are free; with --no-wait: published
     1 one is not free in time, or unknown
@@ -105,9 +99,6 @@ def status(
 
     Reads only the state. EBB_INTERVAL_SECONDS is the time between passes, 300
     by default; a much longer silence is a warning.
-
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
 
     Examples:
       ebb status --cluster prod
@@ -152,9 +143,6 @@ def history(
 
     Reads only the state.
 
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
-
     Examples:
       ebb history --cluster prod
       ebb history --cluster prod --top 1000 -o json
@@ -186,9 +174,6 @@ def pause(
 
     The pause lasts until ebb resume. It needs no terraform apply.
 
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
-
     Examples:
       ebb pause --cluster prod --reason "release weekend"
     """
@@ -199,10 +184,9 @@ def pause(
 
 
 def resume(*, cluster: ClusterProfile = None) -> None:
-    """End a pause. A policy with paused: true still applies.
+    """End a pause.
 
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
+    A policy with paused: true still applies.
 
     Examples:
       ebb resume --cluster prod

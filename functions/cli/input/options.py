@@ -67,7 +67,11 @@ OneDump = Annotated[list[Path] | None, _of_source("--dump", "FILE", f"{_KUBECTL}
 Files = Annotated[
     list[Path] | None, typer.Argument(metavar="FILE...", show_default=False, help="Dumps, the same as --dump FILE.")
 ]
-_PROFILE: Final = "Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli)."
+_PROFILE: Final = (
+    "Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli). "
+    "Else EBB_CLUSTER, EBB_STATE, EBB_FIRESTORE_DATABASE and, for orders, EBB_TOPIC: "
+    'eval "$(terraform output -raw cli)".'
+)
 ClusterProfile = Annotated[str | None, option("--cluster", "NAME", _PROFILE, "Which installation")]
 Kubeconfig = Annotated[
     Path | None, _of_source("--kubeconfig", "FILE", "Kubeconfig file; else KUBECONFIG, or ~/.kube/config.")
