@@ -1,13 +1,10 @@
-"""What a dump lacks, which pods are pending, and what no cluster can be: named, and left out or set right."""
+"""What a dump lacks, which pods are pending, and which pods have lost their node."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from fractions import Fraction
 from math import ceil
-from typing import Any, Final
-
-from msgspec import structs
+from typing import Final
 
 from functions.cli.analysis.pools import without_requests as count_without
 from functions.cli.dumps.files import MAKE_ONE, short_names
@@ -16,7 +13,6 @@ from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
@@ -124,55 +120,15 @@ def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> s
     return f"{found} {missing}, nor nodes that the autoscaler may add."
 
 
-_LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})
-"""Far more than the largest machine on offer has: 1,920 vCPUs and 32 TiB."""
-_SHRUNK: Final = 2
-"""A node that is set up again may offer less than before, and yet never half of what one of its pods requests."""
-_TIMES: Final = ("created", "started", "unschedulable_since", "ready_since")
-TOO_LARGE_NODE: Final = "Left out: {found} with more CPU or memory than any machine ({names}). Fix the dump."
-NO_NODE: Final = "Left out: {found} on nodes that are not in the dump ({names}). Print nodes and pods with one command."
-TOO_LARGE: Final = "Left out: {found} with requests above twice what the node offers ({names}). Fix the dump."
-FUTURE: Final = "Times in the future are not used, those of {found} ({names}). The snapshot is of {newest}."
+NO_NODE: Final = "Left out: {} on nodes that are not in the dump ({}). Print nodes and pods with one command."
 
 
-def drop_impossible(
-    reading: ClusterReading, newest: datetime, future: Sequence[str] = ()
-) -> tuple[ClusterReading, tuple[str, ...]]:
-    """Return the reading without what cannot be, and a sentence a rule; `future` are objects after `newest`."""
-    nodes = {
-        node.name: node
-        for node in reading.nodes
-        if all(node.allocatable.get(axis) <= most for axis, most in _LARGEST.amounts)
-    }
-    huge = [node.name for node in reading.nodes if node.name not in nodes]
-    bound = [pod for pod in reading.pods if pod.node and not pod.phase.finished]
-    lost = [pod for pod in bound if pod.node not in nodes]
-    large = [pod for pod in bound if pod.node in nodes and _is_too_large(pod, nodes[pod.node].allocatable)]
-    gone = {id(pod) for pod in (*lost, *large)}
-    if gone or huge or future:
-        pods = tuple(_until(newest, pod) for pod in reading.pods if id(pod) not in gone)
-        kept = tuple(replace(node, created=min(node.created, newest)) for node in nodes.values())
-        reading = replace(reading, nodes=kept, pods=pods)
-    groups = (
-        (TOO_LARGE_NODE, "node", huge),
-        (NO_NODE, "pod", [pod.key for pod in lost]),
-        (TOO_LARGE, "pod", [pod.key for pod in large]),
-        (FUTURE, "object", future),
-    )
-    return reading, tuple(
-        text.format(found=count(len(names), thing), names=some(names), newest=moment(newest))
-        for text, thing, names in groups
-        if names
-    )
-
-
-def _is_too_large(pod: Pod, offered: Resources) -> bool:
-    """Whether a pod requests more than its node can have had when it began to run there; a new node offers nothing."""
-    return any(pod.requests.get(axis) > _SHRUNK * offered.get(axis) > 0 for axis in (CPU, MEMORY))
-
-
-def _until(newest: datetime, pod: Pod) -> Pod:
-    later: dict[str, Any] = {
-        name: newest for name in _TIMES if (time := getattr(pod, name)) is not None and time > newest
-    }
-    return structs.replace(pod, **later) if later else pod
+def drop_lost_pods(reading: ClusterReading) -> tuple[ClusterReading, str]:
+    """Return the reading without pods whose node it lacks, and a sentence that names them; empty where it has all."""
+    nodes = {node.name for node in reading.nodes}
+    lost = [pod for pod in reading.pods if pod.node and pod.node not in nodes and not pod.phase.finished]
+    if not lost:
+        return reading, ""
+    gone = {id(pod) for pod in lost}
+    kept = tuple(pod for pod in reading.pods if id(pod) not in gone)
+    return replace(reading, pods=kept), NO_NODE.format(count(len(lost), "pod"), some([pod.key for pod in lost]))
