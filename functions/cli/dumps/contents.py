@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -96,39 +96,12 @@ class Printed(wire.Partial, frozen=True):
         return filter(None, (self.metadata.creation_timestamp, self.status.start_time, *given))
 
 
-Count = Annotated[int, msgspec.Meta(ge=0)] | None  # The API server takes none below 0.
-
-
-class CountedSpec(wire.Partial, frozen=True):
-    replicas: Count = None
-
-
-class CountedStatus(PrintedStatus, frozen=True):
-    replicas: Count = None
-    ready_replicas: Count = None
-    available_replicas: Count = None
-    updated_replicas: Count = None
-    disruptions_allowed: Count = None
-    current_healthy: Count = None
-    desired_healthy: Count = None
-    expected_pods: Count = None
-
-
-class Counted(Printed, frozen=True):
-    """The same of a controller or a budget, with its counts."""
-
-    spec: CountedSpec = CountedSpec()
-    status: CountedStatus = CountedStatus()
-
-
 _LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})
 """Far more than the largest machine on offer has: 1,920 vCPUs and 32 TiB. Sums of such amounts fit into 64 bits."""
 _LATEST: Final = datetime(3000, 1, 1, tzinfo=UTC)
 """Long before the last time that a clock can show: a plan adds days to that of the snapshot."""
 Bytes = bytes | msgspec.Raw
 _printed: Final = msgspec.json.Decoder(Printed)
-_counted: Final = msgspec.json.Decoder(Counted)
-_COUNTED: Final = ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget")
 _node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
@@ -188,7 +161,7 @@ class DumpContents:
         if kind not in self.adders:
             self.ignored[kind or "no kind"] += 1
             return
-        printed = (_counted if kind in _COUNTED else _printed).decode(raw)
+        printed = _printed.decode(raw)
         if not printed.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
         self.adders[kind](raw)
