@@ -16,14 +16,7 @@ from functions.cli.input.commitments import (
     with_commitments,
 )
 from functions.cli.input.files import DUMP_OR_CLUSTER, read_policy
-from functions.cli.input.missing_data import (
-    NO_NAMESPACES,
-    NO_WORKLOADS,
-    cloud_name,
-    pending_note,
-    unread_lists,
-    without_requests,
-)
+from functions.cli.input.missing_data import NO_NAMESPACES, NO_WORKLOADS, cloud_name, pending_note, without_requests
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy, with_node_pools
@@ -39,7 +32,7 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
 from shared.port_types import WAVE_KEY, ledger_key
-from shared.store.snapshots import snapshot_of
+from shared.store.snapshots import snapshot_of, unread_lists
 
 if TYPE_CHECKING:
     from shared.core.records.ledger import Ledger
@@ -52,6 +45,7 @@ NO_MARKS: Final = "No marks of earlier passes are known here: what could go wait
 NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
+LET_LIST: Final = "let this account list them"
 NO_PROFILE: Final = (
     "The autoscaling profile is taken as balanced, because no pod shows another. It drains nodes up to 50% of "
     "requests without DaemonSets, or up to the threshold of their ComputeClass."
@@ -149,7 +143,7 @@ def inputs_of(
         NO_NAMESPACES if dump and "Namespace" not in dump.kinds else "",
         NO_WORKLOADS if reading.cluster_reading.pods and not reading.cluster_reading.workloads else "",
         *without_requests(snapshot),
-        *unread_lists(snapshot, in_dump=bool(sources.dumps)),
+        *unread_lists(snapshot, f"add {','.join(snapshot.storage.unread)} to the dump" if dump else LET_LIST),
     )
     rests_on = (*notes, reading.note, *profile, NO_MARKS, *price_notes(snapshot, prices), *paid, *filter(None, missing))
     return Inputs(

@@ -16,7 +16,6 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
-from shared.store.snapshots import odd_autoscalers, odd_buffers
 
 NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
@@ -29,9 +28,6 @@ NO_NAMESPACES: Final = (
 NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
     "that are there; add replicasets,deployments,statefulsets to the dump."
-)
-UNREAD_BUFFERS: Final = (
-    "The plan does not keep the room of capacity buffers, because no {} are known: fewer nodes can go than shown."
 )
 UNKNOWN_SAVINGS: Final = "not all pods are known, so savings are unknown; print it again with -A."
 _FEW: Final = Fraction(1, 10)
@@ -71,19 +67,6 @@ def reprint_note(found: DumpedCluster) -> str:
     prints = sorted((*found.older, (found.newest, found.files)))
     times = " and ".join(f"{moment(time)} ({short_names(files)})" for time, files in prints)
     return f"{len(prints)} snapshots of one cluster, of {times}: the newest counts." if found.older else ""
-
-
-def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
-    storage, autoscalers, buffers = snapshot.storage, snapshot.autoscalers, snapshot.buffers
-    remedy = f"add {','.join(storage.unread)} to the dump" if in_dump else "let this account list them"
-    rows = (
-        (f"Pods with volume claims stay where they are: no {{}} are known here; {remedy}.", storage.unread),
-        ("Moved pods may come back larger than is known here: let this account list {}.", autoscalers.unread),
-        ("Moved pods may come back larger, later or not at all: let this account list {}.", snapshot.limits.unread),
-        (UNREAD_BUFFERS, buffers.unread),
-    )
-    found = (sentence.format(", ".join(lists)) for sentence, lists in rows if lists)
-    return (*found, *filter(None, (odd_autoscalers(autoscalers), odd_buffers(buffers))))
 
 
 def without_requests(snapshot: Snapshot) -> tuple[str, ...]:
