@@ -145,7 +145,6 @@ class DumpContents:
         self.ignored: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
         self.homes: set[Home] = set()
-        self.clouds: set[str] = set()
         self.kube_system: set[str] = set()
 
     @property
@@ -211,7 +210,6 @@ class DumpContents:
         node = node_objects.node(printed)
         _check_size(node.allocatable)
         self.homes.add(home_of(printed))
-        self.clouds.add(printed.spec.provider_id.partition(":")[0])  # gce, aws, azure, kind
         self.nodes.setdefault(node.name, node)
 
     def _read_pod(self, raw: Bytes) -> Pod:

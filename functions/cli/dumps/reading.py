@@ -60,7 +60,7 @@ class DumpPart:
 
 @dataclass(frozen=True, slots=True)
 class DumpedCluster:
-    """One cluster of a dump. `kinds` were printed; `clouds` are the words before its nodes' providerIDs."""
+    """One cluster of a dump. `kinds` were printed."""
 
     files: tuple[Path, ...]
     home: Home
@@ -68,7 +68,6 @@ class DumpedCluster:
     reading: ClusterReading
     newest: datetime
     kinds: frozenset[str]
-    clouds: frozenset[str]
     older: tuple[tuple[datetime, tuple[Path, ...]], ...] = ()
     """Snapshots of the same that were left out: their times and files."""
 
@@ -101,7 +100,6 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         contents.to_reading(),
         contents.newest,
         frozenset(contents.kinds),
-        frozenset(contents.clouds),
         tuple((one.contents.newest, tuple(one.files)) for one in part.older),
     )
 

@@ -16,7 +16,7 @@ from functions.cli.input.commitments import (
     with_commitments,
 )
 from functions.cli.input.files import DUMP_OR_CLUSTER, read_policy
-from functions.cli.input.missing_data import NO_NAMESPACES, NO_WORKLOADS, cloud_name, pending_note, without_requests
+from functions.cli.input.missing_data import NO_NAMESPACES, NO_WORKLOADS, pending_note, without_requests
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy, with_node_pools
@@ -43,7 +43,7 @@ INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY na
 OTHER_POLICY: Final = "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME names it."
 NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
 NOT_GKE: Final = (
-    f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
+    f"No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
 )
 LET_LIST: Final = "let this account list them"
 NO_PROFILE: Final = (
@@ -126,15 +126,15 @@ def inputs_of(
     now, dump, listed = sources.at or reading.now, reading.dump, load_prices(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
-    region, cloud = region_of(snapshot.nodes), cloud_name(dump.clouds) if dump else ""
+    region = region_of(snapshot.nodes)
     committed = committed or _listed_by_planner(own, reading, dumped=bool(sources.dumps))
     policy, paid = with_commitments(own, committed, region, now)
-    prices = prices_of(snapshot, cloud, listed)
+    prices = prices_of(snapshot, listed)
     odd = (
         *reading.warnings,
         pending_note(snapshot.pending),
         *odd_policy(policy, snapshot, listed),
-        "" if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else NOT_GKE.format(cloud=cloud),
+        "" if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else NOT_GKE,
         *unused_discounts(snapshot, prices),
         *unread_costs(snapshot),
         committed.unknown(region) if committed else "",

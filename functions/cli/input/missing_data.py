@@ -33,7 +33,6 @@ UNKNOWN_SAVINGS: Final = "not all pods are known, so savings are unknown; print 
 _FEW: Final = Fraction(1, 10)
 _FEWEST: Final = 3
 """So many pods of a pool without requests, and that share, are named: GKE's own, a few in each cluster, are not."""
-_GOOGLE: Final = frozenset({"", "gce"})
 
 
 def check_usable(name: str, reading: ClusterReading) -> None:
@@ -81,12 +80,6 @@ def _many_of(snapshot: Snapshot, nodes: Iterable[Node]) -> str:
     least = max(_FEWEST, ceil(found.pods * _FEW))
     cpu, memory = (many if many >= least else 0 for many in (found.cpu, found.memory))
     return str(replace(found, cpu=cpu, memory=memory))
-
-
-def cloud_name(clouds: Iterable[str]) -> str:
-    """Return whose cluster it is if its nodes show that it is not Google's: ` (aws)`."""
-    other = sorted(set(clouds) - _GOOGLE)
-    return f" ({some(other)})" if other else ""
 
 
 def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> str:
