@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from functions.cli.input.options import ClusterProfile, Output, OutputAs, duration
-from functions.cli.input.profiles import use_profile
+from functions.cli.input.options import ClusterProfile, Output, OutputAs, duration, use_profile
 
 if TYPE_CHECKING:
     from rich.console import Console
