@@ -83,7 +83,7 @@ audit: $(VENV)/.dev ## Check requirements.txt for known vulnerabilities on PyPI 
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
 schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/policy.md from the policy's fields
-	$(BIN)/python -m functions.cli.policy.schema > infra/policy.schema.json
+	$(BIN)/python -m tests.docs.policy_schema > infra/policy.schema.json
 	@$(BIN)/python -m tests.docs.written
 
 pages: $(VENV)/.dev ## Write the parts of README, docs/ and terraform/README.md that come from the code

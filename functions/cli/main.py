@@ -14,7 +14,7 @@ from typer.main import get_command
 
 import functions
 from functions.cli.errors import Commands, EbbGroup
-from functions.cli.input.options import ClusterProfile
+from functions.cli.input.options import ClusterProfile, use_profile
 from functions.cli.output.visible import enable_ascii_fallback
 from shared import VERSION
 from shared.errors import BadInput
@@ -46,7 +46,7 @@ _COMMANDS: Final = {
 """Each command with its module and its group in the help."""
 GONE: Final[Mapping[tuple[str, ...], str]] = {
     ("version",): "--version shows it, ebb doctor also that of the installation",
-    ("top",): "ebb plan shows nodes and money, ebb status --watch the drains",
+    ("top",): "ebb plan shows nodes and money, ebb status the drains",
     ("policy", "windows"): "ebb policy calendar shows the same",
 }
 """Commands of the last version that this one lacks, with what to use instead. The next version forgets them."""
@@ -148,16 +148,13 @@ def demo(
 def doctor(*, cluster: ClusterProfile = None) -> None:
     """Validate an installation after an apply: identity, APIs, rights, state, topics, policy and the last pass.
 
-    Changes nothing. Needs the functions' variables, which Terraform's output
-    cli names: eval "$(terraform output -raw cli)". Exit code 1 if something
-    keeps Ebb from working.
+    Changes nothing. Exit code 1 if something keeps Ebb from working.
 
     Examples:
       ebb doctor --cluster prod
     """
     from functions.cli.doctor.checks import show
     from functions.cli.doctor.installation import installation_parts
-    from functions.cli.input.profiles import use_profile
 
     use_profile(cluster)
     show(installation_parts(os.environ))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from shared.core.cluster.autoscaling import CLASSES, Buffers
+from shared.core.cluster.autoscaling import CLASSES
 from shared.core.cluster.node import Kubelet, Node, NodePool
 from shared.core.cluster.pod import Pod, PodClass, is_daemon
-from shared.core.cluster.returning import VerticalAutoscalers, as_they_return
+from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.port_types import ClusterReading, PoolsReading
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from shared.ports import Log, Ports
 
 T = TypeVar("T")
-_IF_IT_LASTS: Final = ". If that lasts, apply infra/rbac.yaml again."
 MOST_FAULTS: Final = 3
 """So many objects that cannot be read are named; others of a kind are mostly odd in the same way."""
 
@@ -34,47 +33,37 @@ def read_optional(log: "Log", event: str, what: str, read: Callable[[], T], othe
         return otherwise
 
 
-def odd_buffers(buffers: Buffers) -> str:
-    """Return what it means that buffers, templates or ComputeClasses cannot be read; empty where all can."""
-    return _odd("The room that these ask for is not kept, for they cannot be read", buffers.faults)
-
-
-def odd_autoscalers(autoscalers: VerticalAutoscalers) -> str:
-    """Return the same of VerticalPodAutoscalers."""
-    return _odd("Moved pods may come back larger than is known, for these cannot be read", autoscalers.faults)
-
-
-def _odd(what: str, faults: Sequence[str]) -> str:
-    more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
-    return f"{what}: {'; '.join(faults[:MOST_FAULTS])}{more}." if faults else ""
-
-
 def warn_of_unread(log: "Log", event: str, reading: ClusterReading) -> None:
     """Log what it means for the drains that lists could not be read, or hold objects that cannot be read."""
-    for sentence in filter(None, _unread(reading)):
+    for sentence in unread_lists(reading, "apply infra/rbac.yaml again"):
         log.event(event, sentence, severity="WARNING", reason="advice_missing")
 
 
-def _unread(reading: ClusterReading) -> Iterator[str]:
-    """Yield a sentence for each kind of list; empty if all were read.
+def unread_lists(reading: ClusterReading | Snapshot, remedy: str) -> Iterator[str]:
+    """Yield a sentence for each kind of list that could not be read, or not whole; each ends with the remedy.
 
     Storage is unread after an update whose rights were not applied. Without ComputeClasses it is not known how the
     autoscaler deletes their nodes: the profile's values count.
     """
-    held = reading.buffers
-    classes = "; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
-    again = ". Apply infra/rbac.yaml again."
-    yield _missing("Pods with volume claims stay where they are: Ebb may not list", reading.storage.unread, again)
-    yield odd_autoscalers(reading.autoscalers)
-    yield _missing("Moved pods may come back larger than is known: Ebb could not list", reading.autoscalers.unread)
-    yield _missing("A moved pod may come back larger, later or not at all: Ebb could not list", reading.limits.unread)
-    yield odd_buffers(held)
-    more = classes if CLASSES in held.unread else ""
-    yield _missing("The room of capacity buffers is not kept: Ebb could not list", held.unread, more + _IF_IT_LASTS)
+    more = "; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
+    lasting, buffers, limits = f". If that lasts, {remedy}", reading.buffers, reading.limits
+    classes = more if CLASSES in buffers.unread else ""
+    rows = (
+        ("Pods with volume claims stay where they are: no {} are known; " + remedy, reading.storage.unread),
+        ("Moved pods may come back larger than is known: Ebb could not list {}" + lasting, reading.autoscalers.unread),
+        ("A moved pod may come back larger, later or not at all: Ebb could not list {}" + lasting, limits.unread),
+        ("The room of capacity buffers is not kept: Ebb could not list {}" + classes + lasting, buffers.unread),
+    )
+    yield from (f"{sentence.format(', '.join(lists))}." for sentence, lists in rows if lists)
+    yield from _odd("Moved pods may come back larger than is known, for these", reading.autoscalers.faults)
+    yield from _odd("The room that these ask for is not kept, for they", buffers.faults)
 
 
-def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str:
-    return f"{what} {', '.join(lists)}{remedy}" if lists else ""
+def _odd(what: str, faults: Sequence[str]) -> Iterator[str]:
+    """Yield what it means that single objects cannot be read; the first few are named."""
+    more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
+    if faults:
+        yield f"{what} cannot be read: {'; '.join(faults[:MOST_FAULTS])}{more}."
 
 
 def deletion_begun_at(ports: "Ports", event: str, node: str) -> datetime | None:

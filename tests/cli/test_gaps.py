@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from functions.cli.dumps.files import MAKE_ONE
-from functions.cli.input.missing_data import unread_lists, without_requests
-from shared.core.cluster.autoscaling import Buffers
-from shared.core.cluster.namespace_limits import NamespaceLimits
+from functions.cli.input.inputs import inputs_of
+from functions.cli.input.missing_data import without_requests
+from functions.cli.input.options import Sources
+from functions.cli.input.readers import BY_LABELS, Reading
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from tests.builders import cluster, node, pod, storage
+from shared.port_types import ClusterReading
+from tests.builders import NOW, cluster, node, pod
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json
 from tests.depth import cases
@@ -97,22 +98,7 @@ def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: st
     assert expected in ebb("plan", "--dump", without, "-o", "json").stderr
 
 
-@cases(
-    "expected, changes",
-    ("all could be read", [], {}),
-    ("autoscalers could not",
-     ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
-     {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))}),
-    ("a list of storage could not",
-     ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
-     {"storage": Storage(unread=("csinodes",))}),
-    ("limits of namespaces could not",
-     ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
-     {"limits": NamespaceLimits(unread=("limitranges",))}),
-    ("single objects could not",
-     ["Moved pods may come back larger than is known, for these cannot be read: v: odd.",
-      "The room that these ask for is not kept, for they cannot be read: b: odd."],
-     {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))}),
-)  # fmt: skip
-def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
-    assert list(unread_lists(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected
+def test_a_list_that_an_account_may_not_read_is_shown_with_the_right() -> None:
+    reading = ClusterReading((node("n1"),), (pod("p", on="n1"),), (), {}, storage=Storage(unread=("csinodes",)))
+    notes = inputs_of(Sources(), None, Reading("prod", reading, BY_LABELS, NOW, "")).notes
+    assert "Pods with volume claims stay where they are: no csinodes are known; let this account list them." in notes

@@ -50,9 +50,10 @@ def test_what_keeps_its_lines_fits_into_them(path: tuple[str, ...], command: Any
 
 @pytest.mark.parametrize("path", ["drain", "release", "pause", "resume", "status", "history"])
 def test_who_acts_on_a_running_ebb_reads_which_variables_and_where_they_come_from(path: str) -> None:
-    text = shown(path)
-    assert [name for name in ("EBB_CLUSTER", "EBB_STATE", "EBB_FIRESTORE_DATABASE") if name not in text] == []
-    assert ("EBB_TOPIC" in text) == (path in {"drain", "release"})
+    text = " ".join(shown(path).replace("│", "").split())
+    assert [
+        name for name in ("EBB_CLUSTER", "EBB_STATE", "EBB_FIRESTORE_DATABASE", "EBB_TOPIC") if name not in text
+    ] == []
     assert 'eval "$(terraform output -raw cli)"' in text
 
 

@@ -70,7 +70,7 @@ STORAGE = "persistentvolumeclaims, persistentvolumes, storageclasses, csinodes"
 
 @cases(
     "expected, kinds",
-    ("an old one", f"no {STORAGE} are known here; add {STORAGE.replace(' ', '')} to the dump.", ()),
+    ("an old one", f"no {STORAGE} are known; add {STORAGE.replace(' ', '')} to the dump.", ()),
     ("a whole dump", "", ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")),
 )  # fmt: skip
 def test_a_dump_without_storage_shows_it_where_a_pod_has_a_claim(

@@ -11,7 +11,6 @@ import pytest
 from functions.cli.input.options import LISTED, PriceOptions
 from functions.cli.input.pricing import load_prices, price_notes, priced_nodes, unused_discounts
 from functions.cli.output.format import monthly, use_currency
-from shared.core.cluster.node import Node
 from shared.core.planning.prices import Attached
 from shared.errors import BadInput
 from tests.builders import cluster, node
@@ -36,7 +35,7 @@ def line(options: PriceOptions = LISTED, **changes: Any) -> str:
     ("region", "in USD, europe-west4 (1.101 of us-central1), no discount", {"zone": "europe-west4-a"}),
     ("a region that is not known", "mars-north1 as if us-central1", {"zone": "mars-north1-b"}),
     ("nodes without a zone", "nodes without a region as if us-central1", {"zone": ""}),
-    ("what is not in them", "not disks, network and the cluster fee.", {}),
+    ("what is not in them", "not disks, network, licences and the cluster fee.", {}),
     ("no spot machine", ", on demand, in USD", {}),
     ("a spot machine", ", on demand and spot, in USD", {"labels": {"cloud.google.com/gke-spot": "true"}}),
 )
@@ -50,26 +49,8 @@ def test_a_bare_table_shows_what_it_has_no_rate_of_and_needs_no_region_but_its_o
     bare = replace(listed, gpus={}, local_ssd=Attached(), regions={}, basis=own)
     (told,) = price_notes(cluster([node("n", zone="europe-west4-a")]), bare)
 
-    assert "They include machines, but not GPUs, local SSDs, disks, network and the cluster fee." in told
+    assert "They include machines, but not GPUs, local SSDs, disks, network, licences and the cluster fee." in told
     assert ", europe-west4, no discount" in told
-
-
-WINDOWS = {"kubernetes.io/os": "windows"}
-
-
-@cases(
-    "expected, nodes",
-    ("Linux has none", (), [node("n", labels={"kubernetes.io/os": "linux"})]),
-    ("Windows, by the vCPU that GKE reserves a part of", ("2 nodes (w1, w2) with 12 vCPUs",),
-     [node("n"), node("w1", cpu=3.92, labels=WINDOWS), node("w2", cpu=7.91, labels=WINDOWS)]),
-    ("a node that is priced nowhere", (),
-     [node("w", labels={**WINDOWS, "cloud.google.com/autopilot-managed-node": "true"})]),
-)  # fmt: skip
-def test_a_licence_that_no_figure_includes_is_named_with_its_nodes(
-    expected: tuple[str, ...], nodes: list[Node]
-) -> None:
-    told = [note for note in price_notes(cluster(nodes), load_prices(LISTED)) if "licences" in note]
-    assert [note.split(": ")[1].rstrip(".") for note in told] == list(expected)
 
 
 def test_discounts_are_shown_and_taken_off() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.input.profiles import profile_folder, read_profile, use_profile
+from functions.cli.input.options import profile_folder, read_profile, use_profile
 from shared.errors import BadInput
 from tests.cli.fleet.fleets import write_profile
 from tests.depth import cases

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.policy.schema import schema
 from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Shortfall, Unremovable
 from tests.cli import dumps
 from tests.cli.running import ebb
 from tests.docs import fleet_sample
 from tests.docs.module_reference import inputs, outputs
 from tests.docs.policy_page import gates, table
+from tests.docs.policy_schema import schema
 from tests.pages import DOCS, README, ROOT, filled
 
 REASONS: Final = DOCS / "reasons.md"

@@ -99,8 +99,8 @@ ODD_BUFFERS = ("capacitybuffers shop/a: odd", *(f"b{number}: odd" for number in 
 @cases(
     "expected, held",
     ("storage",
-     [("Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
-       "Apply infra/rbac.yaml again.")],
+     [("Pods with volume claims stay where they are: no persistentvolumes, csinodes are known; "
+       "apply infra/rbac.yaml again.")],
      {"storage_held": Storage(unread=("persistentvolumes", "csinodes"))}),
     ("autoscalers",
      ["Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. " + AGAIN],

@@ -7,7 +7,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.policy.schema import schema
 from shared.core.policy import Policy
 from shared.core.policy.fields import enough_nodes
 from shared.core.policy.parsing import parse
@@ -15,6 +14,7 @@ from shared.core.policy.scalars import ratio
 from shared.core.policy.warnings import warnings
 from shared.errors import BadPolicy
 from tests.depth import examples
+from tests.docs.policy_schema import schema
 
 FIELDS = sorted({name for part in (schema(), *schema()["$defs"].values()) for name in part["properties"]})
 VALUES = ["10%", "5m", "Never", "0 9 * * mon-fri", "UTC", "WhenEmpty", "evict", "2026-11-27", "windows", "0s", "x"]

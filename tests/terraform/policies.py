@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from functions.cli.policy.schema import schema
+from tests.docs.policy_schema import schema
 
 Document = dict[str, Any]
 Pick = Callable[[str, Mapping[str, Any]], Any]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from functions.cli.policy.schema import schema
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 from tests.depth import DEEP
+from tests.docs.policy_schema import schema
 from tests.pages import ROOT, blocks, pages
 from tests.terraform.module_runs import POLICY, Terraform, valued
 from tests.terraform.policies import Document, drawn, every_field

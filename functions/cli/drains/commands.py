@@ -1,43 +1,18 @@
 """The commands that act on a running Ebb: `ebb drain`, `release`, `pause`, `resume`, `status`, `history`."""
 
 import os
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from functions.cli.errors import INTERRUPTED
-from functions.cli.input.options import ClusterProfile, Output, OutputAs, duration
-from functions.cli.input.profiles import use_profile
+from functions.cli.input.options import ClusterProfile, Output, OutputAs, duration, use_profile
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from shared.ports import Clock
-
-EVERY_SECONDS: Final = 5.0
-"""Each look costs a few reads of the state."""
-_CLEAR: Final = "\x1b[2J\x1b[H"
-
-
-def watch(show: Callable[[], None], clock: "Clock") -> None:
-    """Show at once and every few seconds; a terminal is cleared before. Ends with Ctrl-C.
-
-    Raises Exit: with the code that a shell reports of an interrupted command.
-    """
-    try:
-        while True:
-            if sys.stdout.isatty():
-                typer.echo(_CLEAR, nl=False)
-            show()
-            clock.sleep(EVERY_SECONDS)
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
-
 
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and show progress, or only publish the order.")]
 
@@ -58,9 +33,6 @@ def drain(
 
     PodDisruptionBudgets, budgets, windows and the proof of placement apply.
     Waits for the end; with --no-wait it only prints the id of the order.
-
-    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
-    Terraform's output cli names: eval "$(terraform output -raw cli)".
 
     Exit codes:
     0 drained, removed, or would be drained; with --no-wait: published
@@ -98,9 +70,6 @@ def release(
     Without --kubeconfig and EBB_KUBECONFIG the GKE API locates the cluster.
     Before terraform destroy: ebb pause, then ebb release all.
 
-    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
-    Terraform's output cli names: eval "$(terraform output -raw cli)".
-
     Exit codes:
     0 all are free; with --no-wait: published
     1 one is not free in time, or unknown
@@ -122,7 +91,6 @@ def release(
 def status(
     *,
     output: OutputAs = Output.TABLE,
-    watched: Annotated[bool, typer.Option("--watch", help="Refresh every five seconds, until Ctrl-C.")] = False,
     week: Annotated[bool, typer.Option("--week", help="Show the summary of the last week instead.")] = False,
     cluster: ClusterProfile = None,
 ) -> None:
@@ -131,11 +99,8 @@ def status(
     Reads only the state. EBB_INTERVAL_SECONDS is the time between passes, 300
     by default; a much longer silence is a warning.
 
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
-
     Examples:
-      ebb status --cluster prod --watch
+      ebb status --cluster prod
       ebb status --cluster prod --week
       ebb status --cluster prod --output json
     """
@@ -143,23 +108,17 @@ def status(
     from functions.cli.drains import week as weekly
     from functions.cli.drains.client import open_state
     from functions.cli.drains.status import read_status
-    from shared.adapters.process import SystemClock
     from shared.core.records.week import as_message
 
     use_profile(cluster)
     settings, state = open_state(os.environ)
 
-    def show() -> None:
-        if week:
-            last = weekly.read_week(settings.cluster, state)
-            _print(output, as_message(last), lambda console: weekly.show_week(console, last))
-            return
-        now = read_status(settings.cluster, state, timedelta(seconds=settings.interval_seconds))
-        _print(output, status_table.document(now), lambda console: status_table.show(console, now))
-
-    if watched:
-        watch(show, SystemClock())
-    show()
+    if week:
+        last = weekly.read_week(settings.cluster, state)
+        _print(output, as_message(last), lambda console: weekly.show_week(console, last))
+        return
+    now = read_status(settings.cluster, state, timedelta(seconds=settings.interval_seconds))
+    _print(output, status_table.document(now), lambda console: status_table.show(console, now))
 
 
 def _print(output: Output, document: dict[str, Any], show: "Callable[[Console], None]") -> None:
@@ -182,9 +141,6 @@ def history(
     """Show drains of the last 30 days: node, reason, duration, result, what is still saved; and each month's promise.
 
     Reads only the state.
-
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
 
     Examples:
       ebb history --cluster prod
@@ -217,9 +173,6 @@ def pause(
 
     The pause lasts until ebb resume. It needs no terraform apply.
 
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
-
     Examples:
       ebb pause --cluster prod --reason "release weekend"
     """
@@ -230,10 +183,9 @@ def pause(
 
 
 def resume(*, cluster: ClusterProfile = None) -> None:
-    """End a pause. A policy with paused: true still applies.
+    """End a pause.
 
-    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
-    output cli names: eval "$(terraform output -raw cli)".
+    A policy with paused: true still applies.
 
     Examples:
       ebb resume --cluster prod

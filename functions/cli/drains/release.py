@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.drains.client import SILENT_AFTER, Installation, manual_order, node_name, poll, print_what_to_check
-from functions.cli.drains.outcome import sentence
+from functions.cli.drains.drain import sentence
 from functions.cli.errors import INTERRUPTED, WRONG, message_of
 from functions.cli.output.format import count, moment, some, span
 from functions.cli.output.terminal import print_sentence, print_warning

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from functions.cli.drains.outcome import held_by, why_sentence
+from functions.cli.drains.drain import held_by, why_sentence
 from functions.cli.output.format import span
 from shared.core.draining.cordon import watchdog_ends
 from shared.core.reasons import Outcome

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -25,13 +25,12 @@ from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
 
-AHEAD: Final = timedelta(days=1)
-"""By how much the clock of the machine that reads a dump may be behind that of the cluster."""
 _SHORT: Final = {
     "persistentvolumeclaims": "pvc",
     "persistentvolumes": "pv",
@@ -97,36 +96,12 @@ class Printed(wire.Partial, frozen=True):
         return filter(None, (self.metadata.creation_timestamp, self.status.start_time, *given))
 
 
-Count = Annotated[int, msgspec.Meta(ge=0)] | None  # The API server takes none below 0.
-
-
-class CountedSpec(wire.Partial, frozen=True):
-    replicas: Count = None
-
-
-class CountedStatus(PrintedStatus, frozen=True):
-    replicas: Count = None
-    ready_replicas: Count = None
-    available_replicas: Count = None
-    updated_replicas: Count = None
-    disruptions_allowed: Count = None
-    current_healthy: Count = None
-    desired_healthy: Count = None
-    expected_pods: Count = None
-
-
-class Counted(Printed, frozen=True):
-    """The same of a controller or a budget, with its counts."""
-
-    spec: CountedSpec = CountedSpec()
-    status: CountedStatus = CountedStatus()
-
-
-LAST: Final = datetime.max.replace(tzinfo=UTC)
+_LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})
+"""Far more than the largest machine on offer has: 1,920 vCPUs and 32 TiB. Sums of such amounts fit into 64 bits."""
+_LATEST: Final = datetime(3000, 1, 1, tzinfo=UTC)
+"""Long before the last time that a clock can show: a plan adds days to that of the snapshot."""
 Bytes = bytes | msgspec.Raw
 _printed: Final = msgspec.json.Decoder(Printed)
-_counted: Final = msgspec.json.Decoder(Counted)
-_COUNTED: Final = ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget")
 _node: Final = msgspec.json.Decoder(PlacedNode)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
@@ -142,20 +117,23 @@ _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVER
 """Lists that can be empty where pods use claims."""
 
 
-class DumpContents:
-    """What has been read so far. `ignored` counts items of kinds that no plan needs."""
+def _check_size(amounts: Resources) -> None:
+    if any(amounts.get(axis) > most for axis, most in _LARGEST.amounts):
+        raise BadInput("it has or requests more CPU or memory than any machine")
 
-    def __init__(self, folder: PodDecoder | None = None, now: datetime | None = None) -> None:
-        """`now`: the clock of the machine that reads; objects with later times have their names in `future`."""
+
+class DumpContents:
+    """What has been read so far. `ignored` counts items of kinds that no plan needs; `newest` is the latest time."""
+
+    def __init__(self, folder: PodDecoder | None = None) -> None:
         self._folder = folder or PodDecoder()
-        self._latest = now + AHEAD if now else LAST
         self._odd = MalformedObjects()
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in (*RESOURCES, *OPTIONAL)}
         self.adders: Mapping[str, Callable[[Bytes], object]] = {
             "Node": self._add_node,
-            "Pod": partial(self._keep, "Pod", lambda raw: self._folder.decode(_pod.decode(raw))),
+            "Pod": partial(self._keep, "Pod", self._read_pod),
             "Namespace": self._add_namespace,
             vertical_autoscalers.KIND: self._add_autoscaler,
             **{kind: partial(self._add_controller, kind) for kind in _CONTROLLERS},
@@ -163,12 +141,10 @@ class DumpContents:
             **{kind: partial(self._buffers.add, name.partition(".")[0]) for kind, name in buffer_objects.KINDS.items()},
             **{rows.kind: partial(rows.add, self._storage.rows[rows.resource]) for rows in storage_lists.ALL},
         }
-        self._newest = self._latest_of_all = datetime.min.replace(tzinfo=UTC)
-        self._future: list[str] = []
+        self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
         self.homes: set[Home] = set()
-        self.clouds: set[str] = set()
         self.kube_system: set[str] = set()
 
     @property
@@ -184,29 +160,14 @@ class DumpContents:
         if kind not in self.adders:
             self.ignored[kind or "no kind"] += 1
             return
-        printed = (_counted if kind in _COUNTED else _printed).decode(raw)
+        printed = _printed.decode(raw)
         if not printed.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
         self.adders[kind](raw)
         self.kinds[kind] += 1
-        self._stamp(f"{kind} {printed.metadata.name}", max(printed.times(), default=self._newest))
-
-    def _stamp(self, name: str, time: datetime) -> None:
-        self._latest_of_all = max(self._latest_of_all, time)
-        if time > self._latest:
-            self._future.append(name)
-        else:
-            self._newest = max(self._newest, time)
-
-    @property
-    def future(self) -> tuple[str, ...]:
-        """The objects with a time in the future; none if most have one: then it is the clock here that is behind."""
-        return tuple(self._future) if 2 * len(self._future) < self.kinds.total() else ()
-
-    @property
-    def newest(self) -> datetime:
-        """The time of the snapshot: the newest timestamp that is not in the future."""
-        return self._newest if self.future else self._latest_of_all
+        self.newest = max((self.newest, *printed.times()))
+        if self.newest > _LATEST:
+            raise BadInput(f"it has a time after the year {_LATEST.year}")
 
     @property
     def signs(self) -> ClusterSigns:
@@ -247,9 +208,14 @@ class DumpContents:
     def _add_node(self, raw: Bytes) -> None:
         printed = _node.decode(raw)
         node = node_objects.node(printed)
+        _check_size(node.allocatable)
         self.homes.add(home_of(printed))
-        self.clouds.add(printed.spec.provider_id.partition(":")[0])  # gce, aws, azure, kind
         self.nodes.setdefault(node.name, node)
+
+    def _read_pod(self, raw: Bytes) -> Pod:
+        pod = self._folder.decode(_pod.decode(raw))
+        _check_size(pod.requests)
+        return pod
 
     def _add_namespace(self, raw: Bytes) -> None:
         meta = _namespace.decode(raw).metadata

@@ -1,4 +1,4 @@
-"""The files of a dump, their documents and the objects in them; and what a file is that is no dump.
+"""The files of a dump, their documents and the objects in them; what is no dump is refused in one sentence.
 
 A file is held whole, and each object is a view of its bytes.
 """
@@ -26,6 +26,7 @@ _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SUFFIXES: Final = (".json", ".json.gz")
 MAKE_ONE: Final = "run: ebb dump"  # It shows the command, and runs it with --out.
+ALLOWED: Final = f"log in, or ask for the right to list it (roles/container.viewer), then {MAKE_ONE}"
 ReadBytes = Callable[[int], None]  # Gets the number of bytes of a file that were read.
 
 
@@ -71,58 +72,7 @@ def read_file(file: Path) -> tuple[bytes, int]:
     return plain.removeprefix(codecs.BOM_UTF8), len(given)
 
 
-MOST_HEAD: Final = 1_000  # Bytes of the beginning that show what a file is.
-_MOST_SAID: Final = 200
-_SIGNS: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
-    (
-        re.compile(rb"\s*<(!DOCTYPE|html|head|\?xml)", re.IGNORECASE),
-        "this is a web page, as a proxy or a login sends it",
-    ),
-    (re.compile(rb"\s*No resources found"), "kubectl found nothing there"),
-    (re.compile(rb"\s*(NAMESPACE +)?NAME +[A-Z]"), "this is kubectl's table: use -o json"),
-    (re.compile(rb"\s*Name: +\S"), "this is what kubectl describe prints: use kubectl get and -o json"),
-    (re.compile(rb"\s*(node|pod|namespace|deployment\.apps)/\S+\s*\n"), "these are names only: use -o json"),
-    (re.compile(rb"(\s|---|#[^\n]*\n)*(apiVersion|items|kind|metadata):"), "this is YAML: use -o json"),
-)
-_KUBECTL_FAILED: Final = re.compile(
-    rb"\s*(Error from server|error: |Error: |Unable to connect|The connection to the server|ERROR: |[EF]\d{4} "
-    rb"|Unauthorized\b)"
-)
-_CREDENTIALS: Final = "`gcloud container clusters get-credentials NAME --location LOCATION`"
-
-
-def _helps() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return what helps where the same command would be refused again."""
-    from shared.adapters.kubernetes.kubeconfig import INSTALL_GKE, LOG_IN
-
-    return (
-        (re.compile(r"gke-gcloud-auth-plugin\S* not found"), INSTALL_GKE),
-        (
-            re.compile(r"Unauthorized|must be logged in|provide credentials|getting credentials"),
-            f"{LOG_IN} and {_CREDENTIALS}",
-        ),
-        (re.compile(r"[Ff]orbidden"), "ask for rights to list it (roles/container.viewer)"),
-        (re.compile(r"localhost:8080"), f"name the cluster with {_CREDENTIALS}"),
-    )
-
-
-def sentence_on_content(head: bytes, fault: str) -> str:
-    """Return what the file holds instead of JSON, and what to do."""
-    for sign, text in _SIGNS:
-        if sign.match(head):
-            return f"{text}; {MAKE_ONE}"
-    if _KUBECTL_FAILED.match(head):
-        words = head.decode(errors="replace")
-        return f"kubectl failed ({words.strip().split(chr(10), 1)[0].strip()[:_MOST_SAID]}); {remedy(words, MAKE_ONE)}"
-    return f"is not JSON ({fault}); {MAKE_ONE}"
-
-
-def remedy(refusal: str, other: str) -> str:
-    """Return what helps where the cluster refused; something else where these words do not show the cause."""
-    helps = next((helps for sign, helps in _helps() if sign.search(refusal)), None)
-    return f"{helps}, then print it again" if helps else other
-
-
+_MOST_QUOTED: Final = 200  # Bytes of the beginning that show what a file is.
 UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
@@ -198,11 +148,17 @@ def _first_document(file: Path, data: memoryview) -> tuple[Document, int]:
     except UNREADABLE as fault:
         if after := _AFTER_IT.search(str(fault)):
             return _first_document(file, data[: int(after[1]) - 1])
-        head = bytes(data[:MOST_HEAD])
-        is_cut_off = str(fault) == _CUT_OFF and head.startswith(b"{")
-        found = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
-        why = f"is cut off; {MAKE_ONE}" if is_cut_off else sentence_on_content(head, found)
-        raise BadDump(f"{name_of(file)}: {why}.") from fault
+        raise BadDump(f"{name_of(file)}: {_sentence(bytes(data[:_MOST_QUOTED]), fault)}; {MAKE_ONE}.") from fault
+
+
+def _sentence(head: bytes, fault: Exception) -> str:
+    """Return why a document is none, by how it begins: a table, a page and kubectl's own failure show themselves."""
+    is_object = head.startswith(b"{")
+    if is_object and str(fault) == _CUT_OFF:
+        return "is cut off"
+    found = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
+    begins = head.decode(errors="replace").strip().partition("\n")[0].strip()
+    return f"is not JSON ({found})" + ("" if is_object else f'; it begins "{begins}"')
 
 
 def _with_kinds(rows: Iterable[DumpItem], document: Document, progress: ReadBytes) -> Iterator[DumpItem]:
@@ -212,7 +168,7 @@ def _with_kinds(rows: Iterable[DumpItem], document: Document, progress: ReadByte
         with name_place(item):
             head = _head.decode(item.raw)
         if head.kind == "Status":
-            raise BadDump(f"{item}: the cluster refused ({head.message}); {remedy(head.message or '', MAKE_ONE)}.")
+            raise BadDump(f"{item}: the cluster refused ({head.message}); {ALLOWED}.")
         yield item._replace(kind=head.kind or of_list)
         progress(memoryview(item.raw).nbytes)
 

@@ -5,7 +5,7 @@ Whatever is malformed is named with file and item; no other failure leaves here.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -60,7 +60,7 @@ class DumpPart:
 
 @dataclass(frozen=True, slots=True)
 class DumpedCluster:
-    """One cluster of a dump. `kinds` were printed; `clouds` are the words before its nodes' providerIDs."""
+    """One cluster of a dump. `kinds` were printed."""
 
     files: tuple[Path, ...]
     home: Home
@@ -68,8 +68,6 @@ class DumpedCluster:
     reading: ClusterReading
     newest: datetime
     kinds: frozenset[str]
-    clouds: frozenset[str]
-    future: tuple[str, ...] = ()
     older: tuple[tuple[datetime, tuple[Path, ...]], ...] = ()
     """Snapshots of the same that were left out: their times and files."""
 
@@ -83,12 +81,10 @@ def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tu
     return one.reading, one.newest
 
 
-def read_dumps(
-    paths: Sequence[Path], progress: ReadBytes = lambda _: None, now: datetime | None = None
-) -> tuple[DumpedCluster, ...]:
-    """Return the clusters that the files hold, as they were found; `now` is the time here. Raises BadDump."""
+def read_dumps(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[DumpedCluster, ...]:
+    """Return the clusters that the files hold, as they were found. Raises BadDump."""
     folder = PodDecoder()
-    parts = [part for file in files_of(paths) for part in _parts(file, lambda: DumpContents(folder, now), progress)]
+    parts = [part for file in files_of(paths) for part in _parts(file, folder, progress)]
     found = split_clusters(parts)
     if not any(part.contents.nodes for part in found):
         raise BadDump(_no_nodes(paths, found))
@@ -104,8 +100,6 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         contents.to_reading(),
         contents.newest,
         frozenset(contents.kinds),
-        frozenset(contents.clouds),
-        contents.future,
         tuple((one.contents.newest, tuple(one.files)) for one in part.older),
     )
 
@@ -116,11 +110,11 @@ def _no_nodes(paths: Sequence[Path], parts: Sequence[DumpPart]) -> str:
     return f"{file_names(paths)}: holds no nodes{f' (but {instead})' if instead else ''}; {MAKE_ONE}."
 
 
-def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -> Iterator[DumpPart]:
+def _parts(file: Path, folder: PodDecoder, progress: ReadBytes) -> Iterator[DumpPart]:
     """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
-    alone = DumpPart([file], empty())
+    alone = DumpPart([file], DumpContents(folder))
     for is_list, items in documents_of(file, progress):
-        part = DumpPart([file], empty()) if is_list else alone
+        part = DumpPart([file], DumpContents(folder)) if is_list else alone
         for item in items:
             part.add(item)
         if is_list:

@@ -10,8 +10,15 @@ from typing import Final
 from functions.cli.dumps.files import STDIN
 from functions.cli.dumps.homes import Home, home_named
 from functions.cli.input.commitments import CommitmentFile
-from functions.cli.input.options import LISTED, PriceOptions
-from functions.cli.input.profiles import CLUSTER, profile_folder, profile_path, profiles, read_profile
+from functions.cli.input.options import (
+    CLUSTER,
+    LISTED,
+    PriceOptions,
+    profile_folder,
+    profile_path,
+    profiles,
+    read_profile,
+)
 from functions.cli.input.readers import cluster_of
 from shared.core.policy import Policy
 from shared.errors import BadInput

@@ -16,14 +16,7 @@ from functions.cli.input.commitments import (
     with_commitments,
 )
 from functions.cli.input.files import DUMP_OR_CLUSTER, read_policy
-from functions.cli.input.missing_data import (
-    NO_NAMESPACES,
-    NO_WORKLOADS,
-    cloud_name,
-    pending_note,
-    unread_lists,
-    without_requests,
-)
+from functions.cli.input.missing_data import NO_NAMESPACES, NO_WORKLOADS, pending_note, without_requests
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy, with_node_pools
@@ -39,7 +32,7 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
 from shared.port_types import WAVE_KEY
-from shared.store.snapshots import snapshot_of
+from shared.store.snapshots import snapshot_of, unread_lists
 
 WARNING: Final = "warning: "  # How a note begins that something is odd, and not only unknown.
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
@@ -47,8 +40,9 @@ INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY na
 OTHER_POLICY: Final = "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME names it."
 NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
 NOT_GKE: Final = (
-    f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
+    f"No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
 )
+LET_LIST: Final = "let this account list them"
 NO_PROFILE: Final = (
     "The autoscaling profile is taken as balanced, because no pod shows another. It drains nodes up to 50% of "
     "requests without DaemonSets, or up to the threshold of their ComputeClass."
@@ -129,15 +123,15 @@ def inputs_of(
     now, dump, listed = sources.at or reading.now, reading.dump, load_prices(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
-    region, cloud = region_of(snapshot.nodes), cloud_name(dump.clouds) if dump else ""
+    region = region_of(snapshot.nodes)
     committed = committed or _listed_by_planner(own, reading, dumped=bool(sources.dumps))
     policy, paid = with_commitments(own, committed, region, now)
-    prices = prices_of(snapshot, cloud, listed)
+    prices = prices_of(snapshot, listed)
     odd = (
         *reading.warnings,
         pending_note(snapshot.pending),
         *odd_policy(policy, snapshot, listed),
-        "" if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else NOT_GKE.format(cloud=cloud),
+        "" if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else NOT_GKE,
         *unused_discounts(snapshot, prices),
         *unread_costs(snapshot),
         committed.unknown(region) if committed else "",
@@ -146,7 +140,7 @@ def inputs_of(
         NO_NAMESPACES if dump and "Namespace" not in dump.kinds else "",
         NO_WORKLOADS if reading.cluster_reading.pods and not reading.cluster_reading.workloads else "",
         *without_requests(snapshot),
-        *unread_lists(snapshot, in_dump=bool(sources.dumps)),
+        *unread_lists(snapshot, f"add {','.join(snapshot.storage.unread)} to the dump" if dump else LET_LIST),
     )
     rests_on = (*notes, reading.note, *profile, NO_MARKS, *price_notes(snapshot, prices), *paid, *filter(None, missing))
     return Inputs(

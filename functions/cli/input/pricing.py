@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from functions.cli.input.options import PriceOptions
-from functions.cli.output.format import count, some, use_currency
-from shared.core.cluster.names import OS_LABEL
+from functions.cli.output.format import some, use_currency
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import DOLLARS, FALLBACK, Attached, Family, PriceBasis, Prices, Rates
 from shared.errors import BadInput
@@ -22,7 +21,6 @@ NOT_CONVERTED: Final = (
 _CURRENCY: Final = re.compile(r"(?P<code>[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴])(?:=(?P<rate>\d{1,9}(?:\.\d{1,9})?))?")
 """A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
 _SHOWN: Final = 20
-WINDOWS: Final = "windows"
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
 
 
@@ -77,11 +75,11 @@ _GOOGLES: Final = re.compile(r"[a-z]+\d+[a-z]*-[a-z\d-]+|custom-.+")
 _FREE: Final = Rates(Fraction(0), Fraction(0))
 
 
-def prices_of(snapshot: Snapshot, cloud: str, prices: Prices) -> Prices:
-    """Return the prices here: no estimates, only named machines, where nodes show another `cloud` than Google's."""
+def prices_of(snapshot: Snapshot, prices: Prices) -> Prices:
+    """Return the prices here: no estimates, only named machines, where nodes show another cloud than Google's."""
     in_pools = any(node.pool for node in snapshot.nodes)
     machines = {node.machine for node in snapshot.nodes if node.machine}
-    if not cloud and in_pools and (not machines or any(map(_GOOGLES.fullmatch, machines))):
+    if in_pools and (not machines or any(map(_GOOGLES.fullmatch, machines))):
         return prices
     return replace(prices, families={FALLBACK: Family(_FREE, _FREE, Fraction(1), {})})
 
@@ -97,31 +95,18 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
 
 
 def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
-    """Return the line that describes the figures, and others for licences and estimates, if there are any."""
+    """Return the line that describes the figures, and others for estimates, if there are any."""
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
     offers = "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
     currency = f"{rests_on.currency} ({rests_on.converted})" if rests_on.converted else rests_on.currency
     line = (
         f"Prices: {rests_on.source or 'an own table'}{dated}, {offers}, in {currency}, "
-        f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
+        f"{_regions(snapshot, prices)}, {_off(prices)}. "
+        f"They include {_attached(prices)}, network, licences and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.cost_of(snapshot.nodes)
-    return (*(() if none else (line, *_licences(snapshot))), *_estimate_notes(snapshot, prices))
-
-
-def _licences(snapshot: Snapshot) -> Iterator[str]:
-    """Yield which nodes have a licence on top of the machine: Windows Server, the only one of GKE's node images.
-
-    A node's vCPUs are its allocatable CPU, rounded up: GKE reserves less than one, up to 370 of them.
-    Sources: cloud.google.com/compute/disks-image-pricing (premium images); GKE's docs on node images and node sizes.
-    """
-    nodes = [node for node in snapshot.nodes if node.labels.get(OS_LABEL) == WINDOWS and not node.outside]
-    if nodes:
-        vcpus = sum(-(-node.allocatable.cpu // 1000) for node in nodes)
-        names = f"{count(len(nodes), 'node')} ({some([node.name for node in nodes])})"
-        many = f"{names} with {count(vcpus, 'vCPU')}"
-        yield f"Prices do not include the licences of Windows Server, which are billed by vCPU: {many}."
+    return (*(() if none else (line,)), *_estimate_notes(snapshot, prices))
 
 
 @dataclass(frozen=True, slots=True)

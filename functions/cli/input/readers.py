@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from functions.cli.dumps.files import name_of, short_names
 from functions.cli.dumps.homes import Home, home_named
 from functions.cli.input.files import check_dumps_exist, read_bytes
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_impossible, partial_pods, reprint_note
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, drop_lost_pods, partial_pods, reprint_note
 from functions.cli.output.format import some
 from functions.cli.output.progress import count_bytes, reading_line
 from shared.adapters.process import system_time
@@ -69,15 +69,15 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
     from functions.cli.dumps.reading import read_dumps
 
     with count_bytes(short_names(paths)) as line:
-        found = read_dumps(paths, line.add, system_time())
+        found = read_dumps(paths, line.add)
     return tuple(_of_dump(one, _title(one, found, paths), confirmed=confirmed) for one in found)
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
     check_usable(name, found.reading)
-    cluster_reading, impossible = drop_impossible(found.reading, found.newest, found.future)
+    cluster_reading, lost = drop_lost_pods(found.reading)
     partial = partial_pods(found.reading.pods)
-    warnings = (partial, reprint_note(found), *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
+    warnings = (partial, reprint_note(found), lost, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
     note, installed = f"A dump has no GKE API: {NO_GKE_API}", is_installed(found.home, confirmed=confirmed)
     return Reading(name, cluster_reading, BY_LABELS, found.newest, note, found, partial, warnings, installed)
 

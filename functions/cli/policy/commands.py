@@ -39,29 +39,24 @@ Examples:
   ebb policy calendar policy.yaml
 """
 policy = Commands(help=_POLICIES)
-PolicyPaths = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Policy files, YAML or JSON; - for stdin.", show_default=False)
-]
 PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="Policy file, YAML or JSON; - for stdin.")]
 
 
 @policy.command()
-def check(files: PolicyPaths, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
-    """Validate policy files: list every fault with file and line, or show the settings of each pool.
+def check(file: PolicyPath, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+    """Validate a policy file: list every fault with its line, or show the settings of each pool.
 
     With a dump or a kubeconfig it also warns about pools that do not exist,
-    and counts expired nodes. Of several files, it shows which are valid. Exit
-    code 1 if one is not.
+    and counts expired nodes. Exit code 1 if the policy is not valid.
 
     Examples:
       ebb policy check policy.yaml
-      ebb policy check policies/*.yaml
       ebb policy check policy.yaml --dump cluster.json
       terraform output -raw policy | ebb policy check -
     """
     from functions.cli.policy.check import print_check
 
-    print_check(files, Sources(tuple(dump or ()), kubeconfig, context))
+    print_check(file, Sources(tuple(dump or ()), kubeconfig, context))
 
 
 @policy.command("init")

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kubernetes.config.kube_config import ConfigNode, KubeConfigMerger
 
 _GKE: Final = "gke-gcloud-auth-plugin"
-INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
-LOG_IN: Final = "run `gcloud auth login`"
+_INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
+_LOG_IN: Final = "run `gcloud auth login`"
 _GCLOUDS_MODULE: Final = re.compile(r"^\([\w.-]+\) ")
 _EXIT: Final = re.compile(r"^exec: process returned -?\d+(\. )?")
 _UNREADABLE: Final = "its answer cannot be read"
@@ -202,13 +202,13 @@ def _run(plugin: "ConfigNode", cluster: "ConfigNode") -> _ExecStatus:
 
 def _not_installed(plugin: "ConfigNode") -> Retryable:
     hint = " ".join((plugin.safe_get("installHint") or "").split()).rstrip(".")
-    how = INSTALL_GKE if _is_gke(plugin) else hint or "install it, or put its folder on PATH"
+    how = _INSTALL_GKE if _is_gke(plugin) else hint or "install it, or put its folder on PATH"
     return Retryable(f"credential plugin {plugin['command']}", f"it is not installed; {how}")
 
 
 def _no_credentials(plugin: "ConfigNode", why: str) -> Retryable:
     command = " ".join([plugin["command"], *(plugin.safe_get("args") or ())])
-    again = LOG_IN if _is_gke(plugin) else f"run `{command}` to see why"
+    again = _LOG_IN if _is_gke(plugin) else f"run `{command}` to see why"
     return Retryable(f"credential plugin {plugin['command']}", f"it gave no credentials{why and f' ({why})'}; {again}")
 
 

@@ -10,6 +10,7 @@ from shared.core.cluster.selectors import Requirement, Taint
 ABSENT: Final = msgspec.Raw(b"")  # The default of raw parts.
 SILENT: Final = (ABSENT, msgspec.Raw(b"null"))  # A raw part without content: not there, or null.
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
+Count = Annotated[int, msgspec.Meta(ge=0)]  # The API server takes none below 0.
 Quantities = dict[str, str | int | float]
 
 
@@ -96,10 +97,10 @@ class BudgetCondition(Condition, frozen=True):
 
 
 class BudgetStatus(Partial, frozen=True):
-    disruptions_allowed: int = 0
-    expected_pods: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
+    disruptions_allowed: Count = 0
+    expected_pods: Count = 0
+    current_healthy: Count = 0
+    desired_healthy: Count = 0
     observed_generation: int = 0
     conditions: list[BudgetCondition] | None = None
 

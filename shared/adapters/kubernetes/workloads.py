@@ -77,7 +77,7 @@ class Ordinals(wire.Partial, frozen=True):
 
 
 class ControllerSpec(wire.Partial, frozen=True):
-    replicas: int | None = None
+    replicas: wire.Count | None = None
     update_strategy: UpdateStrategy = UpdateStrategy()
     strategy: UpdateStrategy = UpdateStrategy()  # The same of a Deployment.
     min_ready_seconds: int = 0
@@ -89,9 +89,9 @@ class ControllerSpec(wire.Partial, frozen=True):
 
 
 class ControllerStatus(wire.Partial, frozen=True):
-    replicas: int = 0
-    updated_replicas: int = 0
-    available_replicas: int = 0
+    replicas: wire.Count = 0
+    updated_replicas: wire.Count = 0
+    available_replicas: wire.Count = 0
     terminating_replicas: int | None = None
     observed_generation: int = 0
     current_revision: str = ""

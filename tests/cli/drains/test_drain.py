@@ -12,8 +12,7 @@ import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from functions.cli.drains import client
-from functions.cli.drains.drain import DrainOptions, order_drain
-from functions.cli.drains.outcome import Ending, ending_of
+from functions.cli.drains.drain import DrainOptions, Ending, ending_of, order_drain
 from functions.cli.errors import INTERRUPTED
 from functions.cli.output.terminal import BULLET
 from shared.core.cluster.node import Node

@@ -4,18 +4,14 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from msgspec.structs import replace
 
 from functions.cli.drains import status_table
-from functions.cli.drains.commands import EVERY_SECONDS, watch
 from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, InstallationStatus, read_status, status_of
-from functions.cli.errors import INTERRUPTED
 from shared.adapters.process import system_time
 from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import ReturnReason
@@ -25,7 +21,6 @@ from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.running import on_terminal, run_ebb
 from tests.depth import cases
-from tests.fakes import FakeClock
 from tests.functions.fake_ebb import FakeEbb
 
 NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
@@ -239,16 +234,3 @@ def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: 
     assert [(row.claim.node, row.phase) for row in found.claims] == [("n1", "cordoned"), ("n2", NO_RECORD)]
     (warning,) = found.warnings
     assert "document drains 'two'" in warning
-
-
-def test_it_is_shown_until_somebody_has_seen_enough() -> None:
-    clock, looks = FakeClock(), []
-
-    def look() -> None:
-        looks.append(clock.monotonic())
-        if len(looks) > 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(typer.Exit, match=str(INTERRUPTED)):
-        watch(look, clock)
-    assert [later - earlier for earlier, later in pairwise(looks)] == [EVERY_SECONDS] * 2

@@ -32,25 +32,20 @@ def refusal(path: Path, content: bytes) -> str:
 @cases(
     "expected, content",
     ("empty", "is empty; run: ebb dump", b""),
-    ("YAML", "this is YAML: use -o json", b"apiVersion: v1\nitems: []"),
-    ("YAML below a comment", "this is YAML: use -o json", b"# nodes\n---\n\nkind: List"),
-    ("what kubectl showed of a failure", "kubectl failed (Error from server (Forbidden): nodes is forbidden)",
-     b"Error from server (Forbidden): nodes is forbidden\nmore"),
-    ("kubectl's table", "this is kubectl's table: use -o json", b"NAME   STATUS\nn1   Ready"),
-    ("its table of pods", "this is kubectl's table", b"NAMESPACE  NAME  READY\nshop  web-1  1/1"),
-    ("names only", "these are names only: use -o json", b"node/n1\nnode/n2\n"),
-    ("a description", "this is what kubectl describe prints", b"Name:    n1\nRoles:   <none>\n"),
-    ("HTML", "this is a web page", b"<!doctype html>\n<html><body>Sign in</body></html>"),
-    ("no resources", "kubectl found nothing there", b"No resources found"),
-    ("no server", "kubectl failed (The connection to the server",
-     b"The connection to the server localhost:8080 was refused"),
-    ("the API's refusal", "the cluster refused (nodes is forbidden)",
+    ("YAML", 'it begins "apiVersion: v1"; run: ebb dump.', b"apiVersion: v1\nitems: []"),
+    ("what kubectl showed of a failure", 'begins "Error from server (Forbidden): nodes is forbidden"; run: ebb dump.',
+     b"Error from server (Forbidden): nodes is forbidden\r\nmore"),
+    ("kubectl's table", 'it begins "NAME   STATUS"; run: ebb dump.', b"NAME   STATUS\nn1   Ready"),
+    ("a long line", f'it begins "{"x" * 200}"; run: ebb dump.', b"x" * 300),
+    ("the API's refusal", "the cluster refused (nodes is forbidden); log in, or ask for the right to list it",
      b'{"kind": "Status", "message": "nodes is forbidden"}'),
+    ("one in a list", "items[0]: the cluster refused (Unauthorized); log in",
+     b'{"items": [{"kind": "Status", "message": "Unauthorized"}]}'),
     ("cut off at once", "is cut off; run: ebb dump", b'{"kind": "List", "items": ['),
     ("cut off within an object", "is cut off; run: ebb dump",
      b'{"items": [{"kind": "Service", "metadata": {"name": "s"}}, {"ki'),
     ("cut off in the second document", "is cut off", b'{"kind": "Service"}\n{"a'),
-    ("a failure behind an object", "kubectl failed", b'{"kind": "Service"}\nerror: no'),
+    ("a failure behind an object", 'it begins "error: no"', b'{"kind": "Service"}\nerror: no'),
     ("a comma is missing", "is not JSON", b'{"kind": "List" "items": []}'),
     ("broken gzip", "cannot be read", b"\x1f\x8bnot gzip"),
     ("gzip cut off", "cannot be read", gzip.compress(b"{}")[:-4]),
@@ -68,38 +63,6 @@ def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, c
     assert why.startswith(f"{path}: ")
     assert expected in why
     assert "\n" not in why
-
-
-LOGIN = "; run `gcloud auth login` and `gcloud container clusters get-credentials"
-PLUGIN = b"Unable to connect to the server: getting credentials: exec: executable gke-gcloud-auth-plugin"
-NO_SERVER = b"The connection to the server localhost:8080 was refused - did you specify the right host or port?"
-LOGGED = (
-    b"E0304 22:00:00.1   17 memcache.go:265] the server has asked for the client to provide credentials\nerror: You"
-)
-
-
-@cases(
-    "expected, content",
-    ("kubectl's own words", LOGIN, b"error: You must be logged in to the server (Unauthorized)\n"),
-    ("kubectl's log", LOGIN, LOGGED),
-    ("the server's words", LOGIN, b"Error from server (Unauthorized): Unauthorized"),
-    ("a proxy's word", LOGIN, b"Unauthorized\n"),
-    ("the API's refusal", LOGIN, b'{"kind": "Status", "message": "Unauthorized", "code": 401}'),
-    ("one in a list", LOGIN, b'{"items": [{"kind": "Status", "message": "Unauthorized"}]}'),
-    ("a login that has run out", LOGIN, PLUGIN + b" failed with exit code 1"),
-    ("no plugin", "; run `gcloud components install gke-gcloud", PLUGIN + b" not found"),
-    ("no kubeconfig", "; name the cluster with `gcloud container clusters get", NO_SERVER),
-    ("no rights", "; ask for rights to list it (roles/container.viewer)",
-     b"Error from server (Forbidden): pods is forbidden"),
-    ("the API's no", "; ask for rights to list it (roles/container.viewer)",
-     b'{"kind": "Status", "message": "nodes is forbidden", "code": 403}'),
-)  # fmt: skip
-def test_the_remedy_of_a_refused_dump_is_not_another_dump(tmp_path: Path, expected: str, content: bytes) -> None:
-    why = refusal(tmp_path / "dump.json", content)
-
-    assert expected in why
-    assert why.endswith(", then print it again.")
-    assert "kubectl get" not in why
 
 
 LOTS = {"allocatable": {"cpu": "lots"}}

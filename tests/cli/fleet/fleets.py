@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
-from functions.cli.input.profiles import read_profile
+from functions.cli.input.options import read_profile
 from shared.adapters.process import SystemClock, system_time
 from shared.adapters.sqlite import SqliteState
 from shared.store.compare_and_set import change_cluster

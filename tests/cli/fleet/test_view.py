@@ -10,7 +10,7 @@ from functions.cli.fleet.installations import InstallationResult, Mode, Trouble
 from functions.cli.fleet.prints import document
 from functions.cli.fleet.sources import ClusterSource, InstallationSource
 from functions.cli.fleet.view import view_of
-from functions.cli.input.profiles import CLUSTER
+from functions.cli.input.options import CLUSTER
 from functions.cli.plan import view as plan_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.totals import THEIR_POLICIES, settings_of

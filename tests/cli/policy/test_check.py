@@ -78,24 +78,6 @@ def test_a_fault_begins_with_file_and_line(tmp_path: Path) -> None:
     ])  # fmt: skip
 
 
-def test_of_several_files_each_is_shown_and_one_that_is_bad_fails(tmp_path: Path) -> None:
-    (tmp_path / "good.yaml").write_text("nodePools: {a: {enabled: true}}")
-    (tmp_path / "bad.yaml").write_text(BAD)
-    files = [tmp_path / name for name in ("bad.yaml", "good.yaml", "none.yaml")]
-    shown = ebb("policy", "check", *files)
-    assert shown.exit_code == 1
-    assert shown.stdout.splitlines()[0].startswith(f"{tmp_path}/good.yaml is valid: 1 pool, hash ")
-    assert [
-        line for line in shown.stdout.splitlines()[1:] if not line.startswith(f"{tmp_path}/good.yaml: warning: ")
-    ] == []
-    assert [line.partition(".yaml")[0].rpartition("/")[2] for line in shown.stderr.splitlines()] == [
-        "bad",
-        "bad",
-        "none",
-    ]
-    assert ebb("policy", "check", files[1], files[1]).exit_code == 0
-
-
 @cases(
     "expected, written",
     ("a tab", "indent with spaces, not with tabs", "nodePools:\n\ta: {}\n"),

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from functions.cli.policy import check
 from functions.cli.policy.diff import settings
-from functions.cli.policy.schema import schema
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.core.policy import (
     Budget,
@@ -34,6 +33,7 @@ from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
 from tests.depth import cases
 from tests.docs.policy_page import rows
+from tests.docs.policy_schema import schema
 
 OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
 COMMITTED = Commitments(

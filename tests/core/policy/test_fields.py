@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.schema import schema
 from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, WATCHDOGS
 from shared.core.policy.field import REQUIRED, Binds, Field
@@ -17,6 +16,7 @@ from shared.core.reasons import Unremovable
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES, Gate
 from tests.depth import cases
 from tests.docs.policy_page import gates
+from tests.docs.policy_schema import schema
 from tests.pages import DOCS
 
 ALL: Mapping[str, Field] = {

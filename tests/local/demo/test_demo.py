@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import pytest
 
-from functions.cli.input.profiles import read_profile
+from functions.cli.input.options import read_profile
 from infra.local.bound_process import Child, free_ports, listens
 from infra.local.demo.__main__ import PROFILE, introduction, keep_up, profile_of
 from infra.local.demo.installation import DemoInstallation
