@@ -4,7 +4,6 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -61,9 +60,6 @@ class Commands(typer.Typer):
 class EbbGroup(TyperGroup):
     """A group of commands whose failures are sentences."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread_dumps(args))
-
     def invoke(self, ctx: Any) -> Any:
         # Log lines of libraries stay off the terminal: a failure is one sentence of ours.
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -103,20 +99,3 @@ def message_of(failure: EbbError) -> str:
 def exit_code(failure: EbbError) -> int:
     """Return 2 for a mistake in what was typed or given, else 1 (docs/run.md)."""
     return BAD_USE if isinstance(failure, BadInput) and not isinstance(failure, BadPolicy) else WRONG
-
-
-_DUMP: Final = "--dump"
-
-
-def spread_dumps(args: list[str]) -> list[str]:
-    """Write `--dump a b` as `--dump a --dump b`, so that a shell's `--dump dumps/*.json` is understood."""
-    spelled: list[str] = []
-    in_dumps = False
-    for number, arg in enumerate(args):
-        if in_dumps and args[number - 1] != _DUMP and not arg.startswith("-"):
-            in_dumps = Path(arg).exists()
-            spelled += [_DUMP] if in_dumps else []
-        else:
-            in_dumps = arg == _DUMP or (in_dumps and not arg.startswith("-"))
-        spelled.append(arg)
-    return spelled
