@@ -100,9 +100,7 @@ COLUMNS: Final = (
     FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.drains:,}"),
     FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.returned:,}"),
     FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.pending)),
-    FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.pending_at_ramp)),
     FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.longest_wait)),
-    FigureColumn("re-added", "nodes added within an hour of a removal", lambda _, run: str(run.bought_back)),
 )  # fmt: skip
 
 
