@@ -7,6 +7,7 @@ from rich.console import Console
 
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, rows_to_show
+from functions.cli.output.answers import show_notes
 from functions.cli.output.documents import code, text
 from functions.cli.output.format import count, json_dollars, moment, monthly, rfc3339
 from functions.cli.output.pages import write_page
@@ -14,7 +15,6 @@ from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.plan import as_json, totals
 from functions.cli.plan.page import held_markdown, show_held
 from functions.cli.plan.scenarios import paid_cost, title
-from functions.cli.plan.sentences import show_notes
 from functions.cli.plan.totals import FIGURES
 from functions.cli.plan.view import PlanView
 from functions.cli.report.money_section import blockers, key_figures

@@ -12,11 +12,11 @@ from functions.cli.analysis.blocked import NAMESPACE, blocked_nodes
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.pools import pool_rules
-from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
+from functions.cli.input.inputs import Inputs, PastPasses, gather_each, recall_passes
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import PlanFormat, Sources
 from functions.cli.input.pricing import priced_nodes
-from functions.cli.output.format import count
+from functions.cli.output.format import WARNING, count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.plan import page

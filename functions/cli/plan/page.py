@@ -6,12 +6,13 @@ from typing import Final
 from rich.console import Console
 
 from functions.cli.analysis.blocked import BlockedBy
+from functions.cli.output.answers import show_notes, show_odd, show_rests_on
 from functions.cli.output.documents import text
 from functions.cli.output.format import hourly, moment, monthly
 from functions.cli.output.tables import Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts
 from functions.cli.plan import sentences
-from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind, show_notes, show_odd, show_rests_on
+from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
 from functions.cli.plan.tables import (
     HEADINGS,
     HOLDS,

@@ -11,9 +11,9 @@ from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeWorth
 from functions.cli.analysis.openings import Closed
 from functions.cli.explain.compute import PageSource
-from functions.cli.explain.pages import node_facts
-from functions.cli.explain.parts import NodeNamer, place_table, write_markdown
+from functions.cli.explain.pages import NodeNamer, node_facts, place_table
 from functions.cli.explain.resolve import resolve_name
+from functions.cli.output.answers import write_markdown
 from functions.cli.output.tables import draw
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load

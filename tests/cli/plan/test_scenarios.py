@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS
+from functions.cli.output.answers import RESTS_ON
+from functions.cli.output.format import WARNING
 from functions.cli.plan import page
 from functions.cli.plan.scenarios import (
     APPROXIMATE,
@@ -25,7 +26,7 @@ from functions.cli.plan.scenarios import (
     slow_pace,
     steady,
 )
-from functions.cli.plan.sentences import RESTS_ON, WordKind
+from functions.cli.plan.sentences import WordKind
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_scenarios
 from shared.core.cluster.autoscaling import ScaleDownRule

@@ -12,8 +12,9 @@ from rich.console import Console
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, PlayedTotals, outcome
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
+from functions.cli.output.answers import show
 from functions.cli.simulate.demand import read_hours
-from functions.cli.simulate.view import DaysView, document, show
+from functions.cli.simulate.view import DaysView, document, parts
 from tests.cli import dumps
 from tests.cli.running import ebb
 from tests.depth import cases
@@ -174,10 +175,10 @@ def test_a_bad_file_is_named_with_what_to_write(expected: str, text: str, dump: 
 def test_a_narrow_terminal_shows_whole_names_of_policies(width: int, explained: bool) -> None:
     day = DaysView("c", BEGINS, 1, dict.fromkeys(LONG, PLAYED), ())
     with StringIO() as page:
-        show(Console(file=page, width=width, highlight=False), day)
+        show(Console(file=page, width=width, highlight=False), parts(day, width))
         text = page.getvalue()
 
-    assert all(Path(name).name in text.splitlines()[2] for name in LONG)
+    assert all(Path(name).name in text.splitlines()[1] for name in LONG)
     assert ("nodes on average" in text) is explained
 
 

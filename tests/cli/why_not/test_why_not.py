@@ -12,8 +12,8 @@ from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
-from functions.cli.explain.parts import show, write_markdown
 from functions.cli.explain.why_not import AT_LEAST, document, parts
+from functions.cli.output.answers import show, write_markdown
 from shared.adapters.prices import load
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import PodBlock, Reason, Unremovable
