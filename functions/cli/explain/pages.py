@@ -12,7 +12,7 @@ from functions.cli.analysis.explanation import NodeExplanation, NodeWorth, PodPl
 from functions.cli.analysis.openings import Closed
 from functions.cli.analysis.pools import without_requests
 from functions.cli.explain.resolve import PodRow, kept_alone
-from functions.cli.output.answers import Causes, Fact, Facts, PagePart, Title
+from functions.cli.output.answers import Causes, Fact, Facts, Heading, PagePart
 from functions.cli.output.format import count, group, moment, monthly, percent, shorten_names
 from functions.cli.output.tables import BOLD, DIM, Column, Table
 from functions.cli.plan.sentences import length
@@ -99,7 +99,7 @@ _GATES: Final = (
 
 def node_page(view: PlanView, known: NodeExplanation, namer: NodeNamer, width: int) -> Iterator[PagePart]:
     node = view.node(known.decision.name)
-    yield Title(node.name)
+    yield Heading(node.name, 1, code=True)
     yield Facts(tuple(node_facts(view, node, known)))
     if node.decision.blockers:
         yield "What keeps it; the first names the verdict:"
@@ -216,7 +216,7 @@ _EXCLUDED: Final = (
 
 def pod_page(view: PlanView, row: PodRow, namer: NodeNamer) -> Iterator[PagePart]:
     pod, _, place = row
-    yield Title(pod.key)
+    yield Heading(pod.key, 1, code=True)
     yield Facts(tuple(pod_facts(view, *row)))
     yield describe_move(place)
     if place is None:
@@ -312,7 +312,7 @@ _PODS_OF_WORKLOAD: Final = ("pod", "on", "which is", "would go to", "kept by")
 def workload_page(
     view: PlanView, name: str, rows: Sequence[PodRow], namer: NodeNamer, width: int
 ) -> Iterator[PagePart]:
-    yield Title(name)
+    yield Heading(name, 1, code=True)
     yield _sum_rows(rows)
     yield place_table(_PODS_OF_WORKLOAD, (_row(view, *row) for row in rows), (1, 3), namer, width)
     found = tuple(blocker for _, _, place in rows if place for blocker in place.blockers)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any, Final
 
 import typer
@@ -19,14 +20,11 @@ Fact = tuple[str, str | Text]
 
 
 @dataclass(frozen=True)
-class Title:
-    name: str
-
-
-@dataclass(frozen=True)
 class Heading:
     words: str
     level: int = 2
+    code: bool = False
+    """The name of a thing, which markdown shows as code."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +37,47 @@ class Causes:
     found: tuple[Blocker, ...]
 
 
-PagePart = Title | Heading | Facts | Causes | Table | str
+@dataclass(frozen=True)
+class Lines:
+    """Sentences one below another, right below what stands before them; where they are bold, markdown is, too."""
+
+    sentences: tuple[str, ...]
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Notes:
+    sentences: tuple[str, ...]
+    title: str = ""
+
+
+PagePart = Heading | Facts | Causes | Table | Lines | Notes | str
 
 
 def show(console: Console, parts: Iterable[PagePart]) -> None:
-    """Print a page; a sentence begins a paragraph unless a table or the title stands before it."""
-    before: PagePart = Table(())
+    """Print a page, with an empty line where a paragraph begins."""
+    before: PagePart | None = None
     for part in parts:
-        if isinstance(part, str) and not isinstance(before, Title | Heading | Table):
+        if before is not None and _is_apart(part, before):
             console.print()
         _show_part(console, part)
         before = part
 
 
+def _is_apart(part: PagePart, before: PagePart) -> bool:
+    match part:
+        case str():
+            return not isinstance(before, Heading | Table | Notes)
+        case Table():
+            return isinstance(before, Facts | Lines | Table)
+        case Facts() | Heading() | Notes():
+            return not isinstance(before, Heading | Notes)
+    return False
+
+
 def _show_part(console: Console, part: PagePart) -> None:
     match part:
-        case Title(words) | Heading(words):
+        case Heading(words):
             console.print(Text(words, style=BOLD))
         case Facts(rows):
             console.print(facts(rows))
@@ -62,6 +85,13 @@ def _show_part(console: Console, part: PagePart) -> None:
             console.print(facts(_number_causes(part)))
         case Table():
             draw(console, part)
+        case Lines(sentences, style):
+            for sentence in sentences:
+                console.print(sentence, style=style)
+        case Notes(sentences, title):
+            if title and sentences:
+                console.print(title, style=BOLD)
+            show_notes(console, sentences)
         case _:
             console.print(part)
 
@@ -81,41 +111,49 @@ def print_answer(
     *,
     partial: bool = False,
 ) -> None:
-    """Print pages with their notes: for people, as markdown, or as a document for a tool."""
+    """Print pages with their notes: for people, as markdown, or as a document for a tool.
+
+    The notes of a partial answer come first: then the whole has to be known before.
+    """
+
+    def with_notes(width: int) -> Iterator[Iterable[PagePart]]:
+        first, *others = pages(width)
+        yield chain(first_notes(notes, all_first=partial), first)
+        yield from others
+        if not partial:
+            yield last_notes(notes)
+
+    print_pages(output, with_notes, document, notes, title)
+
+
+def print_pages(
+    output: StrEnum, pages: Pages, document: Callable[[], dict[str, Any]], notes: Sequence[str], title: str = ""
+) -> None:
+    """Print pages that have their notes; a tool gets the document, and the notes on stderr. Markdown has the title."""
     if output == _MARKDOWN:
-        typer.echo(write_markdown(pages, notes, title))
+        typer.echo(write_markdown(pages, title))
     elif output in _FOR_PEOPLE:
         with printing() as console:
-            _show_answer(console, pages, notes, partial=partial)
+            for number, parts in enumerate(pages(console.width)):
+                if number:
+                    console.print()
+                show(console, parts)
     else:
         print_document(document(), output, notes)
-
-
-def _show_answer(console: Console, pages: Pages, notes: Sequence[str], *, partial: bool) -> None:
-    """Print the notes of a partial answer first: then the whole has to be known before."""
-    (show_notes if partial else show_odd)(console, notes)
-    for number, parts in enumerate(pages(console.width)):
-        if number:
-            console.print()
-        show(console, parts)
-    if not partial:
-        console.print()
-        show_rests_on(console, notes)
 
 
 RESTS_ON: Final = "What this rests on"
 
 
-def show_odd(console: Console, notes: Sequence[str]) -> None:
-    """Print the warnings among the notes: a reader has to know them first."""
-    show_notes(console, tuple(filter(is_odd, notes)))
+def first_notes(notes: Sequence[str], *, all_first: bool) -> Iterator[Notes]:
+    """Yield the warnings among the notes, or all: a reader has to know them first."""
+    first = tuple(note for note in notes if all_first or is_odd(note))
+    if first:
+        yield Notes(first)
 
 
-def show_rests_on(console: Console, notes: Sequence[str]) -> None:
-    rests_on = tuple(note for note in notes if not is_odd(note))
-    if rests_on:
-        console.print(RESTS_ON, style="bold")
-        show_notes(console, rests_on)
+def last_notes(notes: Sequence[str]) -> Iterator[Notes]:
+    yield Notes(tuple(note for note in notes if not is_odd(note)), RESTS_ON)
 
 
 def is_odd(note: str) -> bool:
@@ -129,25 +167,32 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
         console.print()
 
 
-def write_markdown(pages: Pages, notes: Sequence[str], title: str = "") -> str:
+def write_markdown(pages: Pages, title: str = "") -> str:
     heads = (f"# {text(title)}",) if title else ()
-    bodies = ("\n\n".join(map(_write_part, parts)) for parts in pages(IN_A_FILE))
-    return "\n\n".join((*heads, *bodies, *(f"> {text(note)}" for note in notes)))
+    written = (_write_part(part) for parts in pages(IN_A_FILE) for part in parts)
+    return "\n\n".join(filter(None, (*heads, *written)))
 
 
 def _write_part(part: PagePart) -> str:
     match part:
-        case Title(name):
-            return f"# {code(name)}"
         case Heading(words, level):
-            return f"{'#' * level} {text(words)}"
+            return f"{'#' * level} {code(words) if part.code else text(words)}"
         case Facts(rows):
             return "\n".join(f"- {word}: {text(str(value))}" for word, value in rows)
         case Causes(found):
             return "\n".join(line for word, own in by_reason(found).items() for line in _cause(word, own))
         case Table():
             return as_markdown(part)
+        case Lines() | Notes():
+            return _write_sentences(part)
     return text(part)
+
+
+def _write_sentences(part: Lines | Notes) -> str:
+    if isinstance(part, Notes):
+        return "\n\n".join(f"> {text(note)}" for note in part.sentences)
+    lines = text(" ".join(filter(None, part.sentences)))
+    return f"**{lines}**" if part.style == BOLD else lines
 
 
 def _cause(word: str, own: Sequence[Blocker]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.input.missing_data import NO_BUDGETS
-from functions.cli.output.answers import RESTS_ON
+from functions.cli.output.answers import RESTS_ON, show
 from functions.cli.output.format import WARNING
 from functions.cli.plan import page
 from functions.cli.plan.scenarios import (
@@ -41,7 +41,7 @@ TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 def printed(scenarios: Scenarios, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
     view = with_scenarios(view_of(of_every_kind(), notes=notes, whose=POLICY), scenarios)
-    return on_terminal(lambda console: page.show(console, view), width)
+    return on_terminal(lambda console: show(console, page.parts(view, page.SUM, console.width)), width)
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
