@@ -2,10 +2,8 @@
 
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -62,9 +60,6 @@ class Commands(typer.Typer):
 class EbbGroup(TyperGroup):
     """A group of commands whose failures are sentences."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread_dumps(args))
-
     def invoke(self, ctx: Any) -> Any:
         # Log lines of libraries stay off the terminal: a failure is one sentence of ours.
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -82,64 +77,17 @@ class EbbGroup(TyperGroup):
         sys.exit(ended if isinstance(ended, int) else 0)
 
 
-def _print(failure: Exception) -> int:
+def _print(failure: Any) -> int:
     if type(failure).__name__ == _HELP:  # a group without a command: its help
         typer.echo(str(failure), err=True)
         return BAD_USE
     if isinstance(failure, EbbError):
         message, code = message_of(failure), exit_code(failure)
     else:
-        message, code = sentence_of(failure), BAD_USE
+        message, code = failure.format_message(), BAD_USE
     for sentence in message.split("\n"):
         typer.echo(f"ebb: {visible(sentence)}", err=True)
     return code
-
-
-_CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
-_GONE_VALUES: Final = {"openmetrics": "use json, or the log metrics of an installation (docs/events.md)."}
-"""Values of the last version that this one lacks, with what to use instead. The next version forgets them."""
-_MUST_BE: Final = {
-    r".* is not a valid int\b.*": "must be a whole number",
-    r".* is not in the range (\S+)<=x<=(\S+)": r"must be from \1 to \2",
-    r".* is not in the range x>=(\S+)": r"must be at least \1",
-}
-"""The parser's sentences about numbers, and ours."""
-
-
-def sentence_of(error: Any) -> str:
-    """Return what is wrong with a command line; it begins with the option, where one is wrong."""
-    command = " ".join(("ebb", *error.ctx.command_path.split()[1:])) if error.ctx else "ebb"
-    if not isinstance(error, typer.BadParameter) or error.ctx is None:
-        what, _, meant = error.message.removesuffix(".").partition(". Did you mean ")
-        close = re.findall(r"'([^']+)'", meant) or sorted(getattr(error, "possibilities", None) or ())
-        if given := getattr(error, "option_name", ""):
-            params = error.ctx.command.params if error.ctx else ()
-            asked = near(given, [name for param in params for name in param.opts if name.startswith("--")])
-        else:
-            asked = f"did you mean {_either(close)}?" if close else ""
-        return f"{what}; {asked or f'see {command} --help.'}"
-    param: Any = error.param
-    option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
-    if not error.message:
-        wanted = (_spell_parameter(param) for param in error.ctx.command.params if param.required)
-        return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
-    return f"{option}: {_plain_english(error.message)}"
-
-
-def _spell_parameter(parameter: Any) -> str:
-    option = next((name for name in parameter.opts if name.startswith("--")), "")
-    value = parameter.metavar or ("" if option else parameter.name.upper())
-    return " ".join(filter(None, (option, value.removesuffix("..."))))
-
-
-def _plain_english(message: str) -> str:
-    choice, message = _CHOICE.fullmatch(message), message.removesuffix(".")
-    if choice is None:
-        found = ((re.fullmatch(theirs, message), ours) for theirs, ours in _MUST_BE.items())
-        return f"{next((match.expand(ours) for match, ours in found if match), message)}."
-    known = re.findall(r"'([^']*)'", choice["known"])
-    asked = _GONE_VALUES.get(choice["given"]) or near(choice["given"], known, least=0.6)
-    return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
 
 
 def message_of(failure: EbbError) -> str:
@@ -151,20 +99,3 @@ def message_of(failure: EbbError) -> str:
 def exit_code(failure: EbbError) -> int:
     """Return 2 for a mistake in what was typed or given, else 1 (docs/run.md)."""
     return BAD_USE if isinstance(failure, BadInput) and not isinstance(failure, BadPolicy) else WRONG
-
-
-_DUMP: Final = "--dump"
-
-
-def spread_dumps(args: list[str]) -> list[str]:
-    """Write `--dump a b` as `--dump a --dump b`, so that a shell's `--dump dumps/*.json` is understood."""
-    spelled: list[str] = []
-    in_dumps = False
-    for number, arg in enumerate(args):
-        if in_dumps and args[number - 1] != _DUMP and not arg.startswith("-"):
-            in_dumps = Path(arg).exists()
-            spelled += [_DUMP] if in_dumps else []
-        else:
-            in_dumps = arg == _DUMP or (in_dumps and not arg.startswith("-"))
-        spelled.append(arg)
-    return spelled

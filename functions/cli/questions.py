@@ -95,7 +95,7 @@ def explain(
     from functions.cli.explain.resolve import names_and_files
 
     words, files = names_and_files(names)
-    explain_all(replace(sources, dumps=(*files, *sources.dumps)), words, output)
+    explain_all(replace(sources, dumps=(*sources.dumps, *files)), words, output)
 
 
 @with_sources()

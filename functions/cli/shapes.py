@@ -9,10 +9,10 @@ from typing import Any, Final
 from functions.cli.analysis.shapes.advice import NIGHT, Advice, PoolAdvice, advise
 from functions.cli.analysis.shapes.offers import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
-from functions.cli.explain.parts import PagePart, print_answer
-from functions.cli.input.inputs import WARNING, Inputs, gather, recall_passes
+from functions.cli.input.inputs import Inputs, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.format import count, json_dollars, monthly, rounded_percent, some
+from functions.cli.output.answers import PagePart, print_answer
+from functions.cli.output.format import WARNING, count, json_dollars, monthly, rounded_percent, some
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan.scenarios import DEFAULTS, POLICY

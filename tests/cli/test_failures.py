@@ -1,8 +1,4 @@
-from pathlib import Path
-
-import pytest
-
-from functions.cli.errors import exit_code, near, spread_dumps
+from functions.cli.errors import exit_code, near
 from shared.errors import BadDump, BadInput, BadPolicy, BadSettings, EbbError, Retryable, Terminal
 from tests.depth import cases
 
@@ -18,25 +14,6 @@ from tests.depth import cases
 )
 def test_a_failure_ends_with(expected: int, failure: EbbError) -> None:
     assert exit_code(failure) == expected
-
-
-@cases(
-    "expected, typed",
-    ("no dump", "plan", "plan"),
-    ("one file", "plan --dump a", "plan --dump a"),
-    ("what a shell makes of *", "plan --dump a --dump b --dump c -o json", "plan --dump a b c -o json"),
-    ("the option repeated", "plan --dump a --dump b", "plan --dump a --dump b"),
-    ("what is no file stays itself", "explain --dump a --dump b n1", "explain --dump a b n1"),
-    ("and ends the files", "explain --dump a n1 b", "explain --dump a n1 b"),
-    ("nothing after it", "plan --dump", "plan --dump"),
-)
-def test_several_files_may_follow_one_dump(
-    expected: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in "abc":
-        (tmp_path / name).touch()
-    assert " ".join(spread_dumps(typed.split())) == expected
 
 
 KNOWN = ("gke-prod-web-pool-1a2b-x7z9", "gke-prod-web-pool-1a2b-q4k2", "shop/cart-5d4f8b-0", "shop/Deployment/cart")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from functions.cli.errors import spread_dumps
 from functions.cli.main import app
 from tests.cli.running import ebb
 
@@ -97,4 +96,4 @@ def test_every_example_is_understood(path: tuple[str, ...], command: Any) -> Non
     for example in examples(command):
         meant, typed = leaf(words_of_ebb(example))
         assert not hasattr(meant, "commands"), example
-        meant.make_context("ebb", spread_dumps(typed), resilient_parsing=False)
+        meant.make_context("ebb", typed, resilient_parsing=False)

@@ -172,7 +172,7 @@ class Case:
         policy = _policy(rules, picture) if rules else None
         days = Days(picture, load(), demand, DAY, DELAYS)
         told = [simulate(replace(days, throw=throw), policy) for throw in range(THROWS)]
-        return gke.live_through(demand.changes, DAY), told
+        return gke.live_through(demand, DAY), told
 
 
 def _policy(rules: str, picture: Snapshot) -> Policy:

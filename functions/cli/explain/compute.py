@@ -7,11 +7,11 @@ from typing import Any
 
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain import as_json
-from functions.cli.explain.pages import node_page, pod_page, workload_page
-from functions.cli.explain.parts import NodeNamer, PagePart, print_answer
+from functions.cli.explain.pages import NodeNamer, node_page, pod_page, workload_page
 from functions.cli.explain.resolve import Meant, resolve_name, rows_of
 from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
+from functions.cli.output.answers import PagePart, print_answer
 from functions.cli.output.terminal import IN_A_FILE
 from functions.cli.plan.view import PlanView, view_of
 from shared.core.planning.make_plan import make_plan

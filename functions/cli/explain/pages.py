@@ -1,6 +1,7 @@
 """The pages of a node, a pod and a workload: what keeps them and how to change that, and where pods would go."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -10,21 +11,9 @@ from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import NodeExplanation, NodeWorth, PodPlace
 from functions.cli.analysis.openings import Closed
 from functions.cli.analysis.pools import without_requests
-from functions.cli.explain.parts import (
-    NONE,
-    WITH_ITS_NODE,
-    Causes,
-    Fact,
-    Facts,
-    NodeNamer,
-    PagePart,
-    Title,
-    kept_by,
-    place_of,
-    place_table,
-)
 from functions.cli.explain.resolve import PodRow, kept_alone
-from functions.cli.output.format import count, moment, monthly, percent
+from functions.cli.output.answers import Causes, Fact, Facts, Heading, PagePart
+from functions.cli.output.format import count, group, moment, monthly, percent, shorten_names
 from functions.cli.output.tables import BOLD, DIM, Column, Table
 from functions.cli.plan.sentences import length
 from functions.cli.plan.tables import STYLES
@@ -36,6 +25,71 @@ from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.planning.steering import is_from_template
 
+_FEW: Final = 3
+"""Nodes of a pool that are named."""
+_MOST_POOLS: Final = 4
+_NO_POOL: Final = "no pool"
+
+
+class NodeNamer:
+    """Names nodes of one cluster; `cut` leaves out what the names of a pool begin with, for a terminal."""
+
+    def __init__(self, pools: Mapping[str, str], *, cut: bool) -> None:
+        self.pools, self._all = pools, group((pool, name) for name, pool in pools.items())
+        self._short = shorten_names(pools)[0] if cut else {}
+
+    def text(self, names: Iterable[str], leaving: str = "") -> str:
+        """Return the nodes in words, the most of a pool first; `leaving` is the node that a pool counts without."""
+        own_of = group((self.pools[name], name) for name in names)
+        found = sorted(own_of.items(), key=lambda row: (-len(row[1]), row[0]))
+        parts = [self._of_pool(pool, own, leaving) for pool, own in found[:_MOST_POOLS]]
+        rest = found[_MOST_POOLS:]
+        if rest:
+            parts.append(f"{sum(len(own) for _, own in rest):,} of {count(len(rest), 'more pool')}")
+        return "; ".join(parts)
+
+    def _of_pool(self, pool: str, own: Sequence[str], leaving: str) -> str:
+        name, others = pool or _NO_POOL, [node for node in self._all[pool] if node != leaving]
+        if len(own) == len(others) and len(own) > 1:
+            return f"all {len(own):,} of {name}"
+        first = ", ".join(self._short.get(node, node) for node in sorted(own)[:_FEW])
+        more = f" and {len(own) - _FEW:,} more" if len(own) > _FEW else ""
+        return f"{first}{more} of {name}"
+
+
+NOWHERE = "nowhere"
+NOT_SAID = "unknown"
+NONE = "-"
+WITH_ITS_NODE: Final = "with its node"
+_WORDS: Final = frozenset({NOWHERE, NOT_SAID, NONE, WITH_ITS_NODE})
+
+
+def place_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], nodes: Sequence[int], namer: NodeNamer, width: int
+) -> Table:
+    """Return one line for each row; if it does not fit, a pool stands for what names in the columns `nodes` share."""
+    whole = Table.of([Column(title, code=True, wraps=True) for title in titles], rows)
+    pools = {name: namer.pools.get(name, "") for at in nodes for name in whole.columns[at].cells if name not in _WORDS}
+    if not pools or whole.width <= width:
+        return whole
+    names, lost = shorten_names(pools)
+    short = {name: f"{pools[name]} {own}".lstrip() for name, own in names.items()}
+
+    def shortened(column: Column) -> Column:
+        return replace(column, cells=tuple(short.get(cell, cell) for cell in column.cells))
+
+    columns = (shortened(column) if at in nodes else column for at, column in enumerate(whole.columns))
+    return replace(whole, columns=tuple(columns), lead=lost)
+
+
+def place_of(place: PodPlace) -> str:
+    return NOT_SAID if place.landing.fixed else place.landing.node or NOWHERE
+
+
+def kept_by(place: PodPlace) -> str:
+    return ", ".join(dict.fromkeys(blocker.reason.value for blocker in place.blockers))
+
+
 CLOSED: Final = "Gates that are closed now (a gate is a limit over many nodes, such as a window, a budget or a rate):"
 _PODS_OF_NODE: Final = ("pod", "goes to", "or else to", "kept by")
 _GATES: Final = (
@@ -45,7 +99,7 @@ _GATES: Final = (
 
 def node_page(view: PlanView, known: NodeExplanation, namer: NodeNamer, width: int) -> Iterator[PagePart]:
     node = view.node(known.decision.name)
-    yield Title(node.name)
+    yield Heading(node.name, 1, code=True)
     yield Facts(tuple(node_facts(view, node, known)))
     if node.decision.blockers:
         yield "What keeps it; the first names the verdict:"
@@ -162,7 +216,7 @@ _EXCLUDED: Final = (
 
 def pod_page(view: PlanView, row: PodRow, namer: NodeNamer) -> Iterator[PagePart]:
     pod, _, place = row
-    yield Title(pod.key)
+    yield Heading(pod.key, 1, code=True)
     yield Facts(tuple(pod_facts(view, *row)))
     yield describe_move(place)
     if place is None:
@@ -258,7 +312,7 @@ _PODS_OF_WORKLOAD: Final = ("pod", "on", "which is", "would go to", "kept by")
 def workload_page(
     view: PlanView, name: str, rows: Sequence[PodRow], namer: NodeNamer, width: int
 ) -> Iterator[PagePart]:
-    yield Title(name)
+    yield Heading(name, 1, code=True)
     yield _sum_rows(rows)
     yield place_table(_PODS_OF_WORKLOAD, (_row(view, *row) for row in rows), (1, 3), namer, width)
     found = tuple(blocker for _, _, place in rows if place for blocker in place.blockers)

@@ -6,15 +6,14 @@ from typing import Any, Final
 from functions.cli.analysis.blocked import BlockedBy, blocked_nodes
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
-from functions.cli.explain.parts import PagePart, print_answer
 from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
+from functions.cli.output.answers import PagePart, is_odd, print_answer
 from functions.cli.output.format import count, dollars_a_month, json_dollars, monthly, rfc3339, some, whole_money
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan.as_json import blocked_document
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
-from functions.cli.plan.sentences import is_odd
 from functions.cli.plan.tables import OWNERS, blocked_table
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import Node

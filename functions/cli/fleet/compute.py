@@ -28,9 +28,8 @@ from functions.cli.input.commitments import read_commitments
 from functions.cli.input.files import read_policy, write_text
 from functions.cli.input.options import AnswerFormat, FleetSort
 from functions.cli.input.pricing import load_prices
-from functions.cli.output.documents import print_document
+from functions.cli.output.answers import print_pages
 from functions.cli.output.progress import LineOfProgress
-from functions.cli.output.terminal import printing
 
 ReadResult = TypeVar("ReadResult", SourceResult, InstallationResult)
 Read = Callable[[ClusterSource], SourceResult]
@@ -79,13 +78,7 @@ def _result(source: ClusterSource, future: Future[SourceResult]) -> SourceResult
 
 def show(view: FleetView, output: AnswerFormat, top: int | None) -> None:
     """Print the fleet; `top` chooses among the rows, and all sums stay those of the whole."""
-    if output is AnswerFormat.TABLE:
-        with printing() as console:
-            prints.show(console, view, top)
-    elif output is AnswerFormat.MARKDOWN:
-        typer.echo(prints.write_markdown(view, top))
-    else:
-        print_document(prints.document(view, top), output, view.notes)
+    print_pages(output, lambda width: (prints.parts(view, top, width),), lambda: prints.document(view, top), view.notes)
 
 
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))

@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from rich.console import Console
-
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, rows_to_show
-from functions.cli.output.documents import code, text
+from functions.cli.output.answers import Lines, Notes, PagePart
 from functions.cli.output.format import count, json_dollars, moment, monthly, rfc3339
 from functions.cli.output.pages import write_page
-from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
+from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan import as_json, totals
-from functions.cli.plan.page import held_markdown, show_held
+from functions.cli.plan.page import held
 from functions.cli.plan.scenarios import paid_cost, title
-from functions.cli.plan.sentences import show_notes
 from functions.cli.plan.totals import FIGURES
 from functions.cli.plan.view import PlanView
 from functions.cli.report.money_section import blockers, key_figures
@@ -57,22 +54,12 @@ def count_states(view: FleetView) -> str:
     return ", ".join(f"{number:,} {word.replace('_', ' ')}" for word, number in words.items())
 
 
-def show(console: Console, view: FleetView, top: int | None) -> None:
-    draw(console, table_of(view, top))
-    show_held(console, view.legend)
-    console.print()
-    show_notes(console, view.notes)
+def parts(view: FleetView, top: int | None, width: int) -> Iterator[PagePart]:
+    yield table_of(view, top)
+    yield from held(view.legend, width)
+    yield Notes(tuple(view.notes))
     if view.headline:
-        console.print(view.headline)
-
-
-def write_markdown(view: FleetView, top: int | None) -> str:
-    parts = [f"# {count(len(view.rows), 'cluster')}", as_markdown(table_of(view, top))]
-    if view.headline:
-        parts.append(f"**{text(view.headline)}**")
-    wrong = [f"- {code(row.title)} {text(sentence)}" for row in view.rows for sentence in row.wrong]
-    parts += ["## What is wrong", "\n".join(wrong)] if wrong else []
-    return "\n\n".join((*parts, *held_markdown(view.legend), *(f"> {text(note)}" for note in view.notes)))
+        yield Lines((view.headline,), BOLD)
 
 
 SCHEMA: Final = 1

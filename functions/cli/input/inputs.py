@@ -20,7 +20,7 @@ from functions.cli.input.missing_data import NO_NAMESPACES, NO_WORKLOADS, pendin
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy, with_node_pools
-from functions.cli.output.format import some
+from functions.cli.output.format import WARNING, some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.node import region_of
 from shared.core.cluster.snapshot import Snapshot
@@ -34,7 +34,6 @@ from shared.errors import BadInput, Retryable, Terminal
 from shared.port_types import WAVE_KEY
 from shared.store.snapshots import snapshot_of, unread_lists
 
-WARNING: Final = "warning: "  # How a note begins that something is odd, and not only unknown.
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
 INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY names; --policy takes its place."
 OTHER_POLICY: Final = "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME names it."

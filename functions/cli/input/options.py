@@ -182,7 +182,8 @@ def _sources(given: dict[str, Any]) -> Sources:
     if cluster:
         use_profile(cluster)
     money = PriceOptions(given.pop("prices", None), tuple(given.pop("discount", None) or ()), given.pop("currency", ""))
-    dumps = (*(given.pop("files", None) or ()), *(given.pop("dump", None) or ()))
+    # So that files stand in the order in which a shell writes `--dump dumps/*.json`.
+    dumps = (*(given.pop("dump", None) or ()), *(given.pop("files", None) or ()))
     return Sources(dumps, prices=money, installation=bool(cluster), **given)
 
 

@@ -11,6 +11,7 @@ from shared.core.records.state import MICRO
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+WARNING: Final = "warning: "  # How a note begins that something is odd, and not only unknown.
 GAP: Final = 2
 """Spaces between two columns of a table."""
 _SYMBOLS: Final = {"USD": "$"}

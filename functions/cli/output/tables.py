@@ -129,7 +129,7 @@ def _lines(columns: Sequence[Column], cells: Sequence[str]) -> Iterator[list[Tex
 
 
 def as_markdown(table: Table) -> str:
-    """Return the table and the line below it. A name can be no markup; rows that are bold on a terminal are so here."""
+    """Return the table with the sentences below it. A name can be no markup; what is bold on a terminal is so here."""
     rows = list(table.rows)
     strong = [bool(table.styles) and table.styles[number] == BOLD for number in range(len(rows))]
     cells = (
@@ -139,7 +139,8 @@ def as_markdown(table: Table) -> str:
     titles = [text(column.title) for column in table.columns]
     sides = ["--:" if column.right else "---" for column in table.columns]
     lines = (f"| {' | '.join(row)} |" for row in (titles, sides, *cells))
-    return "\n".join(lines) + (f"\n\n{text(table.foot)}" if table.foot else "")
+    wrong = (f"- {code(rows[at][0])} {text(sentence)}" for at, own in table.below.items() for sentence in own)
+    return "\n\n".join(filter(None, ("\n".join(lines), text(table.foot), "\n".join(wrong))))
 
 
 def _cell(column: Column, cell: str, *, strong: bool) -> str:

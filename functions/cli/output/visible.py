@@ -1,9 +1,7 @@
-"""Which characters are written: control characters become visible, and what the output cannot encode is replaced."""
+"""Which characters are written: control characters become visible, and what the output cannot encode is `?`."""
 
-import codecs
 import re
 import sys
-import unicodedata
 from typing import Any, Final, TypeVar
 
 Json = TypeVar("Json")
@@ -44,49 +42,9 @@ def _show_character(found: re.Match[str]) -> str:
     return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < _TWO_DIGITS else f"\\u{code:04x}")
 
 
-_LETTERS: Final = {
-    "...": "…",
-    "->": "→",
-    "|": "│",
-    "-": "─\N{EN DASH}\N{EM DASH}",
-    ".": "·░▍▎▏▁▂▃",
-    "#": "█▉▊▋▌▄▅▆▇",
-    "+": "╭╮╰╯",
-    ">=": "≥",
-    "<=": "≤",
-    "+-": "±",
-    "x": "\N{MULTIPLICATION SIGN}",
-    "u": "µμ",
-    "EUR ": "€",
-    "GBP ": "£",
-    "Y ": "¥",
-    "INR ": "₹",
-    "KRW ": "₩",
-    "RUB ": "₽",
-    "TRY ": "₺",
-    "UAH ": "₴",
-}
-PLAIN: Final = {letter: ascii_ for ascii_, letters in _LETTERS.items() for letter in letters}
-"""What stands for a character; a bar's parts count as full from its half on, and money is named by its code."""
-_HANDLER: Final = "ebb.plain"
-
-
-def plain(text: str) -> str:
-    """Return text that ASCII can write, as near as it comes."""
-    nearest = (unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() for letter in text)
-    return "".join(PLAIN.get(letter) or known or "?" for letter, known in zip(text, nearest, strict=True))
-
-
-def _instead(fault: UnicodeError) -> tuple[str, int]:
-    if not isinstance(fault, UnicodeEncodeError):
-        raise fault
-    return plain(fault.object[fault.start : fault.end]), fault.end
-
-
 def enable_ascii_fallback() -> None:
-    """Let stdout and stderr write something for every character."""
-    codecs.register_error(_HANDLER, _instead)
+    """Let stdout and stderr write `?` for a character that they cannot: where no locale is set, Python writes UTF-8."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors=_HANDLER)
+            reconfigure(errors="replace")

@@ -1,25 +1,26 @@
 """`ebb plan`: gathers the input, makes plan and forecast, prints them; for several clusters a sum, too."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import typer
-from rich.console import Console
 
 from functions.cli.analysis.blocked import NAMESPACE, blocked_nodes
 from functions.cli.analysis.forecast.scenarios import Scenarios, committed_of, scenarios_of
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.pools import pool_rules
-from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
+from functions.cli.input.inputs import Inputs, PastPasses, gather_each, recall_passes
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import PlanFormat, Sources
 from functions.cli.input.pricing import priced_nodes
-from functions.cli.output.format import count
+from functions.cli.output.answers import Heading, PagePart, print_pages
+from functions.cli.output.documents import print_notes
+from functions.cli.output.format import WARNING, count
 from functions.cli.output.progress import reading_line
-from functions.cli.output.terminal import printing
-from functions.cli.plan import page
+from functions.cli.plan.page import parts
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.tables import OWNER_COLUMNS, csv_text, owner_rows
@@ -32,7 +33,6 @@ from shared.core.planning.prices import Prices
 from shared.core.planning.waves import remaining_nodes
 from shared.core.rules.situation import Situation
 
-_LINE: Final = 72
 BEYOND: Final = (
     "The potential ignores the policy: pools that are not enabled and nodes above the ratio limits count, and timers, "
     "windows, budgets, counts, headroom and running Jobs do not. What the policy saves is in the table of scenarios."
@@ -53,38 +53,30 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
     found = gather_each(sources)
     views = [timed_view(inputs, options) for inputs in found]
     check_pools(views, request.pools)
-    if output in {PlanFormat.TABLE, PlanFormat.WIDE}:
-        with printing() as console:
-            _print_pages(console, views, request)
-    elif output is PlanFormat.CSV:
-        from functions.cli.output.documents import print_notes
-
-        print_notes(note for view in views for note in view.notes)
+    notes = [note for view in views for note in view.notes]
+    if output is PlanFormat.CSV:
+        print_notes(notes)
         rows = chain.from_iterable(owner_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
         typer.echo(csv_text(OWNER_COLUMNS, rows))
-    elif output is PlanFormat.MARKDOWN:
-        from functions.cli.plan import totals
-
-        pages = [page.plan_as_markdown(view, request) for view in views]
-        typer.echo("\n\n".join((*pages, *(totals.totals_as_markdown(views) if len(views) > 1 else ()))))
     else:
-        from functions.cli.output.documents import print_document
-        from functions.cli.plan import as_json, totals
-
-        notes = [note for view in views for note in view.notes]
-        documents = [as_json.document(view, request) for view in views]
-        print_document(totals.document(documents, views), output, notes)
+        print_pages(output, partial(_pages, views, request), partial(_document, views, request), notes)
 
 
-def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNodes) -> None:
+def _pages(views: Sequence[PlanView], request: AskedNodes, width: int) -> Iterator[Iterator[PagePart]]:
+    if len(views) == 1:
+        yield parts(views[0], request, width)
+        return
+    from functions.cli.plan import totals
+
     for view in views:
-        page.show(console, view, request)
-        if len(views) > 1:
-            console.print(f"\n{'-' * min(console.width, _LINE)}\n", style="dim")
-    if len(views) > 1:
-        from functions.cli.plan import totals
+        yield chain((Heading(view.plan.cluster, 1),), parts(view, request, width))
+    yield totals.parts(views)
 
-        totals.show(console, views)
+
+def _document(views: Sequence[PlanView], request: AskedNodes) -> dict[str, Any]:
+    from functions.cli.plan import as_json, totals
+
+    return totals.document([as_json.document(view, request) for view in views], views)
 
 
 def timed_view(inputs: Inputs, options: PlanOptions) -> PlanView:

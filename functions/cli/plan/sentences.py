@@ -7,10 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from rich.console import Console
-
 from functions.cli.analysis.pools import EMPTY_ONLY, next_to_ebb, pool_rules
-from functions.cli.input.inputs import WARNING
 from functions.cli.output.format import clock, count, group, monthly, percent, rounded_percent, some, span
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.snapshot import Snapshot
@@ -200,32 +197,6 @@ def _subjects(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], 
 
 def _with_detail(name: str, detail: str = "") -> str:
     return f"{name} ({detail})" if detail else name
-
-
-RESTS_ON: Final = "What this rests on"
-
-
-def show_odd(console: Console, notes: Sequence[str]) -> None:
-    """Print the warnings among the notes: a reader has to know them first."""
-    show_notes(console, tuple(filter(is_odd, notes)))
-
-
-def show_rests_on(console: Console, notes: Sequence[str]) -> None:
-    rests_on = tuple(note for note in notes if not is_odd(note))
-    if rests_on:
-        console.print(RESTS_ON, style="bold")
-        show_notes(console, rests_on)
-
-
-def is_odd(note: str) -> bool:
-    return note.startswith(WARNING)
-
-
-def show_notes(console: Console, notes: Sequence[str]) -> None:
-    for note in notes:
-        console.print(note, style="yellow" if is_odd(note) else "italic")
-    if notes:
-        console.print()
 
 
 def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:

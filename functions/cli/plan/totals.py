@@ -1,15 +1,13 @@
 """Several clusters together: the sum of their scenarios, a table with a row for each, and one sentence about all."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from rich.console import Console
-
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
-from functions.cli.output.documents import text
+from functions.cli.output.answers import Lines, PagePart
 from functions.cli.output.format import count, whole_money, whole_month
-from functions.cli.output.tables import BOLD, DIM, Column, Table, as_markdown, draw
+from functions.cli.output.tables import BOLD, DIM, Column, Table
 from functions.cli.plan.scenarios import (
     ADDED,
     BOUND,
@@ -99,13 +97,9 @@ def whole_headline(views: Sequence[PlanView]) -> str:
     return f"{partial}{summary}{unpriced}"
 
 
-def show(console: Console, views: Sequence[PlanView]) -> None:
-    draw(console, cluster_table(views))
-    console.print(f"\n{whole_headline(views)}")
-
-
-def totals_as_markdown(views: Sequence[PlanView]) -> tuple[str, str]:
-    return as_markdown(cluster_table(views)), f"**{text(whole_headline(views))}**"
+def parts(views: Sequence[PlanView]) -> Iterator[PagePart]:
+    yield cluster_table(views)
+    yield Lines(("", whole_headline(views)), BOLD)
 
 
 def views_with_prices(views: Sequence[PlanView]) -> Sequence[PlanView]:

@@ -10,11 +10,10 @@ from functions.cli.analysis.blocked import BlockedBy
 from functions.cli.analysis.forecast.scenarios import Committed, Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, summarize
 from functions.cli.errors import near
-from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS, UNKNOWN_SAVINGS
 from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
-from functions.cli.output.format import json_dollars, some
+from functions.cli.output.format import WARNING, json_dollars, some
 from functions.cli.plan import sentences
 from functions.cli.plan.scenarios import DEFAULTS, ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences

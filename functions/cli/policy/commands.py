@@ -72,7 +72,7 @@ def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig =
     """
     from functions.cli.policy.init import print_starter
 
-    print_starter(Sources((*(files or ()), *(dump or ())), kubeconfig, context))
+    print_starter(Sources((*(dump or ()), *(files or ())), kubeconfig, context))
 
 
 @policy.command()

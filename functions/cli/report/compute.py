@@ -10,9 +10,9 @@ import typer
 from yaml import safe_load
 
 from functions.cli.input.files import write_text
-from functions.cli.input.inputs import WARNING, Inputs, gather
+from functions.cli.input.inputs import Inputs, gather
 from functions.cli.input.options import ReportOutput, Sources
-from functions.cli.output.format import moment
+from functions.cli.output.format import WARNING, moment
 from functions.cli.output.pages import asset, write_page
 from functions.cli.output.terminal import print_sentence
 from functions.cli.output.visible import visible_values

@@ -10,20 +10,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-import typer
-
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
-from functions.cli.output.documents import print_document
+from functions.cli.output.answers import print_answer
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
-from functions.cli.output.terminal import printing
 from functions.cli.simulate.demand import Hours, demand_of
-from functions.cli.simulate.view import DaysView, document, page, show
+from functions.cli.simulate.view import DaysView, document, parts
 from shared.core.policy import Policy
 from shared.core.policy.values import NO_COMMITMENTS
 from shared.errors import BadInput
@@ -50,13 +47,7 @@ class SimulateRequest:
 def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
     """Play the days and print their totals: for people with the notes, for tools with these on stderr."""
     view = run_simulation(request)
-    if output is AnswerFormat.TABLE:
-        with printing() as console:
-            show(console, view)
-    elif output is AnswerFormat.MARKDOWN:
-        typer.echo(page(view))
-    else:
-        print_document(document(view), output, view.notes)
+    print_answer(output, lambda width: (parts(view, width),), lambda: document(view), view.notes)
 
 
 def run_simulation(request: SimulateRequest) -> DaysView:

@@ -1,23 +1,16 @@
 """What is shown of simulated days: each run with its figures; on a terminal, as markdown and as JSON."""
 
-from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
-from rich.text import Text
-
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.output.documents import text
+from functions.cli.output.answers import Heading, PagePart
 from functions.cli.output.format import count, dollars, moment, money, rfc3339
-from functions.cli.output.tables import DIM, Column, Table, as_markdown, draw
-
-POINTS: Final = 96
+from functions.cli.output.tables import DIM, Column, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +44,6 @@ class DaysView:
         if self.alone.bill is None:
             return COLUMNS
         return tuple(new for figure in COLUMNS for new in ((_LISTED, _BILL) if figure.title == _MONEY else (figure,)))
-
-    def points(self, run: PlayedTotals, many: int = POINTS) -> tuple[int, ...]:
-        """Return how many nodes there are at equal distances of time."""
-        rows, step = run.series, timedelta(days=self.days) / many
-        places = (bisect_right(rows, self.begins + number * step, key=attrgetter("at")) for number in range(many))
-        return tuple(rows[max(place - 1, 0)].nodes for place in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +87,19 @@ COLUMNS: Final = (
     FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.drains:,}"),
     FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.returned:,}"),
     FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.pending)),
-    FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.pending_at_ramp)),
     FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.longest_wait)),
-    FigureColumn("re-added", "nodes added within an hour of a removal", lambda _, run: str(run.bought_back)),
 )  # fmt: skip
 
 
-_LEVELS: Final = "▁▂▃▄▅▆▇█"
-_WIDTH: Final = 72
 _LEAST: Final = 16
 
 
-def show(console: Console, view: DaysView) -> None:
-    console.print(f"{count(view.days, 'day')} of {view.cluster or 'the cluster'} from {moment(view.begins)}\n")
+def parts(view: DaysView, width: int) -> Iterator[PagePart]:
+    """Yield what was played, and its figures; a narrow terminal shows them without their meanings."""
+    yield Heading(f"{count(view.days, 'day')} of {view.cluster or 'the cluster'} from {moment(view.begins)}", 1)
     whole = _figures(view)
     short = Table(whole.columns[:-1])
-    draw(console, whole if short.width + whole.gap + _LEAST <= console.width else short)
-    console.print()
-    for line in plot(view):
-        console.print(Text(line))
-    console.print()
-    for note in view.notes:
-        console.print(note)
+    yield whole if short.width + whole.gap + _LEAST <= width else short
 
 
 def _figures(view: DaysView) -> Table:
@@ -132,21 +110,6 @@ def _figures(view: DaysView) -> Table:
     ]
     names = (Column(name, right=True) for name in view.names)
     return Table.of((Column(""), *names, Column("", wraps=True, style=DIM)), rows)
-
-
-def plot(view: DaysView) -> list[str]:
-    """Return the nodes over time, one line of bars for each run, all to one scale."""
-    rows = {name: view.points(run, _WIDTH) for name, run in zip(view.names, view.runs.values(), strict=True)}
-    least, most = min(map(min, rows.values())), max(map(max, rows.values()))
-    width = max(map(len, rows))
-    bars = [_LEVELS[step * (len(_LEVELS) - 1) // max(most - least, 1)] for step in range(most - least + 1)]
-    lines = [f"{name:>{width}}  {''.join(bars[nodes - least] for nodes in points)}" for name, points in rows.items()]
-    return [f"Nodes over time, from {least} to {most}:", *lines]
-
-
-def page(view: DaysView) -> str:
-    title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
-    return "\n\n".join((title, as_markdown(_figures(view)), *(f"> {text(note)}" for note in view.notes)))
 
 
 SCHEMA: Final = 1

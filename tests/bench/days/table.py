@@ -157,7 +157,7 @@ def _policy(own: Case, kind: str) -> Policy | None:
 def _least(own: Case) -> float:
     """Return a bound of the bill: each hour's pods on the cheapest nodes that are there by day, packed for nothing."""
     bill = Bill.of(load(), own.commitments, own.snapshot.nodes, own.snapshot.taken_at)
-    hours, changes, wanted = DAYS // timedelta(hours=1), list(own.demand.changes), dict[str, int]()
+    hours, changes, wanted = DAYS // timedelta(hours=1), list(own.demand), dict[str, int]()
     total = 0.0
     for hour in range(hours):
         until = own.snapshot.taken_at + timedelta(hours=hour)

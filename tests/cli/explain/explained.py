@@ -7,9 +7,9 @@ from rich.console import Console
 from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.explain.as_json import document, explain_one
-from functions.cli.explain.pages import node_page
-from functions.cli.explain.parts import NodeNamer, show
+from functions.cli.explain.pages import NodeNamer, node_page
 from functions.cli.explain.resolve import resolve_name
+from functions.cli.output.answers import show
 from functions.cli.plan.view import PlanView, view_of
 from shared.adapters.prices import load
 from shared.core.cluster.workloads import UNKNOWN

@@ -11,9 +11,9 @@ from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeWorth
 from functions.cli.analysis.openings import Closed
 from functions.cli.explain.compute import PageSource
-from functions.cli.explain.pages import node_facts
-from functions.cli.explain.parts import NodeNamer, place_table, write_markdown
+from functions.cli.explain.pages import NodeNamer, node_facts, place_table
 from functions.cli.explain.resolve import resolve_name
+from functions.cli.output.answers import write_markdown
 from functions.cli.output.tables import draw
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
@@ -182,9 +182,9 @@ def _page(*words: str, name: str = "web-0") -> str:
     snapshot = cluster(nodes, [*pods, pod("log-x1", on="n1", owner="DaemonSet/log")], disruption_budgets=(budget,))
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     made = make_plan(situation, {}, load())
-    view = view_of(made, notes=("Without a policy*.",))
+    view = view_of(made)
     source, found = PageSource(view, Explainer(situation, made)), [resolve_name(situation, word) for word in words]
-    return write_markdown(partial(source.pages, found), view.notes)
+    return write_markdown(partial(source.pages, found))
 
 
 @cases(
@@ -205,10 +205,9 @@ def test_the_page_shows(expected: str, word: str) -> None:
     assert expected in _page(word)
 
 
-def test_several_names_are_one_page_with_its_notes_at_the_end() -> None:
+def test_several_names_are_one_page() -> None:
     shown = _page("n1", "default/web-0")
     assert shown.index("# <code>n1</code>") < shown.index("# <code>default/web-0</code>")
-    assert shown.endswith("\n\n> Without a policy&#42;.")
 
 
 def test_no_name_is_markup() -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from functions.cli.analysis.blocked import BlockedBy, BlockedNodes
 from functions.cli.analysis.forecast.scenarios import LaterAddition
 from functions.cli.input.pricing import PricedNodes
+from functions.cli.output.answers import show
 from functions.cli.plan import page
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import EVERY_NODE, view_of, with_scenarios
@@ -107,9 +108,10 @@ def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
     pages = StringIO()
     console = Console(file=pages, width=100, height=60, force_terminal=True, color_system=None)
 
-    page.show(console, view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy.")))
+    told = view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy."))
+    show(console, page.parts(told, page.SUM, console.width))
     console.print()
-    page.show(console, view_of(of_every_kind()), EVERY_NODE)
+    show(console, page.parts(view_of(of_every_kind()), EVERY_NODE, console.width))
     for node in view_of(of_every_kind()).nodes:
         show_node(console, view_of(of_every_kind()), explanation(node.decision))
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.scenarios import Committed, LaterAddition, Scenarios
+from functions.cli.output.answers import show
 from functions.cli.plan import page, totals
 from functions.cli.plan.commitments import idle, sentences
 from functions.cli.plan.scenarios import POLICY, ScenarioMoney, headline, rows, scenario_documents, title
@@ -24,7 +25,7 @@ LATER = LaterAddition(ENDS, ("n2",), 6, DOLLAR // 5, is_rest=True)
 
 def printed(scenarios: Scenarios, committed: Committed, width: int = 80) -> list[str]:
     view = with_scenarios(_with(committed), scenarios)
-    return on_terminal(lambda console: page.show(console, view), width)
+    return on_terminal(lambda console: show(console, page.parts(view, page.SUM, console.width)), width)
 
 
 def _with(committed: Committed) -> Any:

@@ -22,11 +22,11 @@ def plan(*args: str | Path) -> dict[str, Any]:
     return read_json("plan", *args)
 
 
-@cases("typed", ("--dump repeated", "repeated"), ("a folder", "folder"))
+@cases("typed", ("--dump repeated", "repeated"), ("what a shell makes of *", "files"), ("a folder", "folder"))
 def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Path, Path]) -> None:
     alone = [plan("--dump", path, "--potential") for path in two]
-    named = ("--dump", two[0], "--dump", two[1]) if typed == "repeated" else ("--dump", two[0].parent)
-    together = plan(*named, "--potential")
+    named = {"repeated": (two[0], "--dump", two[1]), "files": two, "folder": (two[0].parent,)}[typed]
+    together = plan("--dump", *named, "--potential")
     assert [{**one, "cluster": ""} for one in together["clusters"]] == [{**one, "cluster": ""} for one in alone]
     names = ["prod europe-west4 p (a.json)", "stage europe-west4 p (b.json)"]
     assert [one["cluster"] for one in together["clusters"]] == names
@@ -37,7 +37,7 @@ def test_markdown_and_yaml_keep_the_clusters_apart_too(two: tuple[Path, Path]) -
     assert [line.split(" ")[1] for line in page.splitlines() if line.startswith("# ")] == ["prod", "stage"]
     assert "| **all** | " in page.splitlines()[-5]
     assert page.splitlines()[-1].startswith("**Ebb adds ")
-    assert yaml.safe_load(ebb("plan", "--dump", two[0], two[1], "-o", "yaml").stdout)["totals"]["nodes"] == 84
+    assert yaml.safe_load(ebb("plan", "--dump", *two, "-o", "yaml").stdout)["totals"]["nodes"] == 84
 
 
 def test_the_name_of_a_cluster_is_no_markdown(two: tuple[Path, Path]) -> None:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS
+from functions.cli.output.answers import RESTS_ON, show
+from functions.cli.output.format import WARNING
 from functions.cli.plan import page
 from functions.cli.plan.scenarios import (
     APPROXIMATE,
@@ -24,7 +25,7 @@ from functions.cli.plan.scenarios import (
     sentences,
     steady,
 )
-from functions.cli.plan.sentences import RESTS_ON, WordKind
+from functions.cli.plan.sentences import WordKind
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_scenarios
 from shared.core.cluster.autoscaling import ScaleDownRule
@@ -38,7 +39,7 @@ TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 def printed(scenarios: Scenarios, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
     view = with_scenarios(view_of(of_every_kind(), notes=notes, whose=POLICY), scenarios)
-    return on_terminal(lambda console: page.show(console, view), width)
+    return on_terminal(lambda console: show(console, page.parts(view, page.SUM, console.width)), width)
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

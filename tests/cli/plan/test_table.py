@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.input.options import Sort
+from functions.cli.output.answers import show, write_markdown
 from functions.cli.output.tables import Table, draw
 from functions.cli.output.terminal import IN_A_FILE
-from functions.cli.plan.page import SUM, show
-from functions.cli.plan.page import plan_as_markdown as page
+from functions.cli.plan.page import SUM, parts
 from functions.cli.plan.sentences import WordKind, legend
 from functions.cli.plan.tables import held_table, node_table
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, PlanView, list_nodes, view_of, with_scenarios
@@ -39,7 +39,7 @@ def _shown(
     partial: str = "",
 ) -> str:
     view = view_of(given, potential, notes, partial)
-    return "\n".join(on_terminal(lambda console: show(console, view, asked), width))
+    return "\n".join(on_terminal(lambda console: show(console, parts(view, asked, console.width)), width))
 
 
 @pytest.mark.parametrize(("first", "partial"), [(True, "no pods"), (False, "")])
@@ -68,7 +68,7 @@ def test_whatever_the_screen_a_reason_names_what_it_is_about_and_every_pool_has_
     names = [f"gke-prod-europe-west4-pool-1a2b3c4d-{number:04x}" for number in range(50)]
     rows = [blocked(name, f"shop/cart-{name[-4:]}", pool=f"pool-{int(name[-4:], 16) % 10}") for name in names]
     view = with_scenarios(view_of(plan(*rows)), some_scenarios())
-    lines = on_terminal(lambda console: show(console, view, SUM), width)
+    lines = on_terminal(lambda console: show(console, parts(view, SUM, console.width)), width)
     at = next(number for number, line in enumerate(lines) if "local_storage" in line)
     assert "shop/cart-0000" in " ".join(lines[at : at + 3])
     assert sum(line.startswith("pool-") for line in lines) == 10
@@ -240,26 +240,30 @@ def test_what_nodes_are_sorted_by_is_shown_at_every_width(width: int) -> None:
     assert layout.width <= width
 
 
+def page(view: PlanView, asked: AskedNodes = SUM) -> str:
+    return write_markdown(lambda width: (parts(view, asked, width),))
+
+
 @cases(
     "expected",
-    ("the cluster", "# projects/p/locations/l/clusters/c, 2026-03-04 22:00:00 UTC"),
+    ("the cluster", "- Cluster: projects/p/locations/l/clusters/c, 2026-03-04 22:00:00 UTC"),
     ("a pool", "| a | 3 | 50% | 25% | 1 | 1 | 1 | - | $219 | $73 |"),
     ("what keeps nodes", "| $73 | 1 | cpu_above_limit | CPU requests are at or above"),
     ("what it rests on", "> Without a policy."),
 )
-def test_the_page_shows(expected: str) -> None:
-    assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)), AskedNodes())
+def test_markdown_shows(expected: str) -> None:
+    assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)))
 
 
-def test_the_scenarios_are_below_the_headline() -> None:
-    shown = page(with_scenarios(view_of(of_every_kind()), some_scenarios()), AskedNodes())
+def test_the_scenarios_come_first_and_the_headline_last() -> None:
+    shown = page(with_scenarios(view_of(of_every_kind()), some_scenarios()))
 
     assert "| now | 10 | $730 | $8,760 | - | - |" in shown
     assert "| + running Jobs may move: a | 6 | $438 | $5,256 | 40% | 5.0 |" in shown
-    assert shown.index("**Ebb adds $73") < shown.index("| **Ebb adds** |") < shown.index("| a | 3 |")
+    assert shown.index("| **Ebb adds** |") < shown.index("| a | 3 |") < shown.index("**Ebb adds $73")
 
 
 def test_nodes_are_listed_where_they_were_asked_for() -> None:
     row = "| gke-c-b-3d4c-0004 | b | 50% | 25% | $73 | keep | pod: local_storage |"
-    assert row not in page(view_of(of_every_kind()), AskedNodes())
+    assert row not in page(view_of(of_every_kind()))
     assert row in page(view_of(of_every_kind()), EVERY_NODE)

@@ -11,8 +11,8 @@ from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot
 from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
-from functions.cli.explain.parts import show, write_markdown
 from functions.cli.explain.why_not import AT_LEAST, document, parts
+from functions.cli.output.answers import last_notes, show, write_markdown
 from shared.adapters.prices import load
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import PodBlock, Reason, Unremovable
@@ -209,7 +209,7 @@ def test_what_was_not_tried_is_not_judged() -> None:
     ("what it rests on", "\n\n> Without a policy&#42;."),
 )
 def test_markdown_shows(expected: str) -> None:
-    shown = write_markdown(lambda _: (parts(FOUND, "this policy"),), ("Without a policy*.",), "Title")
+    shown = write_markdown(lambda _: (parts(FOUND, "this policy"), last_notes(["Without a policy*."])), "Title")
     assert expected in shown
 
 

@@ -1,4 +1,4 @@
-"""The totals of a simulated stretch of time: node-hours, money, evictions, waiting, and nodes bought back."""
+"""The totals of a simulated stretch of time: node-hours, money, evictions and waiting."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from shared.core.rules.drain_time import NO_TIME
 
-BOUGHT_BACK_WITHIN: Final = timedelta(hours=1)
-"""A node that is bought so soon after the removal of one of its pool makes that removal vain."""
 HOUR: Final = timedelta(hours=1)
 
 
@@ -51,8 +49,6 @@ class Measures:
     evictions: Counter[Actor] = field(default_factory=Counter)
     twice: int = 0  # Pods that were moved when they, or those whose place they take, had been moved already.
     waits: list[PodWait] = field(default_factory=list)
-    removed: list[tuple[datetime, str]] = field(default_factory=list)
-    bought: list[tuple[datetime, str]] = field(default_factory=list)
     returned: Counter[str] = field(default_factory=Counter)
     """Drains of Ebb's that ended otherwise than by the removal of the node, by reason."""
     drains: int = 0
@@ -71,10 +67,8 @@ class PlayedTotals:
     drains: int
     returned: int
     pending: float  # Pod-seconds without a node.
-    pending_at_ramp: float  # Those that began while demand rose to its highest of the day.
     longest_wait: float
     longest_wait_by_ebb: float  # The longest of a pod that takes the place of one that Ebb evicted.
-    bought_back: int
     end_nodes: int
     least_nodes: int
     most_nodes: int
@@ -91,14 +85,10 @@ class PlayedTotals:
         return self.node_hours / self.hours if self.hours else 0.0
 
 
-Ramps = Sequence[tuple[datetime, datetime]]
-
-
-def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) -> PlayedTotals:
-    """Sum up a run from `begun` to `ended`; `ramps` are when demand rose."""
+def outcome(measures: Measures, begun: datetime, ended: datetime) -> PlayedTotals:
+    """Sum up a run from `begun` to `ended`."""
     rows = stretches(measures.series, begun, ended)
     waits = measures.waits
-    ramped = (wait for wait in waits if any(since <= wait.since < until for since, until in ramps))
     nodes = [row.nodes for row, lasts in rows if lasts]
     return PlayedTotals(
         hours=(ended - begun) / HOUR,
@@ -109,11 +99,9 @@ def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) 
         twice=measures.twice,
         drains=measures.drains,
         returned=measures.returned.total(),
-        pending=_seconds(waits),
-        pending_at_ramp=_seconds(ramped),
+        pending=sum(wait.lasted.total_seconds() for wait in waits),
         longest_wait=_longest(waits),
         longest_wait_by_ebb=_longest(wait for wait in waits if wait.by is Actor.EBB),
-        bought_back=_bought_back(measures),
         end_nodes=measures.series[-1].nodes,
         least_nodes=min(nodes, default=0),
         most_nodes=max(nodes, default=0),
@@ -138,18 +126,3 @@ def stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> lis
 
 def _longest(waits: Iterable[PodWait]) -> float:
     return max((wait.lasted.total_seconds() for wait in waits), default=0.0)
-
-
-def _seconds(waits: Iterable[PodWait]) -> float:
-    return sum(wait.lasted.total_seconds() for wait in waits)
-
-
-def _bought_back(measures: Measures) -> int:
-    """Match each purchase with one removal in its pool not long before it."""
-    removed, found = sorted(measures.removed), 0
-    for at, pool in sorted(measures.bought):
-        near = next((row for row in removed if row[1] == pool and NO_TIME <= at - row[0] <= BOUGHT_BACK_WITHIN), None)
-        if near is not None:
-            removed.remove(near)
-            found += 1
-    return found

@@ -23,14 +23,8 @@ class ReplicaChange:
     replicas: int
 
 
-@dataclass(frozen=True)
-class Demand:
-    """Everything that is wanted, in order of time; `ramps` are when the sum rises to its highest of a day."""
-
-    changes: Sequence[ReplicaChange] = ()
-    ramps: Sequence[tuple[datetime, datetime]] = ()
-
-
+Demand = Sequence[ReplicaChange]
+"""Everything that is wanted, in order of time."""
 STEP: Final = timedelta(minutes=15)
 DAY: Final = timedelta(days=1)
 OFFICE_DAY: Final = ((0, 0), (6, 0), (10, 100), (17, 100), (22, 0), (24, 0))
@@ -82,18 +76,15 @@ def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timede
 
 def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
     """Return the demand of functions of time, asked at every quarter of an hour."""
-    times = [begins, *_quarters(begins, lasts)]
     changes: list[ReplicaChange] = []
-    sums: list[tuple[datetime, int]] = []
     last: dict[str, int] = {}
-    for at in times:
+    for at in (begins, *_quarters(begins, lasts)):
         for key in sorted(wanted):
             replicas = wanted[key](at)
             if last.get(key) != replicas:
                 changes.append(ReplicaChange(at, key, replicas))
                 last[key] = replicas
-        sums.append((at, sum(last.values())))
-    return Demand(tuple(changes), ramps(sums))
+    return tuple(changes)
 
 
 def _quarters(begins: datetime, lasts: timedelta) -> Iterator[datetime]:
@@ -102,22 +93,6 @@ def _quarters(begins: datetime, lasts: timedelta) -> Iterator[datetime]:
     while first < begins + lasts:
         yield first
         first += STEP
-
-
-def ramps(sums: Sequence[tuple[datetime, int]]) -> tuple[tuple[datetime, datetime], ...]:
-    """Return for each day the time in which demand rises from its lowest before the highest, to the highest."""
-    days: dict[object, list[tuple[datetime, int]]] = {}
-    for at, pods in sums:
-        days.setdefault(at.date(), []).append((at, pods))
-    return tuple(found for rows in days.values() if (found := _ramp(rows)) is not None)
-
-
-def _ramp(rows: Sequence[tuple[datetime, int]]) -> tuple[datetime, datetime] | None:
-    most = max(pods for _, pods in rows)
-    top = next(place for place, (_, pods) in enumerate(rows) if pods == most)
-    least = min(pods for _, pods in rows[: top + 1])
-    begun = max(place for place, (_, pods) in enumerate(rows[: top + 1]) if pods == least)
-    return (rows[begun][0], rows[top][0] + STEP) if begun < top else None
 
 
 def swinging(snapshot: Snapshot, night: int) -> dict[str, Range]:

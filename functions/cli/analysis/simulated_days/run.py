@@ -54,13 +54,13 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
     world.now = days.ends
     waits = world.pending.items()
     world.measures.waits += [PodWait(since, days.ends - since, world.moved_by(key)) for key, since in waits]
-    return outcome(world.measures, days.snapshot.taken_at, days.ends, days.demand.ramps)
+    return outcome(world.measures, days.snapshot.taken_at, days.ends)
 
 
 def _note(world: World, demand: Demand) -> None:
     living = world.controlled.living
     # any pod that is there shows what another one would be
     templates = {key: min(pods.items())[1].spec for key, pods in living.items() if key and pods}
-    for change in demand.changes:
+    for change in demand:
         if change.controller in templates:
             world.agenda.note(change.at, partial(scale, world, templates[change.controller], change.replicas))

@@ -119,7 +119,6 @@ class World:
     def add_node(self, node: Node) -> None:
         """Add a machine that was bought: it counts from now on, and boots."""
         self._add(node)
-        self.measures.bought.append((self.now, node.pool))
         self.note_change(node.name)
 
     def change_node(self, node: Node, *, detail: bool = False) -> None:
@@ -136,7 +135,6 @@ class World:
         for pod in list(self.on.pop(name).values()):
             self.delete_pod(pod)
         self.onlooker.node(self, node, None)
-        self.measures.removed.append((self.now, node.pool))
         self.note_change(name, detail=True)
 
     # pods

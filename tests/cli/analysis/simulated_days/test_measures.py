@@ -29,46 +29,25 @@ def test_node_hours_and_money_are_those_of_each_stretch(
     bill: int | None, paid: int, bills: tuple[int | None, int | None]
 ) -> None:
     rows = [Moment(NOW, 4, 400, 0, bills[0]), Moment(NOW + HOUR, 2, 200, 0, bills[1])]
-    told = outcome(Measures(series=rows), NOW, NOW + 4 * HOUR, ())
+    told = outcome(Measures(series=rows), NOW, NOW + 4 * HOUR)
 
     assert (told.bill, told.paid) == (bill, paid)
     assert (told.node_hours, told.cost, told.mean_nodes) == (4 + 6, 400 + 600, 2.5)
     assert (told.least_nodes, told.most_nodes, told.end_nodes) == (2, 4, 2)
 
 
-@cases(
-    "expected, removed, bought",
-    ("within the hour", 1, [(0, "a")], [(1, "a")]),
-    ("later", 0, [(0, "a")], [(1.1, "a")]),
-    ("before", 0, [(1, "a")], [(0, "a")]),
-    ("of another pool", 0, [(0, "a")], [(1, "b")]),
-    ("each removal counts once", 1, [(0, "a")], [(0.5, "a"), (1, "a")]),
-)
-def test_a_node_is_bought_back(
-    expected: int, removed: list[tuple[float, str]], bought: list[tuple[float, str]]
-) -> None:
-    measures = Measures(
-        series=[Moment(NOW, 1, 1, 0)],
-        removed=[(NOW + at * HOUR, pool) for at, pool in removed],
-        bought=[(NOW + at * HOUR, pool) for at, pool in bought],
-    )
-
-    assert outcome(measures, NOW, NOW + 4 * HOUR, ()).bought_back == expected
-
-
-def test_waits_at_the_ramp_are_those_that_began_in_it() -> None:
+def test_the_longest_wait_is_also_known_of_those_that_ebb_evicted() -> None:
     waits = [PodWait(NOW, timedelta(seconds=30)), PodWait(NOW + HOUR, timedelta(seconds=5), Actor.EBB)]
-    told = outcome(Measures([Moment(NOW, 1, 1, 0)], waits=waits), NOW, NOW + 4 * HOUR, [(NOW + HOUR, NOW + 2 * HOUR)])
+    told = outcome(Measures([Moment(NOW, 1, 1, 0)], waits=waits), NOW, NOW + 4 * HOUR)
 
-    assert (told.pending, told.pending_at_ramp) == (35, 5)
-    assert (told.longest_wait, told.longest_wait_by_ebb) == (30, 5)
+    assert (told.pending, told.longest_wait, told.longest_wait_by_ebb) == (35, 30, 5)
 
 
 def test_what_stood_for_no_time_is_neither_the_least_nor_the_most() -> None:
     """Several things happen in one moment."""
     rows = [Moment(NOW, 4, 400, 0), Moment(NOW + HOUR, 9, 900, 0), Moment(NOW + HOUR, 1, 100, 0)]
     rows.append(Moment(NOW + HOUR, 3, 300, 0))
-    told = outcome(Measures(series=rows), NOW, NOW + 2 * HOUR, ())
+    told = outcome(Measures(series=rows), NOW, NOW + 2 * HOUR)
 
     assert (told.least_nodes, told.most_nodes) == (3, 4)
 
@@ -133,16 +112,11 @@ def test_a_share_of_the_range(expected: Fraction, hours: int, zone: tzinfo) -> N
 def test_a_workload_follows_the_curve_between_its_limits() -> None:
     demand = by_curve({"a": Range(2, 10)}, Curve(), MONDAY, DAY)
 
-    assert demand.changes[0] == ReplicaChange(MONDAY, "a", 2)
-    assert max(wish.replicas for wish in demand.changes) == 10
-    assert demand.ramps == ((MONDAY + timedelta(hours=6), MONDAY + timedelta(hours=10)),)
+    assert demand[0] == ReplicaChange(MONDAY, "a", 2)
+    assert max(wish.replicas for wish in demand) == 10
 
 
 def test_hours_of_a_week_begin_on_monday() -> None:
     demand = by_hours({"a": [number // 24 for number in range(168)]}, MONDAY + 2 * DAY, 2 * DAY)
 
-    assert [(wish.at, wish.replicas) for wish in demand.changes] == [(MONDAY + 2 * DAY, 2), (MONDAY + 3 * DAY, 3)]
-
-
-def test_a_flat_day_has_no_ramp() -> None:
-    assert by_hours({"a": [3] * 24}, MONDAY, DAY).ramps == ()
+    assert [(wish.at, wish.replicas) for wish in demand] == [(MONDAY + 2 * DAY, 2), (MONDAY + 3 * DAY, 3)]

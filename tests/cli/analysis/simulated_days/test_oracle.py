@@ -65,8 +65,8 @@ def judged(entries: list[Entry], limits: Limits = LIMITS) -> Iterator[str]:
     ("fuller nodes", shop(cpu=0.65), nights(shop(cpu=0.65), night=80)),
     ("a packing profile", replace(shop(), profile="OPTIMIZE_UTILIZATION", pools=SLOW), None),
     ("demand that comes and goes while nodes are drained", shop(cpu=0.3),
-     Demand(tuple(ReplicaChange(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}",
-        10 + n % 9) for n in range(90)))),
+     tuple(ReplicaChange(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}",
+        10 + n % 9) for n in range(90))),
 )  # fmt: skip
 @cases("limits", ("deleted", LIMITS), ("replaced", REPLACED))
 def test_a_simulated_day_keeps_the_promise(picture: Snapshot, demand: Demand | None, limits: Limits) -> None:
@@ -97,6 +97,6 @@ BROKEN: Entry = {"broken": True, "healthy_after": 0, "desired": 1}
 )
 def test_the_laws_find_what_breaks_them(expected: str, spoil: Entry) -> None:
     recorded = Recorded()
-    simulate(Days(shop(), load(), Demand(), timedelta(seconds=5)), policy_of(LIMITS), recorded)
+    simulate(Days(shop(), load(), (), timedelta(seconds=5)), policy_of(LIMITS), recorded)
 
     assert any(expected in fault for fault in judged([*recorded.entries, {"at": recorded.entries[-1]["at"], **spoil}]))

@@ -14,7 +14,6 @@ from typing import Final
 
 import pytest
 
-from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.input.inputs import EVERY_POOL, gather
 from functions.cli.input.options import Sources
@@ -38,7 +37,7 @@ def curves(folder: Path, scratch: Path) -> tuple[Curve, Curve]:
     real = [(SLOWER * row["at"], row["nodes"]) for row in rows]
     inputs = gather(Sources(dumps=(dump,)), EVERY_POOL)
     begins = inputs.snapshot.taken_at
-    days = Days(inputs.snapshot, inputs.prices, Demand(), timedelta(seconds=real[-1][0] + 1))
+    days = Days(inputs.snapshot, inputs.prices, (), timedelta(seconds=real[-1][0] + 1))
     return real, [((row.at - begins).total_seconds(), row.nodes) for row in simulate(days).series]
 
 

@@ -63,7 +63,7 @@ def filled(cpu: float, nodes: int = 6) -> Snapshot:
 def played(
     picture: Snapshot, demand: Demand | None = None, policy: Policy | None = None, lasts: timedelta = DAY
 ) -> PlayedTotals:
-    return simulate(Days(picture, load(), demand or Demand(), lasts), policy)
+    return simulate(Days(picture, load(), demand or (), lasts), policy)
 
 
 def swinging_day(picture: Snapshot) -> Demand:
@@ -97,7 +97,7 @@ def test_a_flat_day_ends_where_the_forecast_ends(cpu: float, profile: str) -> No
 
 def test_nodes_are_bought_for_demand_and_go_with_it() -> None:
     picture = shop(3)
-    rise = Demand((ReplicaChange(NOW + timedelta(hours=1), "default/ReplicaSet/shop", 24),))
+    rise = (ReplicaChange(NOW + timedelta(hours=1), "default/ReplicaSet/shop", 24),)
     told = played(picture, rise, lasts=timedelta(hours=2))
 
     assert told.most_nodes > 3
@@ -108,7 +108,7 @@ def test_nodes_are_bought_for_demand_and_go_with_it() -> None:
 def test_a_pod_waits_as_long_as_its_node_boots() -> None:
     picture = filled(3.6, 2)
     times = (NOW + timedelta(minutes=10), 2), (NOW + timedelta(minutes=20), 1)
-    demand = Demand(tuple(ReplicaChange(at, "default/ReplicaSet/w0-0", replicas) for at, replicas in times))
+    demand = tuple(ReplicaChange(at, "default/ReplicaSet/w0-0", replicas) for at, replicas in times)
     told = played(picture, demand, lasts=timedelta(hours=1))
 
     assert told.most_nodes == 3
@@ -216,7 +216,7 @@ class Held(Onlooker):
 
 
 def play_wave(wave: str = "", held: Held | None = None) -> PlayedTotals:
-    days = Days(half_empty(), load(), Demand(), timedelta(hours=4))
+    days = Days(half_empty(), load(), (), timedelta(hours=4))
     return simulate(days, eager(ONE_AT_A_TIME + wave), held or Held())
 
 
