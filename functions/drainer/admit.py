@@ -14,7 +14,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from functions.drainer import finish, reads
-from functions.drainer.finish import ActionResult, NodeAction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -326,8 +325,8 @@ def _record_claim(ports: Ports, leased: LeasedRecord, node: Node, claim: Claim, 
         max_grace=claim.settings.max_grace,
         rules=policy.pool(claim.pool).pod_rules if policy else STRICTEST_POD_RULES,
     )
-    begun = {"act": NodeAction.DRAIN, "result": ActionResult.ATTEMPTED}
-    ports.log.event("drain_step", "The claim is granted.", phase=DrainPhase.CLAIMED.value, **begun)
+    message = "The claim is granted."
+    ports.log.event("drain_step", message, phase=DrainPhase.CLAIMED.value, act="drain", result="attempted")
 
 
 def _check_admission(time: StepTime) -> None:
