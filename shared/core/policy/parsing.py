@@ -13,7 +13,7 @@ import msgspec
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, DrainSettings, Policy
 from shared.core.policy.field import Fault, Field, Path, Wrong
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy, enough_nodes
-from shared.core.policy.reading import FOR_A_DUMP, read
+from shared.core.policy.reading import read
 from shared.core.policy.shapes import Block, ByName, Group, ListOf
 from shared.errors import BadPolicy
 
@@ -130,7 +130,6 @@ def _below(shape: object) -> tuple[tuple[Field, ...], tuple[str, ...]]:
     return (shape.fields, ()) if isinstance(shape, Block | Group) else ((), ())
 
 
-_NODE_REFINER: Final = frozenset({"drainer_enabled", "excess_nodes_threshold", "minimum_non_tainted_nodes"})
 _MOST_PLACES: Final = 2
 
 
@@ -163,38 +162,12 @@ def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
     return ".".join(section[shared:] if below else section) or "the top of the document"
 
 
-_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})  # Kinds that lists of objects hold which describe a cluster.
-
-
 def another_kind(written: Mapping[Any, Any]) -> str:
     """Return the sentence for a Kubernetes object that was given as a policy; empty for anything else."""
     if "kind" not in written or "apiVersion" not in written:
         return ""
-    named = {str(thing.get("kind", ""))[:60] for thing in _objects(written)} - {""}
-    kinds = sorted(f"a {kind}" for kind in named)
-    if "items" in written and _OF_DUMPS & {*kinds}:
-        return f"policy: it is a dump of a cluster and no policy; {FOR_A_DUMP}"
-    imports = sorted({name for thing in _objects(written) for name in _importable_formats(thing)})
-    commands = " or ".join(f"`ebb policy import {name}`" for name in imports)
-    what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"
-    return f"{what}; {f'convert it with {commands}' if commands else 'write at least `nodePools: {}`'}."
-
-
-def _objects(written: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
-    items = written.get("items")
-    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else (written,)
-
-
-def _importable_formats(thing: Mapping[Any, Any]) -> tuple[str, ...]:
-    if str(thing.get("apiVersion", "")).startswith("karpenter."):
-        return ("karpenter",)
-    data = thing.get("data")
-    if thing.get("kind") != "ConfigMap" or not isinstance(data, Mapping):
-        return ()
-    if data.keys() & _NODE_REFINER:
-        return ("node-refiner",)
-    compactor = any("compactor" in str(name) for name in data)
-    return ("estafette",) if compactor else ("estafette", "node-refiner")
+    use = "for another tool's settings use `ebb policy import`, for a dump of a cluster `ebb policy init FILE`"
+    return f"policy: it is a {str(written['kind'])[:60]} of Kubernetes and no policy; {use}."
 
 
 def parse(data: bytes) -> Policy:

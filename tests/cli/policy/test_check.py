@@ -109,7 +109,7 @@ def test_of_several_files_each_is_shown_and_one_that_is_bad_fails(tmp_path: Path
     ("two colons", "quotes around a text", "dryRun: a: b\n"),
     ("quotes", "without quotes", 'dryRun: "true"\n'),
     ("a field at the wrong place", "it belongs under cluster", "timeGap: 5m\n"),
-    ("an object of Karpenter's", "convert it with `ebb policy import karpenter`",
+    ("an object of Karpenter's", "use `ebb policy import`",
      "apiVersion: karpenter.sh/v1\nkind: NodePool\n"),
 )  # fmt: skip
 def test_a_mistake_that_many_make_gets_the_sentence_that_helps(expected: str, written: str, tmp_path: Path) -> None:
