@@ -2,10 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -130,36 +129,15 @@ def _below(shape: object) -> tuple[tuple[Field, ...], tuple[str, ...]]:
     return (shape.fields, ()) if isinstance(shape, Block | Group) else ((), ())
 
 
-_MOST_PLACES: Final = 2
-
-
 def _find_section(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one."""
-    # Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
+    # Of several sections those in the same half of the document: `disruption` of the pool, not the cluster's.
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    sections = [tuple(section) for *section, field in sorted(places()) if field == name]
-    shared = {section: _shared_length(_steps(place), _steps(section)) for section in sections}
-    best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
-    names = [_section_name(section, shared[section], len(place)) for section in best]
+    half = ["nodePools"] if place[:1] == ["defaults"] else place[:1]  # `defaults` holds what a pool does
+    sections = [section for *section, field in sorted(places()) if field == name]
+    near = [section for section in sections if half and section[:1] == half] or sections
+    names = [".".join(section) or "the top of the document" for section in near]
     return f"it belongs under {' or '.join(names)}" if names else ""
-
-
-def _steps(place: Sequence[str]) -> list[str]:
-    """Return a place with the pool's own name as any: `defaults` holds what a pool does."""
-    if place[:1] == ["defaults"]:
-        return ["nodePools", ANY_NAME, *place[1:]]
-    return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
-
-
-def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return len(list(pairs))
-
-
-def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
-    """Return a section as seen from the place of the fault: from there on where it lies below, else in full."""
-    below = shared >= depth and len(section) > shared
-    return ".".join(section[shared:] if below else section) or "the top of the document"
 
 
 def another_kind(written: Mapping[Any, Any]) -> str:

@@ -74,7 +74,7 @@ def test_a_fault_begins_with_file_and_line(tmp_path: Path) -> None:
     shown = checked(tmp_path, BAD)
     assert (shown.exit_code, shown.stderr.replace(str(tmp_path), "").splitlines()) == (1, [
         "ebb: /policy.yaml:3: nodePools.a.enabled: value 'true' is wrong; write true or false, without quotes.",
-        "ebb: /policy.yaml:4: nodePools.a.budgets: there is no such field; it belongs under disruption.",
+        "ebb: /policy.yaml:4: nodePools.a.budgets: there is no such field; it belongs under nodePools.NAME.disruption.",
     ])  # fmt: skip
 
 

@@ -148,15 +148,15 @@ def test_an_unknown_field_is_refused_with_the_nearest_one(expected: str, documen
 
 @cases(
     "expected, document",
-    ("no block", "nodePools.a.consolidateAfter: {} disruption.", pool(consolidateAfter="5m")),
-    ("the own block", "nodePools.a.budgets: {} disruption.", pool(budgets=[])),
+    ("no block", "nodePools.a.consolidateAfter: {} nodePools.NAME.disruption.", pool(consolidateAfter="5m")),
+    ("the own block", "nodePools.a.budgets: {} nodePools.NAME.disruption.", pool(budgets=[])),
     ("the cluster's", "nodePools.a.minimumNodes: {} cluster.", pool(minimumNodes=2)),
-    ("what holds for all pools", "defaults.windows: {} disruption.", {"defaults": {"windows": []}}),
+    ("what holds for all pools", "defaults.windows: {} nodePools.NAME.disruption.", {"defaults": {"windows": []}}),
     ("a pool's", "cluster.enabled: {} nodePools.NAME.", {"cluster": {"enabled": True}}),
     ("at the top", "minimumNodes: {} cluster.", {"minimumNodes": 2}),
     ("not at the top", "cluster.dryRun: {} the top of the document.", {"cluster": {"dryRun": True}}),
-    ("of two equally near", "nodePools.a.nodes: {} disruption.budgets or rate.", pool(nodes=1)),
-    ("one block deeper", "drain.first: {} backoff.", {"drain": {"first": "1h"}}),
+    ("of two", "nodePools.a.nodes: {} nodePools.NAME.disruption.budgets or nodePools.NAME.rate.", pool(nodes=1)),
+    ("one block deeper", "drain.first: {} drain.backoff.", {"drain": {"first": "1h"}}),
 )
 def test_a_field_at_the_wrong_place_is_shown_where_it_belongs(expected: str, document: object) -> None:
     assert faults(document) == (expected.format("there is no such field; it belongs under"),)
