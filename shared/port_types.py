@@ -15,7 +15,7 @@ from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
-from shared.core.records.state import ClusterState, PoolMarks, Run, Wave
+from shared.core.records.state import ClusterState, PoolMarks, Wave
 
 if TYPE_CHECKING:
     from shared.core.records.ledger import Ledger
@@ -116,10 +116,6 @@ def week_key(end: datetime) -> "DocumentKey[WeekSummary]":
     from shared.core.records.week import WeekSummary  # noqa: PLC0415 - the same
 
     return DocumentKey("weeks", end.isoformat(), WeekSummary)
-
-
-def run_key(schedule_time: str) -> DocumentKey[Run]:
-    return DocumentKey("runs", schedule_time, Run)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class CountingState(FakeState):
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         self.counted["writes"] += 1
-        self.counted["created to expire"] += expected is None and key.collection in {"runs", "drains"}
+        self.counted["created to expire"] += expected is None and key.collection == "drains"
         return super().put(key, value, expected)
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
