@@ -23,7 +23,6 @@ from shared.core.healing import repairs as healing
 from shared.core.healing.healing_input import HealingInput, Repair
 from shared.core.healing.repairs import find_repairs
 from shared.core.placement import Simulation, demand, simulation
-from shared.core.placement.assignments import Assignments, Move
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS
@@ -32,6 +31,7 @@ from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
 from shared.core.placement.constraints.volume_place import VolumePlace
+from shared.core.placement.packing import Assignments, Move
 from shared.core.planning import selection as choosing
 from shared.core.planning import steering
 from shared.core.planning.plan import Plan

@@ -9,7 +9,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.analysis.relaxations import Relaxation
-from shared.core.placement.assignments import Move
+from shared.core.placement.packing import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable

@@ -12,7 +12,7 @@ from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, lef
 from functions.cli.analysis.forecast.what_if import DoneOf, find_relaxations, no_progress, try_relaxations
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.assignments import NOTHING_REACHED, Reached
+from shared.core.placement.packing import NOTHING_REACHED, Reached
 from shared.core.planning.bill import Bill
 from shared.core.reasons import Reason
 

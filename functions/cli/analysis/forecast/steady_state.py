@@ -19,8 +19,8 @@ from functions.cli.analysis.forecast.unpaced_pass import UnpacedPass, Workings
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.assignments import Reached
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Reached
 from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.autoscaler import DELETION, soonest, with_announced, without_announcements
 from shared.core.planning.autoscaler_look import SCORING, Drained, drain_nodes
