@@ -41,8 +41,7 @@ from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone, Retryable, Stale, Terminal
-from shared.port_types import COMMITMENTS_KEY, ClusterReading, Eviction
-from shared.ports import Ports
+from shared.ports import COMMITMENTS_KEY, ClusterReading, Eviction, Ports
 from shared.readings import DatedReading
 from shared.store.compare_and_set import change_cluster, read_cluster, read_lenient
 from shared.store.drain_record import LeasedRecord, StepTime

@@ -28,8 +28,7 @@ from shared.core.draining.drain import (
 from shared.core.draining.replacements import replicas_before
 from shared.core.records.drain_record import ASKED, DrainPhase, PodProgress
 from shared.errors import Gone, Retryable, Stale, Terminal
-from shared.port_types import Eviction
-from shared.ports import Ports
+from shared.ports import Eviction, Ports
 from shared.store.drain_record import LeasedRecord
 
 LOOK_AGAIN: Final = timedelta(seconds=2)  # After a failed read of what stands, and a write that somebody else overtook.

@@ -18,8 +18,7 @@ from shared.core.records.ledger import WEEK, Ledger, PassFigures, PoolFigures, c
 from shared.core.records.state import Removed
 from shared.core.records.week import KIND, WeekSummary, as_message, sum_up
 from shared.errors import Stale
-from shared.port_types import StoredDocument, ledger_key, week_key
-from shared.ports import Ports
+from shared.ports import Ports, StoredDocument, ledger_key, week_key
 from shared.settings import Settings
 from shared.store.compare_and_set import read_lenient, readable
 

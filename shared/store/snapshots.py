@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -14,10 +14,7 @@ from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.returning import VerticalAutoscalers, as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.port_types import ClusterReading, PoolsReading
-
-if TYPE_CHECKING:
-    from shared.ports import Log, Ports
+from shared.ports import ClusterReading, Log, PoolsReading, Ports
 
 T = TypeVar("T")
 _IF_IT_LASTS: Final = ". If that lasts, apply infra/rbac.yaml again."
@@ -25,7 +22,7 @@ MOST_FAULTS: Final = 3
 """So many objects that cannot be read are named; others of a kind are mostly odd in the same way."""
 
 
-def read_optional(log: "Log", event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
+def read_optional(log: Log, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
     """Return what was read; what cannot be read is logged, and nothing waits."""
     try:
         return read()
@@ -49,7 +46,7 @@ def _odd(what: str, faults: Sequence[str]) -> str:
     return f"{what}: {'; '.join(faults[:MOST_FAULTS])}{more}." if faults else ""
 
 
-def warn_of_unread(log: "Log", event: str, reading: ClusterReading) -> None:
+def warn_of_unread(log: Log, event: str, reading: ClusterReading) -> None:
     """Log what it means for the drains that lists could not be read, or hold objects that cannot be read."""
     for sentence in filter(None, _unread(reading)):
         log.event(event, sentence, severity="WARNING", reason="advice_missing")
@@ -77,7 +74,7 @@ def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str
     return f"{what} {', '.join(lists)}{remedy}" if lists else ""
 
 
-def deletion_begun_at(ports: "Ports", event: str, node: str) -> datetime | None:
+def deletion_begun_at(ports: Ports, event: str, node: str) -> datetime | None:
     """Return when the autoscaler last began to delete the node; None if that cannot be read."""
     what = f"the autoscaler's events about {node}"
     return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_attempts(node).begun_at, None)

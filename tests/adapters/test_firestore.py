@@ -23,7 +23,7 @@ from shared.core.policy import PodRules
 from shared.core.records.drain_record import DrainRecord, Objection, PodProgress
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import EbbError, Retryable, Stale, Terminal, Unreadable
-from shared.port_types import CLUSTER_KEY, drain_key, pool_key, week_key
+from shared.ports import CLUSTER_KEY, drain_key, pool_key, week_key
 from tests.adapters.scripted import patience
 from tests.builders import CLUSTER as NAME
 from tests.builders import order

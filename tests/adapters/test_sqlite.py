@@ -14,7 +14,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState, Lease
 from shared.errors import Retryable, Stale, Terminal, Unreadable
-from shared.port_types import CLUSTER_KEY, drain_key
+from shared.ports import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER as NAME
 from tests.builders import NOW, order
 from tests.depth import cases

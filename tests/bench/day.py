@@ -24,8 +24,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.log import JsonLog
-from shared.port_types import DocumentKey, StoredDocument
-from shared.ports import Ports
+from shared.ports import DocumentKey, Ports, StoredDocument
 from shared.settings import Settings
 from tests.builders import CLUSTER, node, pod, pod_class
 from tests.fakes import FakeClock, FakeCluster, FakeCommitments, FakeOrderBus, FakePolicySource, FakePools, FakeState

@@ -17,8 +17,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgres
 from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Wave, WaveNode
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
-from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key
-from shared.ports import State
+from shared.ports import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, State, drain_key, pool_key
 from tests.builders import claim, listed_commitment, order
 from tests.depth import cases
 from tests.fakes import FakeState

@@ -25,7 +25,7 @@ from shared.core.placement.packing import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import INTERVAL, ClusterState
-from shared.port_types import Traffic
+from shared.ports import Traffic
 from tests.builders import NOW, cluster
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained

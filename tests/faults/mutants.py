@@ -41,8 +41,7 @@ from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import Gone, Retryable
-from shared.port_types import DocumentKey
-from shared.ports import Ports
+from shared.ports import DocumentKey, Ports
 from shared.store import snapshots
 from shared.store.compare_and_set import read_cluster
 from tests.faults import directed

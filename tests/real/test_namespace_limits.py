@@ -16,7 +16,7 @@ from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Workload
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, pod
 from tests.real.conftest import Corner, client_as, cluster_as

@@ -28,7 +28,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 
 AHEAD: Final = timedelta(days=1)
 """By how much the clock of the machine that reads a dump may be behind that of the cluster."""

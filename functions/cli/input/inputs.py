@@ -38,7 +38,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import WAVE_KEY, ledger_key
+from shared.ports import WAVE_KEY, ledger_key
 from shared.store.snapshots import snapshot_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 from shared.store.snapshots import odd_autoscalers, odd_buffers
 
 NO_BUDGETS: Final = (

@@ -8,7 +8,7 @@ import pytest
 from shared import VERSION
 from shared.core.records.orders import Order, OrderKind, order_id
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import WAVE_KEY, pool_key
+from shared.ports import WAVE_KEY, pool_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.depth import cases
 from tests.fake_cluster import BYTES
