@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from shared.adapters.kubernetes.namespace_limits import read_limits
-from shared.adapters.kubernetes.pod_objects import PodDecoder
-from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.pod_objects import PodDecoder, Template, template_class
 from shared.adapters.kubernetes.wire import Pod
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import PodClass
