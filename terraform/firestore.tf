@@ -45,7 +45,7 @@ resource "google_firestore_field" "unindexed" {
   index_config {}
 }
 
-# Records of drains and ticks and summaries of weeks go by themselves, within a day of their time.
+# Records of drains and summaries of weeks go by themselves, within a day of their time, and what version 0.1 kept of ticks.
 resource "google_firestore_field" "expiry" {
   for_each = toset(["drains", "runs", "weeks"])
 

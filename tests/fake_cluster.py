@@ -18,7 +18,7 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
-from shared.port_types import ClusterReading, DeletionAttempts, Eviction, Traffic
+from shared.ports import ClusterReading, DeletionAttempts, Eviction, Traffic
 from tests.builders import NOW
 
 BYTES = 1000

@@ -15,7 +15,7 @@ from shared.core.policy import Policy
 from shared.core.records.commitments import ListedCommitment
 from shared.core.records.orders import DrainResult, Order, OrderKind, decode, encode
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
-from shared.port_types import DocumentKey, PoolsReading, StoredDocument
+from shared.ports import DocumentKey, PoolsReading, StoredDocument
 from tests.builders import CLUSTER, NOW
 from tests.fake_cluster import FakeCluster
 

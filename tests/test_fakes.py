@@ -8,7 +8,7 @@ from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.errors import Retryable
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import pdb, pod
 from tests.depth import cases
 from tests.fakes import FakeCluster

@@ -14,7 +14,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from functions.drainer import finish, reads
-from functions.drainer.finish import ActionResult, NodeAction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -42,8 +41,7 @@ from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone, Retryable, Stale, Terminal
-from shared.port_types import COMMITMENTS_KEY, ClusterReading, Eviction
-from shared.ports import Ports
+from shared.ports import COMMITMENTS_KEY, ClusterReading, Eviction, Ports
 from shared.readings import DatedReading
 from shared.store.compare_and_set import change_cluster, read_cluster, read_lenient
 from shared.store.drain_record import LeasedRecord, StepTime
@@ -326,8 +324,8 @@ def _record_claim(ports: Ports, leased: LeasedRecord, node: Node, claim: Claim, 
         max_grace=claim.settings.max_grace,
         rules=policy.pool(claim.pool).pod_rules if policy else STRICTEST_POD_RULES,
     )
-    begun = {"act": NodeAction.DRAIN, "result": ActionResult.ATTEMPTED}
-    ports.log.event("drain_step", "The claim is granted.", phase=DrainPhase.CLAIMED.value, **begun)
+    message = "The claim is granted."
+    ports.log.event("drain_step", message, phase=DrainPhase.CLAIMED.value, act="drain", result="attempted")
 
 
 def _check_admission(time: StepTime) -> None:

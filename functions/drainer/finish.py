@@ -1,7 +1,6 @@
 """Ends a drain: node, record, claim, log line and result; undoes what the drain wrote."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from functions.drainer.restart import undo_restarts
@@ -18,21 +17,6 @@ from shared.errors import EbbError
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster, while_stale
 from shared.store.drain_record import LeasedRecord, report_result
-
-
-class NodeAction(StrEnum):
-    """What is done to a node, in the log's `act`."""
-
-    CORDON = "cordon"
-    DRAIN = "drain"
-    UNCORDON = "uncordon"
-
-
-class ActionResult(StrEnum):
-    """How far an action came, in the log's `result`: first it is tried, then done (docs/acceptance.md row 103)."""
-
-    ATTEMPTED = "attempted"
-    SUCCEEDED = "succeeded"
 
 
 def end(ports: Ports, leased: LeasedRecord, ending: LastStep | None) -> None:
@@ -144,14 +128,14 @@ def _uncordon(ports: Ports, node: Node, order_id: str) -> Node:
     if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
         return ports.cluster.return_node(node, order_id)
     message = f"The node is to be uncordoned and untainted. {word_of_lost_taint(node)}".strip()
-    ports.log.event("drain_step", message, act=NodeAction.UNCORDON, result=ActionResult.ATTEMPTED)
+    ports.log.event("drain_step", message, act="uncordon", result="attempted")
     freed = ports.cluster.return_node(node, order_id)
     if freed.unschedulable:
         message = "The node stays cordoned: somebody has cordoned it since."
         ports.log.event("drain_step", message, reason="cordoned_by_other")
         return freed
     message = "The node is uncordoned and free of our taint."
-    ports.log.event("drain_step", message, act=NodeAction.UNCORDON, result=ActionResult.SUCCEEDED)
+    ports.log.event("drain_step", message, act="uncordon", result="succeeded")
     return freed
 
 
@@ -169,7 +153,7 @@ def record_drained(ports: Ports, leased: LeasedRecord, node: Node | None) -> Non
     """The autoscaler's turn: the planner's passes settle the claim when the node is gone."""
     now = leased.time.now()
     leased.write(phase=DrainPhase.DRAINED, drained_at=now)
-    ended = {"act": NodeAction.DRAIN, "result": ActionResult.SUCCEEDED, **log_fields(leased.record, now)}
+    ended = {"act": "drain", "result": "succeeded", **log_fields(leased.record, now)}
     message = "The node is drained and left to the cluster autoscaler."
     ports.log.event("drain_step", message, phase=DrainPhase.DRAINED.value, **ended)
     post_event(ports, node, "EbbDrained", "All pods have a node again; left to the cluster autoscaler.")

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from shared.core.cluster.node import Node
 from shared.core.records.orders import Order
 from shared.errors import Retryable
-from shared.port_types import WAVE_KEY
-from shared.ports import Ports
+from shared.ports import WAVE_KEY, Ports
 from shared.store.compare_and_set import read_lenient, while_stale
 
 

@@ -27,8 +27,7 @@ from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim, ClusterState
 from shared.errors import BadPolicy, Gone, Retryable, Terminal, Unreadable
-from shared.port_types import drain_key
-from shared.ports import Ports
+from shared.ports import Ports, drain_key
 from shared.readings import DatedReading
 from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord

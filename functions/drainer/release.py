@@ -14,7 +14,7 @@ from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import waits_long, wanted_by_person, watchdog_ends, word_of_lost_taint
 from shared.core.draining.next_step import must_stop
-from shared.core.healing.breakers import breaker_over
+from shared.core.healing.healing_input import breaker_over
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
 from shared.core.reasons import ReturnReason, reason_of_word

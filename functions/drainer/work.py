@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from functions.drainer import finish
-from functions.drainer.finish import ActionResult, NodeAction, post_event
+from functions.drainer.finish import post_event
 from functions.drainer.observe import Observer
 from functions.drainer.restart import restart
 from shared.core.cluster.node import Node
@@ -28,8 +28,7 @@ from shared.core.draining.drain import (
 from shared.core.draining.replacements import replicas_before
 from shared.core.records.drain_record import ASKED, DrainPhase, PodProgress
 from shared.errors import Gone, Retryable, Stale, Terminal
-from shared.port_types import Eviction
-from shared.ports import Ports
+from shared.ports import Eviction, Ports
 from shared.store.drain_record import LeasedRecord
 
 LOOK_AGAIN: Final = timedelta(seconds=2)  # After a failed read of what stands, and a write that somebody else overtook.
@@ -93,15 +92,15 @@ def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) 
 
 def _cordon(ports: Ports, leased: LeasedRecord, node: Node) -> None:
     leased.write()  # the lease's guard: fails when another step has overtaken this one
-    order, about = leased.record.order, {"act": NodeAction.CORDON}
-    ports.log.event("drain_step", "The node is to be cordoned.", result=ActionResult.ATTEMPTED, **about)
+    order = leased.record.order
+    ports.log.event("drain_step", "The node is to be cordoned.", act="cordon", result="attempted")
     try:
         taken = ports.cluster.take(node, order.order_id, leased.time.now())
     except (Stale, Gone):
         leased.time.rest(LOOK_AGAIN)  # the next look sees what changed, perhaps again and again
         return
     message = "The node is cordoned and carries our taint."
-    ports.log.event("drain_step", message, result=ActionResult.SUCCEEDED, **about)
+    ports.log.event("drain_step", message, act="cordon", result="succeeded")
     if leased.record.phase is DrainPhase.DRAINED:  # the autoscaler had cleared the cordon, which is set again
         leased.write(cordoned_again_at=leased.time.now())
         return

@@ -14,8 +14,7 @@ from functions.planner.read_and_repair import PassInputs
 from shared.core.cluster.node import region_of
 from shared.core.records.commitments import CommitmentBasis, CommitmentReading, count_commitments, unknown_types
 from shared.errors import Stale
-from shared.port_types import COMMITMENTS_KEY
-from shared.ports import Ports
+from shared.ports import COMMITMENTS_KEY, Ports
 from shared.store.compare_and_set import read_lenient
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -10,6 +11,8 @@ from shared.core.records.state import ClusterState, Lease
 from shared.errors import Stale
 from shared.ports import Clock, State
 from shared.store.compare_and_set import change_cluster
+
+MOST_FINISHED: Final = 100  # Runs: four hours of ticks and second passes, if a tick comes every five minutes.
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,15 @@ class PlannerLease:
     clock: Clock
     owner: str
 
-    def take(self, length: timedelta) -> bool:
-        """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109)."""
+    def take(self, length: timedelta, run_id: str) -> bool:
+        """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109).
+
+        False also for a run that is finished: Cloud Scheduler may deliver a tick twice.
+        """
 
         def change(state: ClusterState, now: datetime) -> ClusterState | None:
+            if run_id in state.finished:
+                return None
             if state.planner and state.planner.is_held(now) and not self._is_ours(state):
                 return None
             return replace(state, planner=Lease(self.owner, now + length))
@@ -44,9 +52,12 @@ class PlannerLease:
 
         change_cluster(self.state, self.clock, change_ours)
 
-    def end(self) -> None:
-        def change(state: ClusterState, _: datetime) -> ClusterState | None:
-            return replace(state, planner=None) if self._is_ours(state) else None
+    def end(self, finished: str = "") -> None:
+        """Let go of the lease if it is still ours, and in the same write note the run that is `finished`."""
+
+        def change(state: ClusterState, _: datetime) -> ClusterState:
+            runs = (*state.finished, finished)[-MOST_FINISHED:] if finished else state.finished
+            return replace(state, planner=None if self._is_ours(state) else state.planner, finished=runs)
 
         change_cluster(self.state, self.clock, change)
 

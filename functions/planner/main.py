@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import flask
 from flask.typing import ResponseReturnValue
-from msgspec.structs import replace
 
 from functions.planner import weekly
 from functions.planner.lease import PlannerLease
@@ -22,15 +21,11 @@ from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps, run_pass
 from shared.adapters.process import with_log
 from shared.core.planning.waves import second_pass_delay
-from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, message_of_unforeseen, trace_id
-from shared.port_types import run_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.wiring import ports_of
-
-RUNS_KEPT_FOR: Final = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -49,18 +44,14 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     """Run one pass and return its summary, or `{"duplicate": true}`. Raises Retryable, Stale, Terminal."""
     ports, length = deps.ports, timedelta(seconds=deps.settings.pass_seconds)
     lease = PlannerLease(ports.state, ports.clock, call.owner)
-    duplicate = {"duplicate": True, "run_id": call.run_id}
-    if not _open_run(ports, call, length):
-        return duplicate
     try:
-        if not lease.take(length):
-            return duplicate
+        if not lease.take(length, call.run_id):
+            return {"duplicate": True, "run_id": call.run_id}
         summary = run_pass(deps, lease, call.run_id)
     except Exception:
-        _release_lease(ports, lease, call)
+        _release_lease(ports, lease)
         raise
-    lease.end()
-    _end_run(ports, call, finished=True)
+    lease.end(finished=call.run_id)
     weekly.publish_due(ports, deps.settings)  # last: if it fails, the pass is complete all the same
     return summary
 
@@ -95,41 +86,12 @@ def passes(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     return summary
 
 
-def _open_run(ports: Ports, call: Tick, lease: timedelta) -> bool:
-    """Take this tick's own document; False when another call has it."""
-    key = run_key(call.run_id)
-    found = ports.state.get(key)
-    run = found.value
-    if run is not None and (run.finished is not None or run.lease.is_held(found.read_at)):
-        return False
-    now = found.read_at
-    mine = Run(run_id=call.run_id, lease=Lease(call.owner, now + lease), expire_at=now + RUNS_KEPT_FOR)
-    try:
-        ports.state.put(key, mine, found.version)
-    except Stale:
-        return False
-    return True
-
-
-def _release_lease(ports: Ports, lease: PlannerLease, call: Tick) -> None:
-    """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
+def _release_lease(ports: Ports, lease: PlannerLease) -> None:
+    """Let go of the lease, so that the retry need not wait; what fails here lapses by itself."""
     try:
         lease.end()
-        _end_run(ports, call, finished=False)
     except EbbError as error:
         ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")
-
-
-def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:
-    found = ports.state.get(run_key(call.run_id))
-    if found.value is None or found.value.lease.owner != call.owner:
-        return
-    now = found.read_at
-    ended = replace(found.value, finished=now if finished else None, lease=Lease(call.owner, now))
-    try:
-        ports.state.put(run_key(call.run_id), ended, found.version)
-    except Stale as error:
-        ports.log.event("run_summary", f"Another call has taken this run over: {error}", severity="WARNING")
 
 
 ONLY_SUMMARY: Final = {"only": "weekly_summary"}  # The body of a call that asks for no pass.

@@ -23,8 +23,7 @@ from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import Prices, per_month
 from shared.core.reasons import Blocker
 from shared.core.records.state import MICRO
-from shared.port_types import Traffic
-from shared.ports import Log
+from shared.ports import Log, Traffic
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,7 @@ from shared.core.records.state import Advised, ClusterState, PoolMarks, Publishe
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy, Stale
-from shared.port_types import PoolsReading, StoredDocument, pool_key
-from shared.ports import Ports
+from shared.ports import PoolsReading, Ports, StoredDocument, pool_key
 from shared.settings import Settings
 
 

@@ -22,8 +22,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, has_return
 from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation
 from shared.core.records.state import Breaker, ClusterState
 from shared.errors import Gone, Retryable, Stale, Unreadable
-from shared.port_types import PoolsReading, drain_key
-from shared.ports import Log, Ports
+from shared.ports import Log, PoolsReading, Ports, drain_key
 from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.drain_record import LeasedRecord, report_result

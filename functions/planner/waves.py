@@ -16,8 +16,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
 from shared.core.records.state import Wave, WaveNode
 from shared.core.rules.situation import Situation
-from shared.port_types import WAVE_KEY, StoredDocument
-from shared.ports import Ports
+from shared.ports import WAVE_KEY, Ports, StoredDocument
 from shared.store.compare_and_set import read_lenient
 
 

@@ -14,13 +14,11 @@ from functions.planner.pass_log import PassReport
 from shared.core.policy.values import Schedule
 from shared.core.records.claims import settle_gone, still_saved
 from shared.core.records.drain_record import DrainRecord, has_returned
-from shared.core.records.ledger import WEEK, Ledger, PassFigures, count_pass, ended_weeks, without_weeks
-from shared.core.records.pool_count import PoolFigures
+from shared.core.records.ledger import WEEK, Ledger, PassFigures, PoolFigures, count_pass, ended_weeks, without_weeks
 from shared.core.records.state import Removed
 from shared.core.records.week import KIND, WeekSummary, as_message, sum_up
 from shared.errors import Stale
-from shared.port_types import StoredDocument, ledger_key, week_key
-from shared.ports import Ports
+from shared.ports import Ports, StoredDocument, ledger_key, week_key
 from shared.settings import Settings
 from shared.store.compare_and_set import read_lenient, readable
 

@@ -12,7 +12,7 @@ import msgspec
 
 from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, shared_credentials
 from shared.errors import Stale, Unreadable
-from shared.port_types import DocumentKey, StoredDocument
+from shared.ports import DocumentKey, StoredDocument
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from shared.adapters.google_failures import Service, shared_credentials
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.errors import BadSettings, Retryable, Terminal
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 
 READ_SECONDS: Final = 20.0
 _GKE: Final = Service(

@@ -16,7 +16,7 @@ import msgspec
 
 from shared.adapters.process import system_time
 from shared.errors import Retryable, Stale, Terminal, Unreadable
-from shared.port_types import DocumentKey, StoredDocument
+from shared.ports import DocumentKey, StoredDocument
 
 T = TypeVar("T")
 

@@ -6,8 +6,7 @@ from typing import Final, TypeVar
 
 from shared.core.records.state import ClusterState
 from shared.errors import Gone, Retryable, Stale
-from shared.port_types import CLUSTER_KEY, DocumentKey, StoredDocument
-from shared.ports import Clock, State
+from shared.ports import CLUSTER_KEY, Clock, DocumentKey, State, StoredDocument
 
 T = TypeVar("T")
 TRIES: Final = 12

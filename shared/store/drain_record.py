@@ -11,8 +11,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import Lease
 from shared.errors import EbbError, Retryable, Unreadable
-from shared.port_types import drain_key
-from shared.ports import Clock, Ports, State
+from shared.ports import Clock, Ports, State, drain_key
 
 LEASE: Final = timedelta(seconds=30)
 RENEW_BEFORE: Final = timedelta(seconds=20)

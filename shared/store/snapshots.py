@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -14,17 +14,14 @@ from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.port_types import ClusterReading, PoolsReading
-
-if TYPE_CHECKING:
-    from shared.ports import Log, Ports
+from shared.ports import ClusterReading, Log, PoolsReading, Ports
 
 T = TypeVar("T")
 MOST_FAULTS: Final = 3
 """So many objects that cannot be read are named; others of a kind are mostly odd in the same way."""
 
 
-def read_optional(log: "Log", event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
+def read_optional(log: Log, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
     """Return what was read; what cannot be read is logged, and nothing waits."""
     try:
         return read()
@@ -33,7 +30,7 @@ def read_optional(log: "Log", event: str, what: str, read: Callable[[], T], othe
         return otherwise
 
 
-def warn_of_unread(log: "Log", event: str, reading: ClusterReading) -> None:
+def warn_of_unread(log: Log, event: str, reading: ClusterReading) -> None:
     """Log what it means for the drains that lists could not be read, or hold objects that cannot be read."""
     for sentence in unread_lists(reading, "apply infra/rbac.yaml again"):
         log.event(event, sentence, severity="WARNING", reason="advice_missing")
@@ -66,7 +63,7 @@ def _odd(what: str, faults: Sequence[str]) -> Iterator[str]:
         yield f"{what} cannot be read: {'; '.join(faults[:MOST_FAULTS])}{more}."
 
 
-def deletion_begun_at(ports: "Ports", event: str, node: str) -> datetime | None:
+def deletion_begun_at(ports: Ports, event: str, node: str) -> datetime | None:
     """Return when the autoscaler last began to delete the node; None if that cannot be read."""
     what = f"the autoscaler's events about {node}"
     return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_attempts(node).begun_at, None)

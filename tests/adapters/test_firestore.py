@@ -21,9 +21,9 @@ from shared.adapters.firestore import (
 )
 from shared.core.policy import PodRules
 from shared.core.records.drain_record import DrainRecord, Objection, PodProgress
-from shared.core.records.state import ClusterState, Lease, Mark, PoolMarks, Run
+from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import EbbError, Retryable, Stale, Terminal, Unreadable
-from shared.port_types import CLUSTER_KEY, drain_key, pool_key, run_key
+from shared.ports import CLUSTER_KEY, drain_key, pool_key, week_key
 from tests.adapters.scripted import patience
 from tests.builders import CLUSTER as NAME
 from tests.builders import order
@@ -65,7 +65,7 @@ def name(project: str, location: str, cluster: str) -> str:
     ("a pool", "clusters/p_l_c/pools/a-pool", pool_key("a-pool")),
     ("the nodes without a pool", "clusters/p_l_c/pools/%", pool_key("")),
     ("a drain", "clusters/p_l_c/drains/0a1b", drain_key("0a1b")),
-    ("a tick", "clusters/p_l_c/runs/2026-03-04T22:00:00Z", run_key("2026-03-04T22:00:00Z")),
+    ("a week", "clusters/p_l_c/weeks/2026-03-04T22:00:00.123456%2B00:00", week_key(WHEN)),
 )
 def test_a_document_stands_where_the_design_shows(expected: str, key: object) -> None:
     assert expected == path(C, key)  # type: ignore[arg-type]  # a table of keys of several types
@@ -96,9 +96,7 @@ def test_a_drain_of_a_version_that_requested_evictions_can_be_read() -> None:
 
 
 def test_the_ttl_reads_a_native_time_at_the_top() -> None:
-    run = Run(run_id="r", lease=Lease("me", WHEN), expire_at=WHEN)
-
-    assert to_document(run, "w")["expire_at"] == WHEN
+    assert to_document(DrainRecord(order=order(), expire_at=WHEN), "w")["expire_at"] == WHEN
     assert to_document(ClusterState(), "w")["expire_at"] is None
 
 

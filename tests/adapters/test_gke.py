@@ -8,7 +8,7 @@ from shared.adapters.gke import Endpoint, GkeCluster, LabelPools
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from tests.adapters.scripted import Say, Script, scripted
 from tests.builders import resources
 from tests.depth import cases

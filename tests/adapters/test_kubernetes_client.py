@@ -8,7 +8,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from shared.port_types import Traffic
+from shared.ports import Traffic
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, scripted, status
 from tests.depth import cases

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.pod_objects import Template, template_class
 from shared.adapters.kubernetes.workloads import Controller, replica_set, stateful_set
 from shared.core.cluster import names
 from shared.core.cluster.pod import CLAIM, PodClass, Volume

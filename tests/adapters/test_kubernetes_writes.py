@@ -13,7 +13,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.errors import EbbError, Forbidden, Gone, Stale, Terminal
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.adapters.objects import api_pod, read
 from tests.adapters.scripted import Say, Script, access_to, no_wait, status
 from tests.depth import cases

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.state import ClusterState, Lease, Run
+from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import ClusterState, Lease
 from shared.errors import Retryable, Stale, Terminal, Unreadable
-from shared.port_types import CLUSTER_KEY, run_key
+from shared.ports import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER as NAME
-from tests.builders import NOW
+from tests.builders import NOW, order
 from tests.depth import cases
 
 
@@ -51,13 +52,13 @@ def test_the_read_time_stands_still_while_the_clock_is_set_back(tmp_path: Path) 
 def test_what_has_expired_goes_with_the_next_write(tmp_path: Path) -> None:
     state = SqliteState(str(tmp_path / "state"), NAME, now=stepping(NOW))
     for days in (0, 30):
-        key = run_key(f"expires in {days} days")
-        state.put(key, Run(run_id="r", lease=Lease("me", NOW), expire_at=NOW + timedelta(days=days, seconds=3)), None)
+        record = DrainRecord(order=order(), expire_at=NOW + timedelta(days=days, seconds=3))
+        state.put(drain_key(f"expires in {days} days"), record, None)
 
     state.put(CLUSTER_KEY, ClusterState(), None)
     state.put(CLUSTER_KEY, ClusterState(), state.get(CLUSTER_KEY).version)
 
-    assert set(state.all("runs", Run)) == {"expires in 30 days"}
+    assert set(state.all("drains", DrainRecord)) == {"expires in 30 days"}
 
 
 def stepping(start: datetime) -> Callable[[], datetime]:

@@ -24,8 +24,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.log import JsonLog
-from shared.port_types import DocumentKey, StoredDocument
-from shared.ports import Ports
+from shared.ports import DocumentKey, Ports, StoredDocument
 from shared.settings import Settings
 from tests.builders import CLUSTER, node, pod, pod_class
 from tests.fakes import FakeClock, FakeCluster, FakeCommitments, FakeOrderBus, FakePolicySource, FakePools, FakeState
@@ -48,7 +47,7 @@ class CountingState(FakeState):
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         self.counted["writes"] += 1
-        self.counted["created to expire"] += expected is None and key.collection in {"runs", "drains"}
+        self.counted["created to expire"] += expected is None and key.collection == "drains"
         return super().put(key, value, expected)
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:

@@ -12,7 +12,7 @@ from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, Reading
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 from tests.builders import NOW, cluster, node, pod
 from tests.cli import dumps
 from tests.cli.running import ebb, read_json

@@ -13,7 +13,7 @@ from functions.cli.input.readers import is_installed
 from functions.cli.output.format import moment
 from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave, WaveNode
-from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, pool_key
+from shared.ports import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, pool_key
 from shared.settings import read_settings
 from shared.wiring import state_of
 from tests.builders import NOW

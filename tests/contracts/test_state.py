@@ -14,11 +14,10 @@ from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run, Wave, WaveNode
+from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Wave, WaveNode
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
-from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
-from shared.ports import State
+from shared.ports import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, State, drain_key, pool_key
 from tests.builders import claim, listed_commitment, order
 from tests.depth import cases
 from tests.fakes import FakeState
@@ -134,14 +133,15 @@ def test_any_id_is_a_document_of_its_own(state: State) -> None:
 
 
 def test_times_keep_their_microseconds_and_are_in_utc(state: State) -> None:
-    state.put(run_key("2026-03-04T22:00:00Z"), Run(run_id="r", lease=Lease("me", WHEN), expire_at=LATER), None)
+    state.put(drain_key("a"), DrainRecord(order=order(), lease=Lease("me", WHEN), expire_at=LATER), None)
 
-    run = state.get(run_key("2026-03-04T22:00:00Z")).value
+    record = state.get(drain_key("a")).value
 
-    assert run is not None
-    assert (run.lease.until, run.expire_at) == (WHEN, LATER)
-    assert run.lease.until.utcoffset() == timedelta(0)
-    assert type(run.lease.until) is datetime
+    assert record
+    assert record.lease
+    assert (record.lease.until, record.expire_at) == (WHEN, LATER)
+    assert record.lease.until.utcoffset() == timedelta(0)
+    assert type(record.lease.until) is datetime
 
 
 def test_a_whole_collection_is_read_with_versions_that_hold(state: State) -> None:
@@ -156,9 +156,8 @@ def test_a_whole_collection_is_read_with_versions_that_hold(state: State) -> Non
 
 
 def test_a_document_of_another_version_is_named_and_hides_no_other(state: State) -> None:
-    run = Run(run_id="r", lease=Lease("me", WHEN))
     state.put(drain_key("a"), DrainRecord(order=order("gke-a")), None)
-    version = state.put(DocumentKey("drains", "b", Run), run, None)
+    version = state.put(DocumentKey("drains", "b", Lease), Lease("me", WHEN), None)
 
     found = state.all("drains", DrainRecord)
     with pytest.raises(Unreadable, match="drains"):

@@ -7,8 +7,7 @@ from itertools import chain
 from shared.core.cluster.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.drain_record import EvictionAnswer
-from shared.core.rules.unmodelled import UNMODELLED
-from shared.core.rules.volumes import VOLUME_BLOCKS
+from shared.core.rules.unmodelled import UNMODELLED, VOLUME_BLOCKS
 from tests.acceptance import ROWS
 from tests.core.rules.test_autoscaler_rules import MESSAGE_IDS, NODE_RULES, POD_RULES
 from tests.pages import DOCS, ROOT, rows

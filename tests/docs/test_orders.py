@@ -21,11 +21,11 @@ from functions.planner.pass_log import PassReport, summary
 from functions.planner.read_and_repair import PassInputs
 from functions.planner.steer import Steered
 from shared.adapters.prices import load
-from shared.core.placement.assignments import Move
+from shared.core.placement.packing import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import INTERVAL, ClusterState
-from shared.port_types import Traffic
+from shared.ports import Traffic
 from tests.builders import NOW, cluster
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained

@@ -22,8 +22,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
-from shared.port_types import CLUSTER_KEY, WAVE_KEY
-from shared.ports import Ports
+from shared.ports import CLUSTER_KEY, WAVE_KEY, Ports
 from shared.settings import Settings
 from tests.fakes import FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate, ClockSkew, MessageFaults

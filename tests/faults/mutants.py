@@ -23,7 +23,6 @@ from shared.core.healing import repairs as healing
 from shared.core.healing.healing_input import HealingInput, Repair
 from shared.core.healing.repairs import find_repairs
 from shared.core.placement import Simulation, demand, simulation
-from shared.core.placement.assignments import Assignments, Move
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS
@@ -32,6 +31,7 @@ from shared.core.placement.constraints.exclusion import AntiAffinity, HostPorts
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
 from shared.core.placement.constraints.volume_place import VolumePlace
+from shared.core.placement.packing import Assignments, Move
 from shared.core.planning import selection as choosing
 from shared.core.planning import steering
 from shared.core.planning.plan import Plan
@@ -41,8 +41,7 @@ from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import Gone, Retryable
-from shared.port_types import DocumentKey
-from shared.ports import Ports
+from shared.ports import DocumentKey, Ports
 from shared.store import snapshots
 from shared.store.compare_and_set import read_cluster
 from tests.faults import directed

@@ -11,7 +11,7 @@ from functools import partial
 
 from infra.local.world.pods import disks_of
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import PoolMarks, Run
+from shared.core.records.state import PoolMarks
 from tests.faults import ebb_actions
 from tests.faults.ebb_actions import BoughtBack
 from tests.faults.excuses import Excuse, Excuses
@@ -130,8 +130,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
 
 def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
     """Every document decodes, no claim and no message outlives its drain, every order that was delivered is settled."""
-    for collection, type_ in (("pools", PoolMarks), ("runs", Run)):
-        yield from (found.fault for found in end.state.all(collection, type_).values() if found.fault)
+    yield from (found.fault for found in end.state.all("pools", PoolMarks).values() if found.fault)
     bound = bound_of(end, excuses)
     state, records = end.remembered(), end.state.all("drains", DrainRecord)
     yield from (found.fault for found in records.values() if found.fault)

@@ -12,7 +12,7 @@ LONG: Final = 7200.0 if DEEP else 3600.0
 """Hours: longer than any deadline, lease, watchdog and redelivery of the worlds."""
 STATE: Final = frozenset({"get", "put", "all"})
 """What is done with documents; the Kubernetes API is asked for resources with a dot, a plural or a node's name."""
-DOCUMENTS: Final = frozenset({"cluster", "drains", "runs"})
+DOCUMENTS: Final = frozenset({"cluster", "drains"})
 """Without them nothing is undone; marks and the wave are for planning alone."""
 FREES: Final = frozenset({"get nodes", "list nodes", "patch nodes", "list pods", "publish drain", "publish release"})
 """What undoing a cordon rests on, besides documents: its node is read and written, and somebody must be called."""

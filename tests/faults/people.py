@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of
-from shared.port_types import CLUSTER_KEY
+from shared.ports import CLUSTER_KEY
 from tests.faults import provider
 from tests.faults.installation import Installation
 from tests.faults.provider import Action, ask, evict_all, patch_spec

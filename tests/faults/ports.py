@@ -20,8 +20,7 @@ from shared.adapters.kubernetes.client import PAGE, Item, KubernetesClient, Page
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.core.records.state import ClusterState, Wave
-from shared.port_types import WAVE_KEY, DocumentKey, StoredDocument
-from shared.ports import Log, State
+from shared.ports import WAVE_KEY, DocumentKey, Log, State, StoredDocument
 from tests.faults.call_faults import CallGate
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS
 

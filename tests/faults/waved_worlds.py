@@ -6,7 +6,7 @@ from typing import Final
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.records.state import ClusterState, Wave
-from shared.port_types import WAVE_KEY
+from shared.ports import WAVE_KEY
 from tests.faults.installation import Installation
 from tests.faults.people import MEANWHILE, Act
 from tests.faults.replay import SOFT, Entry, ReplayedCluster, holder, is_deleting

@@ -21,8 +21,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind, encode
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable
-from shared.port_types import CLUSTER_KEY, drain_key
-from shared.ports import Ports
+from shared.ports import CLUSTER_KEY, Ports, drain_key
 from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.builders import CLUSTER, policy

@@ -19,7 +19,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import DocumentKey, PoolsReading, drain_key, pool_key
+from shared.ports import DocumentKey, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod
 from tests.depth import cases
 from tests.functions.drainer.one_drain import released

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functions.drainer.main import PushReply
 from shared.core.cluster.node import Node, NodePool
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pod, pod_class
 from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb

@@ -10,7 +10,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import KubeSystemPods
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, dies_after, evicted, fake_ebb, phase

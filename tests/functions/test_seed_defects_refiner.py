@@ -15,7 +15,7 @@ from shared.core.cluster.pod import Phase
 from shared.core.policy import Budget, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.drain_record import EvictionAnswer as Answer
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, deliver_until_settled, dies_after, evicted, fake_ebb, phase
 from tests.functions.fake_ebb import FakeEbb

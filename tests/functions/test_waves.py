@@ -17,7 +17,7 @@ from shared.core.policy.values import WaveLimits
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Wave, WaveNode
 from shared.errors import EbbError, Retryable, Stale
-from shared.port_types import WAVE_KEY, PoolsReading, pool_key
+from shared.ports import WAVE_KEY, PoolsReading, pool_key
 from tests.builders import NOW, node, order, our_taint, pod, policy
 from tests.depth import cases
 from tests.fakes import FakeClock, FakePools, failing

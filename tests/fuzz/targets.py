@@ -34,7 +34,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, window_open
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import CLUSTER, NOW, node, policy
 

@@ -14,7 +14,7 @@ from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes import node_objects, wire
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.reasons import PodBlock
-from shared.core.rules.disruption_budgets import never_allows
+from shared.core.rules.drain_context import never_allows
 from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
 
 

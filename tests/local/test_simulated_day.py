@@ -19,7 +19,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.bench.beside.runs import EbbBeside, reaped
 from tests.bench.clusters.generated import generated

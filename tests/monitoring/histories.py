@@ -20,7 +20,7 @@ from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Retryable, Terminal
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from shared.settings import Settings
 from tests.adapters.scripted import kubeconfig
 from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy

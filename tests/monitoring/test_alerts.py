@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infra.monitoring.__main__ import ALERTS, runbook
-from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
+from shared.core.healing.healing_input import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
 from tests.depth import cases
 from tests.monitoring.alarm import (

@@ -13,7 +13,7 @@ from infra.monitoring.metrics import METRICS, Metric
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.log import LABELS
-from shared.port_types import pool_key
+from shared.ports import pool_key
 from tests.builders import GIB, NOW, claim, node, order, pod, policy
 from tests.depth import cases
 from tests.fakes import FakeLog

@@ -12,7 +12,7 @@ from functions.cli.analysis.forecast.bound import bound
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, SearchResult, Simulation, search
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.make_plan import make_plan

@@ -21,8 +21,7 @@ from shared.core.policy import Budget, Limit, Policy, Rate
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Origin, encode
 from shared.core.records.state import ClusterState
-from shared.port_types import CLUSTER_KEY, drain_key
-from shared.ports import State
+from shared.ports import CLUSTER_KEY, State, drain_key
 from tests.builders import CLUSTER, node, order, policy
 from tests.functions.fake_ebb import FakeEbb
 

@@ -16,8 +16,7 @@ from functions.planner.plan_pass import PlannerDeps
 from shared.adapters.process import system_time
 from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
-from shared.port_types import drain_key
-from shared.ports import Ports, State
+from shared.ports import Ports, State, drain_key
 from tests.builders import CLUSTER, node, order, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.races.claimer import PATIENCE, Race, RaceResult, claim, line_up, open_together, state_at

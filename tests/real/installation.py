@@ -29,7 +29,7 @@ from infra.local.servers import HttpServer
 from shared.adapters.firestore import FirestoreState
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
-from shared.port_types import CLUSTER_KEY
+from shared.ports import CLUSTER_KEY
 from tests.real.held_ports import HeldPorts
 from tests.real.pusher import Pusher
 from tests.real.waiting import until

@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.core.cluster.autoscaling import AutoscalingPolicy, buffer_of
 from shared.core.cluster.returning import VerticalAutoscaler
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, resources
 from tests.real.conftest import Corner, client_as

@@ -9,14 +9,13 @@ import msgspec
 import pytest
 
 from shared.adapters.kubernetes.namespace_limits import read_limits
-from shared.adapters.kubernetes.pod_objects import PodDecoder
-from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.pod_objects import PodDecoder, Template, template_class
 from shared.adapters.kubernetes.wire import Pod
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Workload
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, pod
 from tests.real.conftest import Corner, client_as, cluster_as

@@ -14,7 +14,7 @@ from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import count_nodes
 from shared.core.rules.situation import Situation
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
 from tests.depth import cases

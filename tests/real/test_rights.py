@@ -16,7 +16,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Terminal
-from shared.port_types import ClusterReading, Eviction
+from shared.ports import ClusterReading, Eviction
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment

@@ -6,7 +6,7 @@ import pytest
 
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.port_types import CLUSTER_KEY
+from shared.ports import CLUSTER_KEY
 from shared.store.compare_and_set import TRIES, change_cluster
 from tests.depth import cases
 from tests.fakes import FakeClock, FakeState

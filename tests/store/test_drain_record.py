@@ -9,7 +9,7 @@ from shared.core.reasons import Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
 from shared.errors import Stale
-from shared.port_types import drain_key
+from shared.ports import drain_key
 from shared.store.drain_record import KEPT_FOR, Busy, LeasedRecord, OtherNode
 from tests.builders import NOW, order
 from tests.depth import cases

@@ -12,7 +12,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
-from shared.port_types import ClusterReading, PoolsReading
+from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, warn_of_unread, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod, pod_class, resources
 from tests.depth import cases

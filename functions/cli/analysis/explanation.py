@@ -9,7 +9,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.placement import Simulation
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes, counts_and_excess
 from shared.core.planning.plan import NodeDecision, Plan, Verdict

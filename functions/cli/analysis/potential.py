@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
-from shared.core.placement.assignments import NOTHING_REACHED, Move, Reached
+from shared.core.placement.packing import NOTHING_REACHED, Move, Reached
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.plan import Potential

@@ -16,7 +16,7 @@ from shared.core.cluster.autoscaling import BALANCED, ComputeClasses, SaidBy, Sc
 from shared.core.policy import Policy
 from shared.core.records.state import silence
 from shared.errors import EbbError, Forbidden, Gone
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 from shared.store.snapshots import snapshot_of
 
 MOST_SKEW: Final = timedelta(seconds=30)

@@ -10,8 +10,7 @@ from typing import Any, Protocol, TypeVar
 from shared.adapters.process import system_time
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
-from shared.port_types import PoolsReading
-from shared.ports import Cluster, CommitmentList, PolicySource
+from shared.ports import Cluster, CommitmentList, PolicySource, PoolsReading
 from shared.settings import Settings, read_settings
 from shared.store.compare_and_set import read_cluster
 from shared.wiring import (

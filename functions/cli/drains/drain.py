@@ -20,7 +20,7 @@ from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim
 from shared.core.rules.gates import IGNORABLE
 from shared.errors import BadInput
-from shared.port_types import drain_key
+from shared.ports import drain_key
 from shared.store.compare_and_set import read_cluster
 
 _DONE: Final = frozenset({Outcome.REMOVED, Outcome.WOULD_DRAIN})

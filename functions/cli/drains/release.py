@@ -16,8 +16,7 @@ from shared.core.reasons import Outcome, Refusal
 from shared.core.records.orders import MOST_HELD, OrderKind, parts
 from shared.core.records.state import ClusterState, WaveNode
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
-from shared.port_types import WAVE_KEY, drain_key
-from shared.ports import Cluster, State
+from shared.ports import WAVE_KEY, Cluster, State, drain_key
 from shared.settings import read_settings
 from shared.store.compare_and_set import read_cluster, read_lenient, while_stale
 from shared.wiring import NO_GKE_API, cluster_of

@@ -13,8 +13,7 @@ from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
-from shared.port_types import WAVE_KEY
-from shared.ports import State
+from shared.ports import WAVE_KEY, State
 from shared.store.compare_and_set import read_cluster, read_lenient, readable
 
 RESULTS: Final = 10

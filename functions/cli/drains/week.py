@@ -23,8 +23,7 @@ from shared.core.records.week import (
     shortfall,
     sum_up,
 )
-from shared.port_types import ledger_key
-from shared.ports import State
+from shared.ports import State, ledger_key
 from shared.store.compare_and_set import read_lenient, readable
 
 

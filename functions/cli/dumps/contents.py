@@ -29,7 +29,7 @@ from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 
 _SHORT: Final = {
     "persistentvolumeclaims": "pvc",

@@ -17,7 +17,7 @@ from functions.cli.dumps.files import MAKE_ONE, DumpItem, ReadBytes, documents_o
 from functions.cli.dumps.homes import ClusterSigns, Home
 from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 
 APART: Final = "print each cluster into a file or folder of its own"
 

@@ -22,7 +22,7 @@ from shared.core.records.commitments import (
     unknown_types,
 )
 from shared.errors import BadInput
-from shared.port_types import COMMITMENTS_KEY
+from shared.ports import COMMITMENTS_KEY
 
 COMMAND: Final = "gcloud compute commitments list --format=json"
 KIND: Final = "compute#commitment"

@@ -31,7 +31,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import WAVE_KEY
+from shared.ports import WAVE_KEY
 from shared.store.snapshots import snapshot_of, unread_lists
 
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."

@@ -15,7 +15,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
-from shared.port_types import ClusterReading
+from shared.ports import ClusterReading
 
 NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "

@@ -15,7 +15,7 @@ from functions.cli.output.format import some
 from functions.cli.output.progress import count_bytes, reading_line
 from shared.adapters.process import system_time
 from shared.errors import BadInput, EbbError
-from shared.port_types import ClusterReading, PoolsReading
+from shared.ports import ClusterReading, PoolsReading
 
 if TYPE_CHECKING:
     from functions.cli.dumps.reading import DumpedCluster

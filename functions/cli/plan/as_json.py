@@ -13,7 +13,7 @@ from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.placement.assignments import Move
+from shared.core.placement.packing import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import Capacity

@@ -15,7 +15,7 @@ from functions.cli.analysis.forecast.scenarios import (
 )
 from functions.cli.output.format import some, whole_money, whole_month
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid_cost
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.policy.values import FLEXIBLE, end_order
 
 UNKNOWN_USE: Final = (

@@ -27,7 +27,7 @@ from functions.cli.plan.tables import OWNER_COLUMNS, csv_text, owner_rows
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
 from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.pod import Pod
-from shared.core.placement.assignments import NOTHING_REACHED
+from shared.core.placement.packing import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.waves import remaining_nodes

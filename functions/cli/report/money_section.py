@@ -11,7 +11,7 @@ from functions.cli.plan.scenarios import title as scenarios_title
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS, OF_BILL
 from functions.cli.report.cluster_section import ReportInput
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.reasons import PodBlock, Unremovable, reason_of_word
 
 _OBJECTS: Final = 3

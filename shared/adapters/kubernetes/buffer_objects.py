@@ -13,7 +13,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.malformed_objects import MalformedObjects
-from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.pod_objects import Template, template_class
 from shared.adapters.kubernetes.wire import Partial
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import (

@@ -20,7 +20,7 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.transport import ApiReply, Call, Transport, is_reset
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from shared.port_types import Traffic
+from shared.ports import Traffic
 
 if TYPE_CHECKING:
     from shared.adapters.kubernetes.access import Access

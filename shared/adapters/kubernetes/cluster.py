@@ -28,7 +28,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.errors import Gone, Stale
-from shared.port_types import ClusterReading, DeletionAttempts, Traffic
+from shared.ports import ClusterReading, DeletionAttempts, Traffic
 
 T = TypeVar("T")
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])

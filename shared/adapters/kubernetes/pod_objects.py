@@ -1,11 +1,16 @@
-"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once."""
+"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once.
+
+A template, of which a controller or the autoscaler makes pods, is folded like a pod. But the API server writes limits
+into the requests of pods alone, and a node's name in a template is a rule: in a pod it is where the pod was bound.
+"""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 import msgspec
+from msgspec import structs
 
 from shared.adapters.kubernetes import containers, selectors, wire
 from shared.adapters.kubernetes.malformed_objects import RawPart
@@ -13,6 +18,7 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass, Volume
 from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.resources import Resources
+from shared.core.cluster.selectors import NO_LABELS, Labels
 
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
 _DAEMON_SET: Final = "DaemonSet"
@@ -243,3 +249,40 @@ def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
     template = source.volume_claim_template
     detail = source.claim_name or source.medium or source.driver or source.pd_name or ""
     return Volume(name, kind, detail, template.spec.storage_class_name if template else None)
+
+
+_READ: Final = (names.SURGE_STAMP, names.STEERED)  # The annotations that are read of a template for itself.
+
+
+class Template(wire.Partial, frozen=True):
+    metadata: wire.PodMeta = wire.PodMeta()
+    spec: msgspec.Raw = wire.ABSENT
+
+    def annotation(self, key: str) -> str:
+        """Return an annotation's value; empty without one."""
+        return (self.metadata.annotations or {}).get(key, "")
+
+    def copy(self) -> "Template":
+        """Return what is read of the template, in memory of its own: without the page on which it stands."""
+        notes = {key: self.annotation(key) for key in _READ if self.annotation(key)}
+        meta = structs.replace(self.metadata, labels=self.metadata.labels.copy(), annotations=notes)
+        return Template(meta, self.spec.copy())
+
+
+_template_spec: Final = RawPart("template.spec", wire.PodSpec)
+_template_requests: Final = RawPart("template.spec", containers.TemplateRequests)
+_template_labels: Final = RawPart("template.metadata.labels", dict[str, str])
+
+
+def template_class(
+    template: Template, namespace: str, owner: wire.OwnerReference | None = None, labels: Labels = NO_LABELS
+) -> PodClass:
+    """Return the class of a template's pods; `labels` are those that its controller adds. Raises BadInput."""
+    meta = structs.replace(template.metadata, namespace=namespace, owner_references=[owner] if owner else None)
+    if labels:
+        merged = {**(_template_labels.read(meta.labels) or {}), **labels}
+        meta = structs.replace(meta, labels=msgspec.Raw(msgspec.json.encode(merged)))
+    spec = _template_spec.read(template.spec) or wire.PodSpec()
+    asks = containers.requests_of(_template_requests.read(template.spec) or containers.TemplateRequests())
+    made = pod_class(wire.Pod(meta, structs.replace(spec, node_name="")), asks)
+    return replace(made, node_name=spec.node_name) if spec.node_name else made

@@ -18,7 +18,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient, segment
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.node_objects import limit
-from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.pod_objects import Template, template_class
 from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster import names
 from shared.core.cluster.pod import CLAIM, Pod, PodClass, Volume

@@ -21,7 +21,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Retryable
-from shared.port_types import Eviction
+from shared.ports import Eviction
 
 _NO_DRY_RUN: Final = "does not support dry run"
 _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")

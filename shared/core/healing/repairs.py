@@ -12,8 +12,7 @@ from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_ends
 from shared.core.draining.next_step import must_stop
-from shared.core.healing.breakers import breaker_over
-from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
+from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim, breaker_over
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, has_returned
 from shared.core.records.orders import is_order_id

@@ -20,8 +20,7 @@ from shared.core.placement.constraints.constraint import ConstraintInput, Constr
 from shared.core.placement.node_filters import Codes, LabelColumn, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
-from shared.core.rules.unmodelled import find_unmodelled
-from shared.core.rules.volumes import VolumeFacts
+from shared.core.rules.unmodelled import VolumeFacts, find_unmodelled
 
 
 class ClusterArrays:

@@ -1,30 +1,45 @@
-"""One look of the cluster autoscaler: which nodes it finds unneeded, one after the other, rule by rule.
+"""What the autoscaler does by itself: which nodes a look finds unneeded, and what it leaves after its rounds.
 
-Each node that it takes leaves less for those after it: less room, less of the PodDisruptionBudgets, less of the
-minimums. Recordings of the real one hold this model (tests/cli/analysis/simulated_days/test_recordings.py).
-Source: cluster-autoscaler, core/scaledown/planner/planner.go, core/scaledown/pdb/basic.go,
-processors/scaledowncandidates.
+It asks rule by rule. Each node that it takes leaves less for those after it: less room, less of the
+PodDisruptionBudgets, less of the minimums. After a look the scheduler places what was evicted, and whether a set of
+drains betters the end is asked here, too (docs/decisions/money-over-days.md). Recordings of the real one hold this
+model (tests/cli/analysis/simulated_days/test_recordings.py). Source: cluster-autoscaler,
+core/scaledown/planner/planner.go, core/scaledown/pdb/basic.go, processors/scaledowncandidates.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Final
 from zlib import crc32
+
+import numpy as np
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
-from shared.core.placement.assignments import in_queue_order
+from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
-from shared.core.placement.cluster_packings import NextFit
+from shared.core.placement.cluster_packings import NextFit, SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
-from shared.core.planning.autoscaler import drop_expendable, is_eligible, may_be_moved, without_announcements
+from shared.core.placement.packing import in_queue_order
+from shared.core.placement.strategies import LEAST_ALLOCATED, MOST_ALLOCATED, Strategy
+from shared.core.planning.autoscaler import (
+    context_of,
+    drop_expendable,
+    is_eligible,
+    is_expendable,
+    may_be_moved,
+    without_announcements,
+)
+from shared.core.planning.bill import Savings
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import is_safe_to_evict
 from shared.core.rules.pods import movable
+from shared.core.rules.situation import Situation
 
 PARALLEL: Final = 10  # Nodes that may be deleted at once (max-scale-down-parallelism).
 
@@ -224,3 +239,117 @@ class _Sizes:
     def _keys(node: Node) -> Iterator[tuple[str, ...]]:
         yield (node.pool,)
         yield (node.pool, node.zone)
+
+
+SCORING: Final[Mapping[str, Strategy]] = {"BALANCED": LEAST_ALLOCATED, "OPTIMIZE_UTILIZATION": MOST_ALLOCATED}
+"""By the cluster's autoscaling profile, which on GKE sets the scheduler's scoring, too."""
+
+
+@dataclass(frozen=True)
+class Drained:
+    """What came of drains: the snapshot afterwards, the nodes that are gone in order, and the number of evictions."""
+
+    snapshot: Snapshot
+    gone: tuple[str, ...] = ()
+    evictions: int = 0
+
+
+def scheduler_arrays(snapshot: Snapshot) -> ClusterArrays:
+    """Return the arrays by which scheduler and autoscaler place pods: what is there counts, announced or going."""
+    return ClusterArrays(without_announcements(snapshot), foresees=False)
+
+
+def drain_nodes(
+    snapshot: Snapshot,
+    leaving: Iterable[str],
+    avoided: Collection[str],
+    arrays_of: ArraysOf = ClusterArrays,
+    *,
+    by_autoscaler: Collection[str] = (),
+) -> Drained:
+    """Drain nodes one after another; one of which a pod finds no place stays as it is."""
+    # Expendable pods of nodes that go `by_autoscaler` end with them, and come back where there is room.
+    names = tuple(leaving)
+    if not names:
+        return Drained(snapshot)
+    expendable = (pod for name in by_autoscaler for pod in snapshot.pods_by_node[name] if is_expendable(pod.spec))
+    if ending := {pod.key for pod in expendable}:
+        snapshot = replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.key not in ending))
+    simulation = beginning(arrays_of(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    before = simulation.placement_count
+    for name in names:
+        simulation.try_remove(name)
+    if not simulation.taken:
+        return Drained(snapshot)
+    places = {move.pod: move.node for move in simulation.assignments.steps()}
+    later = snapshot.without(frozenset(simulation.taken), places)
+    return Drained(later, simulation.taken, simulation.placement_count - before)
+
+
+def beginning(arrays: ClusterArrays, strategy: Strategy, avoided: Collection[str] = ()) -> Simulation:
+    """Return a simulation of that one strategy; what is pending has a place; `avoided` nodes have a soft taint."""
+    packing = SchedulerPacking(arrays, strategy, count_taints(arrays, avoided))
+    packing.reserve([arrays.kind_of[pod.spec] for pod in in_queue_order(arrays.pending)], OUTSIDE)
+    return Simulation(arrays, [packing])
+
+
+def count_taints(arrays: ClusterArrays, *tainted_by: Collection[str]) -> Amounts:
+    """Return how many of these collections of names each node is in: a soft taint for each."""
+    counted = (sum(node.name in names_of for names_of in tainted_by) for node in arrays.nodes)
+    return np.fromiter(counted, np.int64, len(arrays.nodes))
+
+
+FEW: Final = 500  # Up to so many nodes the autoscaler is followed in a pass.
+ROUNDS: Final = 20  # So many of its rounds at most.
+DICE: Final = 3  # So often it is followed: in which order it asks the nodes decides what it reaches.
+WANDERS: Final = Fraction(1, 10)  # The part of what it saves by moving pods that its dice decide.
+
+FindUnneeded = Callable[[Snapshot], Sequence[str]]
+"""Returns what the autoscaler would announce, in the order in which it would remove it."""
+
+
+def left_alone(
+    snapshot: Snapshot, find_unneeded: FindUnneeded, rounds: int, arrays_of: ArraysOf = ClusterArrays
+) -> Iterator[Drained]:
+    """Yield the autoscaler's rounds, each with what it has announced until then; at most so many."""
+    # Demand stays as it is: it empties what it finds unneeded, the scheduler places the pods, and it looks again.
+    for _ in range(rounds):
+        names = find_unneeded(snapshot)
+        step = drain_nodes(snapshot, names, names, arrays_of, by_autoscaler=names)
+        if not step.gone:
+            return
+        yield step
+        snapshot = step.snapshot
+
+
+def saves_as_much(situation: Situation, going: Collection[str], savings: Savings, arrays_of: ArraysOf) -> bool:
+    """Whether the autoscaler alone, with the best of its dice, saves about as much as if these nodes went first."""
+    # About: its dice decide a tenth of what it saves by moving pods, so less than that is no proof that drains are
+    # better. The very same is welcome, for it comes sooner. In a large cluster one node is no matter.
+    nodes = situation.snapshot.node_by_name
+    most = savings.saving_of(eligible(situation.snapshot))
+    if len(nodes) > FEW or savings.saving_of(nodes[name] for name in going) >= most:
+        return False
+    snapshot = without_announcements(situation.snapshot)
+    alone = _ways(snapshot, arrays_of)
+    first = drain_nodes(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
+    together = [[*first.gone, *later] for later in _ways(first.snapshot, arrays_of)]
+
+    def saved(names: Iterable[str]) -> int:
+        return savings.saving_of(nodes[name] for name in names)
+
+    best, ours = max(alone, key=saved), max(map(saved, together))
+    moved = saved(name for name in best if situation.moving(name))
+    return ours != saved(best) and ours < saved(best) + WANDERS * moved
+
+
+def _ways(snapshot: Snapshot, arrays_of: ArraysOf) -> list[list[str]]:
+    """Return which nodes the autoscaler may remove by itself, with one throw of its dice and with others."""
+
+    def follow(place: int) -> list[str]:
+        rounds = left_alone(
+            snapshot, lambda seen: nodes_unneeded(seen, context_of(seen), arrays_of, place), ROUNDS, arrays_of
+        )
+        return [name for step in rounds for name in step.gone]
+
+    return [follow(turn * len(snapshot.nodes) // DICE) for turn in range(DICE)]

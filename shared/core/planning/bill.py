@@ -16,7 +16,7 @@ from operator import add, sub
 from typing import Final
 
 from shared.core.cluster.node import Node, region_of
-from shared.core.placement.tally import LITTLE, Lost
+from shared.core.placement.search import LITTLE, Lost
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments, end_order
 from shared.core.records.state import MICRO

@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.placement.assignments import Move
+from shared.core.placement.packing import Move
 from shared.core.planning.bill import Savings
 from shared.core.reasons import Blocker, DrainReason
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin

@@ -1,8 +1,6 @@
 """What a pass or a check of the policy advises: pools that the cluster does not have, and nodes that expire."""
 # Warnings that refuse nothing.
 
-import difflib
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,28 +11,16 @@ from shared.core.rules.nodes import has_expired
 
 AGAIN_AFTER: Final = timedelta(days=1)
 _MOST_NAMED: Final = 5
-_NEAR: Final = 0.6
 
 
 def unknown_pools(policy: Policy, snapshot: Snapshot) -> dict[str, str]:
-    """Return, by the name of each such pool, the sentence that names it, with the name that was perhaps meant."""
-    there = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {""})
-    free = [name for name in there if name not in policy.pools]
+    """Return, by the name of each such pool, the sentence that names it, with pools that have no settings yet."""
+    there = {*snapshot.pools, *snapshot.nodes_by_pool} - {""}
+    free = sorted(there - {*policy.pools})
+    more = f" and {len(free) - _MOST_NAMED:,} more" if len(free) > _MOST_NAMED else ""
     missing = "the cluster has no such pool" if snapshot.pools_known else "no node here belongs to such a pool"
-    meant = {name: _instead(name, free, others=len(there) > len(free)) for name in sorted({*policy.pools} - {*there})}
-    return {name: f"nodePools.{name}: {missing}; {instead}." for name, instead in meant.items()}
-
-
-def _instead(name: str, free: Sequence[str], *, others: bool) -> str:
-    """Return what may have been meant: a pool that has its own settings already was not."""
-    near = difflib.get_close_matches(name, free, n=1, cutoff=_NEAR)
-    if near:
-        return f"write {near[0]}, if that was meant"
-    if not free:
-        return "the policy names every pool that is there" if others else "there is no other either"
-    rest = len(free) - _MOST_NAMED
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"there is {', '.join(free[:_MOST_NAMED])}{more}"
+    others = f"pools without settings: {', '.join(free[:_MOST_NAMED]) or 'none'}{more}"
+    return {name: f"nodePools.{name}: {missing}; {others}." for name in sorted({*policy.pools} - there)}
 
 
 def is_advice_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import NoPlace, Simulation
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
-from shared.core.planning.alone import saves_as_much
+from shared.core.planning.autoscaler_look import saves_as_much
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import AssessedNode, saves_too_little
 from shared.core.planning.plan import AtRest

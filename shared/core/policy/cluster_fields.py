@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 
 from shared.core.policy import shapes
 from shared.core.policy.commitments import COMMITMENTS
-from shared.core.policy.field import Binds, Field, fields_of, pass_setting, setting
+from shared.core.policy.field import Field, fields_of, setting
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.scalars import duration
 from shared.core.policy.values import (
@@ -40,22 +39,21 @@ def _refuse_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
         raise ValueError("it is shorter than first; write a duration of at least first")
 
 
-_drain_field = partial(Field, binds=Binds.DRAIN)
 DRAIN_FIELDS: Final[Mapping[str, Field]] = {
-    "max_grace": _drain_field(
+    "max_grace": Field(
         "drain.maxGracePeriod",
         shapes.POSITIVE_DURATION,
         "The longest grace period; see longGrace for pods with more. Default {default} (node-refiner).",
         "8m",
     ),
-    "timeout": _drain_field(
+    "timeout": Field(
         "drain.timeout",
         shapes.POSITIVE_DURATION,
         "Time for a drain. The longest capped grace is added, and up to 6m for disks that move in turn. "
         "Default {default} (node-refiner).",
         "8m30s",
     ),
-    "watchdog": _drain_field(
+    "watchdog": Field(
         "drain.watchdog",
         shapes.POSITIVE_DURATION,
         "Time for the autoscaler to delete the drained node before Ebb uncordons it. "
@@ -64,27 +62,27 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
         "at least that and the same margin. If the autoscaler only takes empty nodes, it is shorter.",
         None,
     ),
-    "pending_grace": _drain_field(
+    "pending_grace": Field(
         "drain.pendingGrace",
         shapes.POSITIVE_DURATION,
         "How long a replacement may stay unschedulable before Ebb uncordons the node. Default {default}: with the read "
         "that finds it and the scheduler's next try, well within half a minute.",
         "20s",
     ),
-    "backoff_first": _drain_field(
+    "backoff_first": Field(
         "drain.backoff.first",
         shapes.POSITIVE_DURATION,
         "After the first failure. Default {default}; doubled with each in a row.",
         "30m",
     ),
-    "backoff_most": _drain_field(
+    "backoff_most": Field(
         "drain.backoff.most",
         shapes.POSITIVE_DURATION,
         "The longest time. Default {default}: a day later the cluster has changed.",
         "24h",
         check=_refuse_below_first,
     ),
-    "max_parallel_evictions": _drain_field(
+    "max_parallel_evictions": Field(
         "drain.maxParallelEvictions",
         shapes.SEVERAL,
         "Evictions under way at once per drain. Default {default}: gentle on the API server.",
@@ -118,14 +116,12 @@ class Policy:
         shapes.FLAG,
         default=True,
         text="Decide and report, change nothing. Default {default}: the first run is safe.",
-        binds=Binds.STEP,
     )
     paused: bool = setting(
         "paused",
         shapes.FLAG,
         default=False,
         text="No drain starts, drains in flight end and uncordon their nodes, repairs go on. Default {default}.",
-        binds=Binds.STEP,
     )
     minimum_nodes: int = setting(
         "cluster.minimumNodes",
@@ -139,19 +135,19 @@ class Policy:
         2,
         "Nodes without repelling taints that must remain after a removal. Default {default} (node-refiner).",
     )
-    time_since_last_addition: timedelta = pass_setting(
+    time_since_last_addition: timedelta = setting(
         "cluster.timeSinceLastAddition",
         shapes.DURATION,
         "60m",
         "No drain until this long after the newest node was created. Default {default} (node-refiner): demand grows.",
     )
-    time_gap: timedelta = pass_setting(
+    time_gap: timedelta = setting(
         "cluster.timeGap",
         shapes.DURATION,
         "10m",
         "Time between the starts of drains of two passes, failed ones included. Default {default} (node-refiner).",
     )
-    prefer: tuple[Preference, ...] = pass_setting(
+    prefer: tuple[Preference, ...] = setting(
         "cluster.prefer",
         shapes.ListOf(shapes.one_of(Preference), len(Preference)),
         [],
@@ -187,7 +183,7 @@ class Policy:
         "Default none: PodDisruptionBudgets protect each workload; this protects a team with many.",
         unset="no limit",
     )
-    wave: WaveLimits | None = pass_setting(
+    wave: WaveLimits | None = setting(
         "cluster.wave",
         shapes.WAVE,
         None,
@@ -198,7 +194,7 @@ class Policy:
     freezes: tuple[Freeze, ...] = setting(
         "cluster.freezes", shapes.ListOf(shapes.FREEZE), [], "Times in which no drain starts. Default none."
     )
-    commitments: Commitments = pass_setting(
+    commitments: Commitments = setting(
         "cluster.commitments",
         COMMITMENTS,
         {},

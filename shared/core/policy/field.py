@@ -7,8 +7,6 @@ import difflib
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
-from functools import partial
 from typing import Any, Final, Protocol, TypedDict, TypeVar, Unpack
 
 Path = tuple[Any, ...]
@@ -89,16 +87,6 @@ class Shape(Protocol[T_co]):
         """Return the value. Raises Wrong with every fault."""
 
 
-class Binds(StrEnum):
-    """Which steps read a setting, and for how long its value holds."""
-
-    PASS = "pass"  # noqa: S105 - a pass of the planner
-    """The planner's pass alone."""
-    CLAIM = "claim"  # The pass, and again the claim of a drain.
-    DRAIN = "drain"  # The same, and the drain keeps the value of its claim.
-    STEP = "step"  # The same, and again every step of a drain: Ebb uncordons the node if the value has changed.
-
-
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field: its name in the document, its shape, and its texts."""
@@ -107,7 +95,6 @@ class Field:
     shape: Shape[Any]
     text: str  # What it means; `{default}` is the default.
     default: Any = REQUIRED  # As a person would write it; None if leaving it out has a meaning of its own.
-    binds: Binds = Binds.CLAIM
     unset: str = "none"  # The text for a field that is left out.
     empty: str = "none"  # The text for an empty list.
     unit: str = ""
@@ -146,7 +133,6 @@ _DECLARED: Final = "declared"
 
 
 class Options(TypedDict, total=False):
-    binds: Binds
     unset: str
     empty: str
     unit: str
@@ -159,10 +145,6 @@ def setting(
     declared = Field(path, shape, text, default, **more)
     value: T = in_force if default is None else declared.initial()  # type: ignore[assignment]  # None may stand for it
     return field(default=value, metadata={_DECLARED: declared})
-
-
-pass_setting = partial(setting, binds=Binds.PASS)
-drain_setting = partial(setting, binds=Binds.DRAIN)
 
 
 def fields_of(kind: type) -> Mapping[str, Field]:

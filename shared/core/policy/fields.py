@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from shared.core.policy import shapes
-from shared.core.policy.field import Binds, drain_setting, fields_of, pass_setting, setting
+from shared.core.policy.field import fields_of, setting
 from shared.core.policy.scalars import NEVER, ratio
 from shared.core.policy.values import (
     Budget,
@@ -42,7 +42,6 @@ class PoolPolicy:
         shapes.FLAG,
         default=False,
         text="Whether nodes of the pool may be drained. Default {default}: Ebb drains only what you name.",
-        binds=Binds.STEP,
     )
     cpu_limit: Fraction = setting(
         "scaleDownCPURequestRatioLimit",
@@ -58,7 +57,7 @@ class PoolPolicy:
         "A node is underutilized while its memory requests are strictly below this share of allocatable, too. "
         "Default {default}.",
     )
-    required_count: int = pass_setting(
+    required_count: int = setting(
         "scaleDownRequiredUnderutilizedNodeCount",
         shapes.COUNT,
         None,
@@ -70,17 +69,17 @@ class PoolPolicy:
     minimum_node_age: timedelta = setting(
         "minimumNodeAge", shapes.DURATION, "20m", "Nodes must be older than this. Default {default} (estafette)."
     )
-    excess_threshold: Fraction = pass_setting(
+    excess_threshold: Fraction = setting(
         "excessNodesThreshold",
         shapes.THRESHOLD,
         2,
         "Nodes' worth of free requests that the pool must have, decimals allowed. Default {default} (node-refiner). "
         "This default binds until demand has fallen by a node's CPU since its peak of the last day.",
     )
-    max_nodes_per_pass: int = pass_setting(
+    max_nodes_per_pass: int = setting(
         "maxNodesPerPass", shapes.SEVERAL, 1, "Nodes taken of the pool in one pass. Default {default} (estafette)."
     )
-    minimum_saving: Fraction = pass_setting(
+    minimum_saving: Fraction = setting(
         "minimumSavingPerEviction",
         shapes.DOLLARS,
         0,
@@ -95,33 +94,33 @@ class PoolPolicy:
         "left Pending over ten times as often (docs/decisions/robust-fit.md).",
         unit="%",
     )
-    kube_system_pods: KubeSystemPods = drain_setting(
+    kube_system_pods: KubeSystemPods = setting(
         "kubeSystemPods",
         shapes.one_of(KubeSystemPods),
         "evict",
         "{default} (default), or leave: such a pod, DaemonSets aside, then keeps its node.",
     )
-    local_storage: LocalStorage = drain_setting(
+    local_storage: LocalStorage = setting(
         "localStorage",
         shapes.one_of(LocalStorage),
         "block",
         "{default} (default): pods with emptyDir or hostPath keep their node; or evict.",
     )
-    long_grace: LongGrace = drain_setting(
+    long_grace: LongGrace = setting(
         "longGrace",
         shapes.one_of(LongGrace),
         "keep",
         "keep: a pod with a longer grace period than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
         "Default {default}: the autoscaler waits up to an hour, and such a pod has work to end.",
     )
-    unprotected: Limit = drain_setting(
+    unprotected: Limit = setting(
         "unprotected",
         shapes.NODE_LIMIT,
         "25%",
         "How many pods of a workload without a PodDisruptionBudget may be away at once. Default {default}, at least "
         "one, never all.",
     )
-    single_replicas: SingleReplicas = drain_setting(
+    single_replicas: SingleReplicas = setting(
         "singleReplicas",
         shapes.one_of(SingleReplicas),
         "move",
@@ -129,20 +128,20 @@ class PoolPolicy:
         "With surge their Deployment starts another elsewhere first, or they stay. Default {default}, as the "
         "autoscaler does.",
     )
-    jobs: Jobs = drain_setting(
+    jobs: Jobs = setting(
         "jobs",
         shapes.one_of(Jobs),
         "wait",
         "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted pod loses "
         "its work, and counts as a failure against the Job's backoffLimit.",
     )
-    minimum_pod_age: timedelta = drain_setting(
+    minimum_pod_age: timedelta = setting(
         "minimumPodAge",
         shapes.DURATION,
         "0s",
         "A node with a younger pod that would have to move is kept this pass. Default {default}: any age may move.",
     )
-    steer_scale_in: bool = pass_setting(
+    steer_scale_in: bool = setting(
         "steerScaleIn",
         shapes.FLAG,
         default=False,
@@ -152,7 +151,7 @@ class PoolPolicy:
     ignore_taints: frozenset[str] = setting(
         "ignoreTaints", shapes.SetOf(shapes.TAINT_KEY), [], "Keys of taints that do not set a node apart. Default none."
     )
-    time_since_last_addition: timedelta | None = pass_setting(
+    time_since_last_addition: timedelta | None = setting(
         "timeSinceLastAddition",
         shapes.DURATION,
         None,

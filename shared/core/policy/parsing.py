@@ -2,10 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +12,7 @@ import msgspec
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, DrainSettings, Policy
 from shared.core.policy.field import Fault, Field, Path, Wrong
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy, enough_nodes
-from shared.core.policy.reading import FOR_A_DUMP, read
+from shared.core.policy.reading import read
 from shared.core.policy.shapes import Block, ByName, Group, ListOf
 from shared.errors import BadPolicy
 
@@ -130,71 +129,23 @@ def _below(shape: object) -> tuple[tuple[Field, ...], tuple[str, ...]]:
     return (shape.fields, ()) if isinstance(shape, Block | Group) else ((), ())
 
 
-_NODE_REFINER: Final = frozenset({"drainer_enabled", "excess_nodes_threshold", "minimum_non_tainted_nodes"})
-_MOST_PLACES: Final = 2
-
-
 def _find_section(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one."""
-    # Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
+    # Of several sections those in the same half of the document: `disruption` of the pool, not the cluster's.
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    sections = [tuple(section) for *section, field in sorted(places()) if field == name]
-    shared = {section: _shared_length(_steps(place), _steps(section)) for section in sections}
-    best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
-    names = [_section_name(section, shared[section], len(place)) for section in best]
+    half = ["nodePools"] if place[:1] == ["defaults"] else place[:1]  # `defaults` holds what a pool does
+    sections = [section for *section, field in sorted(places()) if field == name]
+    near = [section for section in sections if half and section[:1] == half] or sections
+    names = [".".join(section) or "the top of the document" for section in near]
     return f"it belongs under {' or '.join(names)}" if names else ""
-
-
-def _steps(place: Sequence[str]) -> list[str]:
-    """Return a place with the pool's own name as any: `defaults` holds what a pool does."""
-    if place[:1] == ["defaults"]:
-        return ["nodePools", ANY_NAME, *place[1:]]
-    return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
-
-
-def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return len(list(pairs))
-
-
-def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
-    """Return a section as seen from the place of the fault: from there on where it lies below, else in full."""
-    below = shared >= depth and len(section) > shared
-    return ".".join(section[shared:] if below else section) or "the top of the document"
-
-
-_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})  # Kinds that lists of objects hold which describe a cluster.
 
 
 def another_kind(written: Mapping[Any, Any]) -> str:
     """Return the sentence for a Kubernetes object that was given as a policy; empty for anything else."""
     if "kind" not in written or "apiVersion" not in written:
         return ""
-    named = {str(thing.get("kind", ""))[:60] for thing in _objects(written)} - {""}
-    kinds = sorted(f"a {kind}" for kind in named)
-    if "items" in written and _OF_DUMPS & {*kinds}:
-        return f"policy: it is a dump of a cluster and no policy; {FOR_A_DUMP}"
-    imports = sorted({name for thing in _objects(written) for name in _importable_formats(thing)})
-    commands = " or ".join(f"`ebb policy import {name}`" for name in imports)
-    what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"
-    return f"{what}; {f'convert it with {commands}' if commands else 'write at least `nodePools: {}`'}."
-
-
-def _objects(written: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
-    items = written.get("items")
-    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else (written,)
-
-
-def _importable_formats(thing: Mapping[Any, Any]) -> tuple[str, ...]:
-    if str(thing.get("apiVersion", "")).startswith("karpenter."):
-        return ("karpenter",)
-    data = thing.get("data")
-    if thing.get("kind") != "ConfigMap" or not isinstance(data, Mapping):
-        return ()
-    if data.keys() & _NODE_REFINER:
-        return ("node-refiner",)
-    compactor = any("compactor" in str(name) for name in data)
-    return ("estafette",) if compactor else ("estafette", "node-refiner")
+    use = "for another tool's settings use `ebb policy import`, for a dump of a cluster `ebb policy init FILE`"
+    return f"policy: it is a {str(written['kind'])[:60]} of Kubernetes and no policy; {use}."
 
 
 def parse(data: bytes) -> Policy:

@@ -172,6 +172,7 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     paused: bool = False
     pause_reason: str = ""  # What the person who paused it wrote, for the explanation.
     planner: Lease | None = None
+    finished: tuple[str, ...] = ()  # The ids of the last runs that ended well, oldest first.
     last_pass: datetime | None = None  # When the last pass that published all its orders had read the cluster.
     version: str = ""  # Ebb's own that completed it; empty in documents of older ones.
     advised: Advised | None = None
@@ -190,12 +191,3 @@ class PoolMarks(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/pools/{pool}`: marks by node UID."""
 
     marks: dict[str, Mark] = {}
-
-
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """The document `clusters/{key}/runs/{schedule time}`: one tick."""
-
-    run_id: str
-    lease: Lease
-    finished: datetime | None = None
-    expire_at: datetime | None = None

@@ -12,8 +12,7 @@ from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding
 from shared.core.rules import pod_rules as rules
-from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
-from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.drain_context import DrainContext, pdb_exhausted, several_pdbs
 from shared.core.rules.surges import cannot_surge, is_surged, restart_together
 from shared.core.rules.unmodelled import find_unmodelled
 
@@ -38,7 +37,7 @@ CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
     rules.grace_too_long, rules.comes_back,
     # what the policy keeps of whole workloads
     rules.single_replica, cannot_surge, rules.job, rules.rolling_out,
-    # what the proof of placement does not model (`unmodelled.UNMODELLED`, `volumes.VOLUME_BLOCKS`)
+    # what the proof of placement does not model (`unmodelled.UNMODELLED`, `unmodelled.VOLUME_BLOCKS`)
     lambda spec, context: find_unmodelled(spec, context.volumes),
 )  # fmt: skip
 """What blocks all pods of a class."""

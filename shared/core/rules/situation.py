@@ -16,8 +16,8 @@ from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import DrainEstimate, DrainEstimator
 from shared.core.rules.pods import movable
+from shared.core.rules.unmodelled import VolumeFacts
 from shared.core.rules.utilization import own_taints
-from shared.core.rules.volumes import VolumeFacts
 
 _Found = TypeVar("_Found")
 

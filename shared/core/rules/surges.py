@@ -14,10 +14,9 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
-from shared.core.rules.disruption_budgets import never_allows
-from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.drain_context import DrainContext, never_allows
 from shared.core.rules.pod_rules import is_single
-from shared.core.rules.volumes import held_by_one_node
+from shared.core.rules.unmodelled import held_by_one_node
 
 ASKS: Final = "true"
 FORBIDS: Final = "false"

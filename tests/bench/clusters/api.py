@@ -9,7 +9,7 @@ from shared.adapters.kubernetes.client import PAGE, KubernetesClient, TrafficMet
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.cluster.snapshot import Snapshot
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench.clusters.generated import BenchCluster
 from tests.bench.clusters.manifests import lists, pods

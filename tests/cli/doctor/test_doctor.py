@@ -17,7 +17,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.values import Commitments
 from shared.core.records.state import ClusterState
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Retryable, Terminal
-from shared.port_types import CLUSTER_KEY, PoolsReading
+from shared.ports import CLUSTER_KEY, PoolsReading
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy

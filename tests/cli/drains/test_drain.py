@@ -21,7 +21,7 @@ from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremo
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pod, policy
 from tests.cli.drains.test_release import TOPIC, installation_of
 from tests.cli.running import ebb, run_ebb

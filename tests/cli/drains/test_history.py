@@ -11,7 +11,7 @@ from functions.cli.drains.status_table import history_document, show_history
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, Reclaimed
-from shared.port_types import CLUSTER_KEY, drain_key
+from shared.ports import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.drains.test_status import MINUTE, NAME, asked, settled
 from tests.cli.running import on_terminal, run_ebb

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from functions.cli.drains.client import ALREADY, sentences, set_flag
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
-from shared.port_types import CLUSTER_KEY
+from shared.ports import CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
 from tests.cli.running import run_ebb

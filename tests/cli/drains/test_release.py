@@ -17,7 +17,7 @@ from shared.core.reasons import Outcome, Refusal
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.errors import BadInput, BadSettings
-from shared.port_types import WAVE_KEY, DocumentKey
+from shared.ports import WAVE_KEY, DocumentKey
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pod
 from tests.cli.running import run_ebb
 from tests.depth import cases

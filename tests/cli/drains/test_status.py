@@ -17,7 +17,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published, Wave, WaveNode
-from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key
+from shared.ports import CLUSTER_KEY, DocumentKey, drain_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.running import on_terminal, run_ebb
 from tests.depth import cases

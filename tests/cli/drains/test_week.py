@@ -13,7 +13,7 @@ from shared.core.reasons import Reason, Shortfall, reason_of_word
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.ledger import Ledger, Promise, Sums
 from shared.core.records.week import Missed, WeekSummary, as_message, shortfall, sum_up, text_of
-from shared.port_types import drain_key, ledger_key, week_key
+from shared.ports import drain_key, ledger_key, week_key
 from tests.builders import CLUSTER, NOW
 from tests.cli.drains.test_status import asked, settled
 from tests.cli.running import run_ebb

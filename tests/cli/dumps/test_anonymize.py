@@ -25,7 +25,7 @@ from shared.core.planning.plan import Plan, Potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadDump
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import policy
 from tests.cli.dumps.rich_dump import OWN, rich_dump

@@ -11,7 +11,7 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Jobs
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.adapters.objects import api_node, api_pod, container
 from tests.builders import NOW, policy

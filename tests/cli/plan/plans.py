@@ -15,7 +15,7 @@ from functions.cli.analysis.forecast.scenarios import (
     UsedPart,
 )
 from functions.cli.analysis.relaxations import Relaxation
-from shared.core.placement.assignments import Move
+from shared.core.placement.packing import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable

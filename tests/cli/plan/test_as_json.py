@@ -18,7 +18,7 @@ from functions.cli.plan.as_json import document
 from functions.cli.plan.view import EVERY_NODE, view_of, with_scenarios
 from shared.adapters.prices import load
 from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
-from shared.core.placement.assignments import Move
+from shared.core.placement.packing import Move
 from shared.core.planning.plan import AtRest, Potential
 from shared.core.planning.prices import PriceBasis
 from tests.cli.explain.explained import explanation, show_node

@@ -129,7 +129,7 @@ def test_what_needs_a_cluster_shows_it(option: tuple[str, ...], folder: Path) ->
 def test_pools_that_either_policy_names_and_the_cluster_does_not_have_are_warned_about(folder: Path) -> None:
     (folder / "typo.yaml").write_text(OLD.replace("web-pool", "web-pol"))
     output = diff(folder, "old.yaml", "typo.yaml").output
-    assert output.count("warning: nodePools.web-pol: no node here belongs to such a pool; write web-pool,") == 1
+    assert output.count("no node here belongs to such a pool; pools without settings: web-pool.") == 1
 
 
 @cases(

@@ -5,15 +5,15 @@ from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import READ_WRITE_ONCE_POD
-from shared.core.healing.breakers import (
+from shared.core.healing.healing_input import (
     OPEN_FOR,
+    HealingInput,
     after_failures,
     after_scale_ups,
     after_stranded_pods,
     breaker_over,
     evicted_workloads,
 )
-from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress

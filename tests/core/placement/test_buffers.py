@@ -10,7 +10,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, T
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import lost_place
 from shared.core.placement import Candidate, Simulation, search
-from shared.core.planning.scheduling import drain_nodes
+from shared.core.planning.autoscaler_look import drain_nodes
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState

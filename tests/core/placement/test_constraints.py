@@ -23,8 +23,7 @@ from shared.core.placement.constraints.constraint import (
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST
-from shared.core.rules.unmodelled import find_unmodelled
-from shared.core.rules.volumes import VolumeFacts
+from shared.core.rules.unmodelled import VolumeFacts, find_unmodelled
 from tests.builders import cluster, mounts, node, persistent_volume, pod, pod_class, storage, volume_claim
 from tests.depth import cases
 

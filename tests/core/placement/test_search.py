@@ -4,8 +4,7 @@ from itertools import count
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Use, search
 from shared.core.placement.rearrangement import Rearrangement
-from shared.core.placement.search import ROUND, Choice
-from shared.core.placement.tally import Tally
+from shared.core.placement.search import ROUND, Choice, Tally
 from tests.builders import cluster, node, pod
 from tests.depth import cases
 

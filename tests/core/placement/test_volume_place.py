@@ -133,7 +133,7 @@ def test_all_volumes_of_a_pod_must_be_within_reach() -> None:
 
     assert admitting(known, *mounts("one", "two")) == ["b"]
     assert admitting(known, *mounts("one", "two"), namespace="other") == EVERYWHERE  # where there are no such claims
-    assert admitting(Storage(), *mounts("one", "two")) == EVERYWHERE  # nothing is known: `rules.volumes` keeps the pod
+    assert admitting(Storage(), *mounts("one", "two")) == EVERYWHERE  # not known: `rules.unmodelled` keeps the pod
 
 
 def zonal_pods(claims: int, zones: str) -> tuple[list[PersistentVolume], Storage]:

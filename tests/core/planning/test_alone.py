@@ -10,8 +10,8 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.planning.alone import left_alone, saves_as_much
 from shared.core.planning.autoscaler import with_announced
+from shared.core.planning.autoscaler_look import left_alone, saves_as_much
 from shared.core.planning.bill import Bill, Savings
 from shared.core.policy import Policy
 from shared.core.records.state import MICRO, ClusterState

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.planning.bill import Bill, ends, unpriced_families
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.state import MICRO

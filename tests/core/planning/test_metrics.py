@@ -11,7 +11,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.metrics import ClusterMetrics, MissedSaving, cluster_metrics, missed_savings, node_metrics
 from shared.core.planning.plan import Plan

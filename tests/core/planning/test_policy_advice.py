@@ -29,17 +29,12 @@ def pooled(*pools: str) -> Snapshot:
 
 @cases(
     "expected, snapshot, name, others",
-    ("a slip", f"{NO_SUCH}; write default-pool, if that was meant.", pooled("batch", "default-pool"), "defualt-pool",
-     ()),
-    ("nothing near", f"{NO_SUCH}; there is batch, web.", pooled("web", "batch"), "gpu", ()),
-    ("many", f"{NO_SUCH}; there is a1, b1, c1, d1, e1 and 2 more.", pooled(*(f"{row}1" for row in "abcdefg")), "x", ()),
-    ("no pools", f"{NO_SUCH}; there is no other either.", pooled(), "x", ()),
-    ("a pool with settings of its own was not meant", f"{NO_SUCH}; there is db.", WEB_DB, "batch-pool", ("web-pool",)),
-    ("all have some", f"{NO_SUCH}; the policy names every pool that is there.", WEB_DB, "batch-pool",
-     ("web-pool", "db")),
+    ("a slip", f"{NO_SUCH}; pools without settings: batch, web.", pooled("web", "batch"), "wbe", ()),
+    ("many", f"{NO_SUCH}; pools without settings: a, b, c, d, e and 2 more.", pooled(*"abcdefg"), "x", ()),
+    ("all have some", f"{NO_SUCH}; pools without settings: none.", WEB_DB, "batch-pool", ("web-pool", "db")),
     ("of a pool only nodes are known", "", ONLY_NODES, "a", ()),
-    ("an empty one is not denied then", f"{NONE_HERE}; there is a.", ONLY_NODES, "b", ()),
-)  # fmt: skip
+    ("an empty one is not denied then", f"{NONE_HERE}; pools without settings: a.", ONLY_NODES, "b", ()),
+)
 def test_a_name_that_no_pool_has_is_shown(
     expected: str, snapshot: Snapshot, name: str, others: tuple[str, ...]
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.resources import GPU
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.planning.prices import Price, per_month
 from shared.core.policy.values import Capacity
 from shared.core.records.state import MICRO

@@ -10,7 +10,7 @@ from shared.core.placement.cluster_packings import SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.autoscaler import with_announcement
-from shared.core.planning.scheduling import count_taints, drain_nodes
+from shared.core.planning.autoscaler_look import count_taints, drain_nodes
 from tests.builders import cluster, node, our_taint, pod
 from tests.depth import cases
 

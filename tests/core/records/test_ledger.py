@@ -7,8 +7,16 @@ import msgspec
 import pytest
 
 from shared.core.policy.values import Schedule
-from shared.core.records.ledger import WEEK, Ledger, PassFigures, Sums, count_pass, ended_weeks, without_weeks
-from shared.core.records.pool_count import PoolFigures
+from shared.core.records.ledger import (
+    WEEK,
+    Ledger,
+    PassFigures,
+    PoolFigures,
+    Sums,
+    count_pass,
+    ended_weeks,
+    without_weeks,
+)
 from shared.core.records.state import Removed
 from tests.builders import NOW
 from tests.depth import cases

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.planning.candidates import with_demand
-from shared.core.records.pool_count import PoolCount, PoolFigures, begin
+from shared.core.records.ledger import PoolCount, PoolFigures, begin_count
 from shared.core.records.state import ClusterState, KnownDemand, Removed
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
@@ -24,7 +24,7 @@ def seen(nodes: int, removed: int = 0, *, saved: int = 0) -> PoolFigures:
 
 
 def after(*passes: PoolFigures) -> PoolCount:
-    count = begin(passes[0])
+    count = begin_count(passes[0])
     for figures in passes[1:]:
         count = count.after(figures)
     return count
@@ -71,7 +71,7 @@ _PASSES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0
 @examples(200)
 def test_of_what_is_away_the_node_that_went_last_comes_back_first(passes: list[tuple[int, int, int]]) -> None:
     nodes, removed, gone, away = 500, 0, 0, list[bool]()
-    count = begin(seen(nodes))
+    count = begin_count(seen(nodes))
     for index, (by_drains, by_others, added) in enumerate(passes):
         made = NOW + (index + 1) * HOUR
         nodes, removed = nodes - by_drains - by_others, removed + by_drains

@@ -6,8 +6,7 @@ from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import Limit, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.records.state import ClusterState
-from shared.core.rules.disruption_budgets import lets_go
-from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.drain_context import DrainContext, lets_go
 from shared.core.rules.nodes import SAFETY_RULES, judge_node
 from shared.core.rules.pods import judge
 from shared.core.rules.situation import Situation

@@ -10,7 +10,7 @@ from shared.core.policy import DrainSettings, Limit, LongGrace, PoolPolicy, Sing
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import blockers
 from shared.core.rules.surges import START, is_surged
-from shared.core.rules.volumes import VolumeFacts
+from shared.core.rules.unmodelled import VolumeFacts
 from tests.builders import NOW, mounts, pdb, persistent_volume, pod, storage, volume_claim
 from tests.depth import cases
 

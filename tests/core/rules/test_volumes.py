@@ -23,7 +23,7 @@ from shared.core.policy import PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import judge
-from shared.core.rules.volumes import VolumeFacts, volume_blocks
+from shared.core.rules.unmodelled import VolumeFacts, volume_blocks
 from tests.builders import (
     NOW,
     cluster,

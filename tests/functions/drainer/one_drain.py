@@ -7,7 +7,7 @@ from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import Order, OrderKind
 from shared.errors import Retryable
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import NOW, node, order, pdb, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 

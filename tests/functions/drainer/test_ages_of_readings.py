@@ -16,8 +16,7 @@ from shared.core.draining.evicting import expires_at
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import drain_key
-from shared.ports import Ports
+from shared.ports import Ports, drain_key
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim
 from tests.builders import storage as stored

@@ -9,7 +9,7 @@ import pytest
 from shared.core.cluster.pod import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.depth import cases
 from tests.fakes import once

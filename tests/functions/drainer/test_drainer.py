@@ -11,7 +11,7 @@ from shared.core.policy.values import NO_COMMITMENTS, Commitments
 from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale, Terminal
-from shared.port_types import COMMITMENTS_KEY, Eviction
+from shared.ports import COMMITMENTS_KEY, Eviction
 from tests.builders import NOW, committed, listed_commitment, node, order, pdb, pod, policy
 from tests.depth import cases
 from tests.fakes import failing

@@ -11,7 +11,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Lease
 from shared.errors import Retryable, Terminal
-from shared.port_types import drain_key
+from shared.ports import drain_key
 from tests.builders import NOW, node, order, pdb, pod, policy
 from tests.depth import cases
 from tests.fakes import failing

@@ -10,7 +10,7 @@ from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.state import ClusterState
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Terminal
-from shared.port_types import drain_key
+from shared.ports import drain_key
 from tests.builders import NOW, claim, order, pdb, pod
 from tests.depth import cases
 from tests.fakes import once

@@ -13,7 +13,7 @@ from functions.drainer.main import PushReply
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
-from shared.port_types import Eviction, drain_key
+from shared.ports import Eviction, drain_key
 from tests.builders import NOW, buffer, claim, held, order, pdb, pod, pod_class
 from tests.depth import cases
 from tests.fakes import failing, once

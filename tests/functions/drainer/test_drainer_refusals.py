@@ -11,7 +11,7 @@ from shared.core.reasons import Unremovable
 from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.state import ClusterState, Published
 from shared.errors import Retryable
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import NOW, claim, order, pdb, pod, policy
 from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb

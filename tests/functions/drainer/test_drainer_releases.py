@@ -13,7 +13,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker
 from shared.errors import Retryable, Stale
-from shared.port_types import DocumentKey, StoredDocument, drain_key
+from shared.ports import DocumentKey, StoredDocument, drain_key
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, order, policy
 from tests.fakes import FakeState

@@ -17,7 +17,7 @@ from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease, Start
 from shared.errors import Retryable, Terminal
-from shared.port_types import drain_key
+from shared.ports import drain_key
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder

@@ -10,7 +10,7 @@ from msgspec import structs
 from functions.drainer.main import PushReply
 from shared.core.draining.evicting import STATUS_LAG, WORKLOADS_STAND_FOR
 from shared.core.records.drain_record import DrainPhase
-from shared.port_types import CLUSTER_KEY, DocumentKey
+from shared.ports import CLUSTER_KEY, DocumentKey
 from tests.builders import claim, node, order, pdb, pod, policy
 from tests.depth import cases
 from tests.functions.drainer.one_drain import WEB, fake_ebb, half_returned

@@ -4,7 +4,7 @@ import pytest
 
 from functions.drainer.main import PushReply
 from shared.errors import Retryable, Terminal
-from shared.port_types import WAVE_KEY
+from shared.ports import WAVE_KEY
 from tests.builders import node
 from tests.depth import cases
 from tests.fakes import failing

@@ -13,7 +13,7 @@ from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.port_types import Eviction
+from shared.ports import Eviction
 from tests.builders import NOW, claim, mounts, node, order, pdb, pod, pod_class, storage, volume_claim
 from tests.depth import cases
 from tests.fakes import once

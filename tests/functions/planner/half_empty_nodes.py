@@ -6,7 +6,7 @@ from typing import Any
 from functions.drainer.main import PushReply
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Mark, PoolMarks
-from shared.port_types import pool_key
+from shared.ports import pool_key
 from tests.builders import node, pod
 from tests.functions.fake_ebb import FakeEbb
 

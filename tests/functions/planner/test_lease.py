@@ -4,13 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from functions.planner.lease import MOST_FINISHED, PlannerLease
 from shared.core.records.state import Mark
 from shared.errors import Stale
 from tests.builders import node, policy
 from tests.depth import cases
 from tests.fakes import once
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.planner.half_empty_nodes import fake_ebb, marks
+from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 from tests.functions.test_waves import ebb_with_room
 
 WAITS = policy(consolidate_after=timedelta(minutes=30))
@@ -80,3 +81,19 @@ def test_a_pass_whose_lease_is_over_orders_no_drain(call: tuple[str, str]) -> No
     assert [sent for sent in ebb.bus.published if sent.node] == []
     assert ebb.remembered().published == {}
     assert ebb.remembered().last_pass is None
+
+
+def test_a_run_that_ends_after_its_lease_is_noted_and_leaves_the_lease_of_the_next() -> None:
+    ebb = fake_ebb()
+    first, second = (PlannerLease(ebb.state, ebb.clock, owner) for owner in ("first", "second"))
+    assert first.take(MINUTE, "1")
+    freeze(ebb)
+    assert second.take(MINUTE, "2")
+
+    for run in range(MOST_FINISHED + 1):
+        first.end(finished=str(run))
+
+    assert ebb.remembered().finished == tuple(str(run) for run in range(1, MOST_FINISHED + 1))
+    assert not first.take(MINUTE, "new"), "the second lives"
+    freeze(ebb)
+    assert [first.take(MINUTE, run) for run in ("1", "new")] == [False, True]

@@ -1,18 +1,18 @@
 """The planner from tick to summary, on fakes."""
 
 from dataclasses import replace as with_changes
+from typing import Any
 
 import pytest
 
 from shared import VERSION
 from shared.core.records.orders import Order, OrderKind, order_id
-from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import WAVE_KEY, pool_key, run_key
+from shared.ports import WAVE_KEY, pool_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.depth import cases
 from tests.fake_cluster import BYTES
-from tests.fakes import failing
+from tests.fakes import failing, once
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
@@ -164,12 +164,33 @@ def test_a_missing_policy_orders_nothing_ends_well_and_shows_it_loudly() -> None
     assert [line["severity"] for line in ebb.log.of("policy_invalid")] == ["ERROR"]
 
 
-def test_a_repeated_tick_is_a_duplicate_and_orders_nothing_more() -> None:
-    ebb = fake_ebb()
-    ebb.tick("2026-03-04T22:00:00Z")
+TICK = "2026-03-04T22:00:00Z"
 
-    assert ebb.tick("2026-03-04T22:00:00Z")["duplicate"] is True
-    assert len(ebb.bus.drains) == 1
+
+@cases(
+    "between",
+    ("at once", ()),
+    ("after its own second pass", (f"{TICK}+",)),
+    ("after a call without a schedule", ("",)),
+    ("after an hour of ticks", tuple(f"2026-03-04T22:{minute:02}:00Z" for minute in range(5, 60, 5))),
+)
+def test_a_repeated_tick_is_a_duplicate_and_orders_nothing_more(between: tuple[str, ...]) -> None:
+    ebb = fake_ebb()
+    for when in (TICK, *between):
+        ebb.tick(when)
+    sent = list(ebb.bus.published)
+
+    assert ebb.tick(TICK)["duplicate"] is True
+    assert ebb.bus.published == sent
+
+
+def test_a_tick_that_comes_again_during_its_pass_is_a_duplicate_then_and_afterwards() -> None:
+    ebb = fake_ebb()
+    second: list[dict[str, Any]] = []
+    ebb.cluster.meanwhile["read",] = once(lambda: second.append(ebb.tick(TICK)))
+
+    assert ebb.tick(TICK)["orders"] == ["n1"]
+    assert [*second, ebb.tick(TICK)] == [{"duplicate": True, "run_id": TICK}] * 2
 
 
 def test_a_call_without_the_schedulers_header_is_its_own_run() -> None:
@@ -179,14 +200,21 @@ def test_a_call_without_the_schedulers_header_is_its_own_run() -> None:
     assert "duplicate" not in ebb.tick()
 
 
-def test_a_tick_that_died_is_run_again_when_its_lease_has_lapsed() -> None:
+@cases(
+    "expected, call",
+    ("as it saves marks", ["n1"], ("put", "pools")),
+    ("when its orders are sent and remembered", ["n2"], ("put", "ledger")),
+)
+def test_a_tick_that_died_is_run_again_when_its_lease_has_lapsed(expected: list[str], call: tuple[str, str]) -> None:
     ebb = fake_ebb()
-    ebb.state.put(run_key("t"), Run(run_id="t", lease=Lease("dead", NOW + MINUTE)), None)
+    ebb.state.meanwhile[call] = once(failing(SystemExit()))
+    with pytest.raises(SystemExit):
+        ebb.tick("t")
     assert ebb.tick("t")["duplicate"] is True
 
-    ebb.pass_time(minutes=2)
+    ebb.pass_time(minutes=7)
 
-    assert ebb.tick("t")["orders"] == ["n1"]
+    assert ebb.tick("t")["orders"] == expected
 
 
 def test_the_same_run_gives_the_same_order_ids() -> None:

@@ -26,7 +26,7 @@ PATIENT = Policy(
 @cases(
     "reason, expected, rules",
     ("an unknown pool", "unknown_pool",
-     "nodePools.aa: the cluster has no such pool; the policy names every pool that is there.", MISSPELT),
+     "nodePools.aa: the cluster has no such pool; pools without settings: none.", MISSPELT),
     ("what policy check warns of", "hardly_meant",
      "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s.", PATIENT),
     ("a cost that cannot be read", "unread_cost", "disruption-cost is '-5' on 1 pod,", PLAIN),

@@ -10,7 +10,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.values import Capacity, Commitments
 from shared.core.records.commitments import CommitmentReading
 from shared.errors import Retryable, Terminal
-from shared.port_types import COMMITMENTS_KEY
+from shared.ports import COMMITMENTS_KEY
 from tests.builders import listed_commitment, node
 from tests.depth import cases
 from tests.fakes import failing

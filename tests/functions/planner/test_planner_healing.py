@@ -13,7 +13,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.port_types import drain_key, ledger_key
+from shared.ports import drain_key, ledger_key
 from tests.builders import claim, node, order, pod, policy
 from tests.depth import cases
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts

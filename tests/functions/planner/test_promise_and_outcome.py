@@ -11,7 +11,7 @@ import pytest
 from shared.core.cluster.node import NodePool
 from shared.core.records.ledger import Ledger, Sums
 from shared.core.records.week import shortfall
-from shared.port_types import ledger_key
+from shared.ports import ledger_key
 from tests.builders import NOW, committed, node, pod, policy
 from tests.depth import cases
 from tests.fakes import failing

@@ -17,8 +17,7 @@ from shared.adapters.pubsub import PubSubOrders
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.week import as_message
 from shared.errors import BadPolicy, Retryable
-from shared.port_types import DocumentKey, StoredDocument, ledger_key, week_key
-from shared.ports import State
+from shared.ports import DocumentKey, State, StoredDocument, ledger_key, week_key
 from tests.builders import NOW, node, pod, policy
 from tests.depth import cases
 from tests.fakes import failing

@@ -15,7 +15,7 @@ from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.strategies import PACKED
 from shared.core.planning.waves import prove_wave
-from shared.port_types import PoolsReading
+from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.real.scheduler_filters.program import Cluster, Manifest
 

@@ -15,7 +15,7 @@ from functions.cli.analysis.forecast.what_if import DoneOf, find_relaxations, no
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.assignments import NOTHING_REACHED, Reached
+from shared.core.placement.packing import NOTHING_REACHED, Reached
 from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import FLEXIBLE, Capacity

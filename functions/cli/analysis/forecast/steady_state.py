@@ -19,16 +19,16 @@ from functions.cli.analysis.forecast.unpaced_pass import UnpacedPass, Workings
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.assignments import Reached
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Reached
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.alone import left_alone as rounds_alone
 from shared.core.planning.autoscaler import DELETION, soonest, with_announced, without_announcements
+from shared.core.planning.autoscaler_look import SCORING, Drained, drain_nodes
+from shared.core.planning.autoscaler_look import beginning as scheduling_of
+from shared.core.planning.autoscaler_look import left_alone as rounds_alone
 from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
-from shared.core.planning.scheduling import SCORING, Drained, drain_nodes
-from shared.core.planning.scheduling import beginning as scheduling_of
 from shared.core.planning.selection import departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Reason

@@ -24,7 +24,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts
-from shared.core.rules.disruption_budgets import lets_go
+from shared.core.rules.drain_context import lets_go
 from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation

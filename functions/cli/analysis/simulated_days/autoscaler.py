@@ -21,8 +21,7 @@ from shared.core.planning.autoscaler import (
     soonest,
     with_announcement,
 )
-from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
-from shared.core.planning.scheduling import scheduler_arrays
+from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan, scheduler_arrays
 
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""

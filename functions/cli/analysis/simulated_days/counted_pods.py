@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
-from shared.core.rules.disruption_budgets import lets_go
+from shared.core.rules.drain_context import lets_go
 
 _COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 

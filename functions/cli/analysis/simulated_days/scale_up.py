@@ -19,7 +19,7 @@ from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
 from shared.core.planning.autoscaler import drop_expendable, is_expendable
-from shared.core.planning.scheduling import SCORING, count_taints, scheduler_arrays
+from shared.core.planning.autoscaler_look import SCORING, count_taints, scheduler_arrays
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.rules.utilization import own_taints
 

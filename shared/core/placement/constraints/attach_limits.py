@@ -16,7 +16,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, allowed_by_all
 from shared.core.placement.node_filters import NodeMask
-from shared.core.rules.volumes import claim_of, disk_of, made_for
+from shared.core.rules.unmodelled import claim_of, disk_of, made_for
 
 GCE_DRIVER: Final = "pd.csi.storage.gke.io"
 IN_TREE: Final = {"kubernetes.io/gce-pd": GCE_DRIVER}

@@ -22,7 +22,7 @@ from shared.core.placement.constraints.domain_counts import (
     by_class,
 )
 from shared.core.placement.node_filters import NodeMask
-from shared.core.rules.volumes import claim_of
+from shared.core.rules.unmodelled import claim_of
 
 _ALL: Final = frozenset({ANY_ADDRESS, "::"})
 

@@ -18,7 +18,7 @@ from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.storage import PersistentVolume, Storage
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.node_filters import NodeMask
-from shared.core.rules.volumes import claim_of, disk_of, made_for
+from shared.core.rules.unmodelled import claim_of, disk_of, made_for
 
 GCE_ZONE: Final = "topology.gke.io/zone"
 BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]

@@ -13,7 +13,7 @@ from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.tally import LITTLE
+from shared.core.placement.search import LITTLE
 from shared.core.planning.bill import Bill
 from shared.core.policy import Policy
 from shared.core.policy.values import FLEXIBLE, Capacity, Commitment, Commitments, FlexibleCommitment
