@@ -1,14 +1,12 @@
-"""`python -m infra.monitoring`: write the tables of the events page and the alerts of the runbook."""
+"""`python -m infra.monitoring`: write metrics and alerts into docs/events.md, and the alerts of the runbook."""
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
-
-from infra.monitoring.events import EVENTS, Event
 
 INFRA: Final = Path(__file__).parents[1]
 DOCS: Final = INFRA.parent / "docs"
@@ -26,10 +24,6 @@ _WORDS: Final = {
 }
 """What the tokens read like where Terraform has not filled them in."""
 _REFERENCE: Final = """\
-| event | what it means | labels besides `cluster` and `event` |
-|---|---|---|
-{rows}
-{events}
 ## Metrics
 
 `logging.googleapis.com/user/NAME/…`, where NAME is Terraform's output `name`. A gauge is a distribution of which the
@@ -50,7 +44,7 @@ mean is read, an amount one of which the sum is. The metrics of single nodes exi
 def files() -> dict[Path, str]:
     """Return the text of each page that has a generated part."""
     return {
-        DOCS / "events.md": _with_part(DOCS / "events.md", "events", _reference()),
+        DOCS / "events.md": _with_part(DOCS / "events.md", "metrics", _reference()),
         DOCS / "run.md": _with_part(DOCS / "run.md", "runbook", runbook()),
     }
 
@@ -73,18 +67,8 @@ def runbook() -> str:
 def _reference() -> str:
     whens = ((alert["title"], "; ".join(part["title"] for part in alert["conditions"])) for alert in ALERTS.values())
     return _REFERENCE.format(
-        rows="".join(_row(f"[`{event.name}`](#{event.name})", event.about, _labels(event)) for event in EVENTS),
-        events="\n".join(map(_event, EVENTS)),
-        metrics="".join(_metric(*metric) for metric in METRICS.items()),
-        alerts="".join(_row(*when) for when in whens),
+        metrics="".join(_metric(*metric) for metric in METRICS.items()), alerts="".join(_row(*when) for when in whens)
     )
-
-
-def _event(event: Event) -> str:
-    labels = _labels(event)
-    labelled = f" Labels: {labels}." if labels else ""
-    fields = "".join(_row(f"`{field.name}`{'*' * field.sometimes}", field.type, field.about) for field in event.fields)
-    return f"## `{event.name}`\n\n{event.about}{labelled}\n\n| field | type | what |\n|---|---|---|\n{fields}"
 
 
 def _metric(name: str, metric: Mapping[str, Any]) -> str:
@@ -92,15 +76,8 @@ def _metric(name: str, metric: Mapping[str, Any]) -> str:
     if not described:
         raise ValueError(f"metrics.yaml: the description of {name} does not end in its kind")
     about, kind, seed = described.groups("")
-    return _row(f"`{name}`", kind, metric["unit"], _names(metric["labels"]), about, seed)
-
-
-def _labels(event: Event) -> str:
-    return ", ".join(filter(None, (_names(event.labels), _names(event.other_labels, "*"))))
-
-
-def _names(names: Iterable[str], mark: str = "") -> str:
-    return ", ".join(f"`{name}`{mark}" for name in names)
+    labels = ", ".join(f"`{label}`" for label in metric["labels"])
+    return _row(f"`{name}`", kind, metric["unit"], labels, about, seed)
 
 
 def _row(*cells: str) -> str:
