@@ -10,11 +10,10 @@ from typing import Final, Protocol
 
 from pydantic.alias_generators import to_snake
 
-from infra.local.api.server import KubeApi
-from infra.local.broker import Broker
 from infra.local.clocks import ManualClock, TimeSource, stamp
-from infra.local.google_apis import Bucket, ServedCluster
+from infra.local.google_apis import Broker, Bucket, ServedCluster
 from infra.local.http_messages import Handler
+from infra.local.kube_api import KubeApi
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
@@ -32,8 +31,7 @@ from infra.local.workloads import (
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, run, set_ready
-from infra.local.world.record import Record
-from infra.local.world.store import Store
+from infra.local.world.store import Record, Store
 
 
 class Controller(Protocol):

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.api.server import KubeApi
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import HttpAnswer, HttpRequest
+from infra.local.kube_api import KubeApi
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.scenario import Autoscaling, MachinePool

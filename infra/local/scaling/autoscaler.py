@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from infra.local.clocks import TimeSource
-from infra.local.http_messages import Handler
+from infra.local.http_messages import Handler, RefusedCall
 from infra.local.machine_types import make_node
 from infra.local.scaling.candidates import Candidates, Leaving, at_minimum, obstacle
-from infra.local.scaling.client import Client, RefusedCall
 from infra.local.scaling.view import (
     BALANCED,
     CANDIDATE,
     TO_BE_DELETED,
     AutoscalerSettings,
+    Client,
     Group,
     View,
     group_of,
