@@ -39,17 +39,9 @@ class Controller(Protocol):
 
 
 class World:
-    """All inside the cluster, not safe for threads. `orphan_quarantine`: seconds that a pod outlives its node."""
+    """All inside the cluster, not safe for threads."""
 
-    def __init__(
-        self,
-        clock: TimeSource,
-        times: KubeletTimes,
-        *,
-        seed: int = 0,
-        orphan_quarantine: float = 40.0,
-        packs: bool = False,
-    ) -> None:
+    def __init__(self, clock: TimeSource, times: KubeletTimes, *, seed: int = 0, packs: bool = False) -> None:
         self.clock = clock
         self.store = Store(clock, seed)
         self.record = Record(clock)
@@ -60,7 +52,7 @@ class World:
         self._deployments = DeploymentController(self.store)
         self.controllers: list[Controller] = [
             self.kubelet,
-            GarbageCollector(self.store, orphan_quarantine),
+            GarbageCollector(self.store),
             DisruptionController(self.store),
             Scheduler(self.store, packs=packs),
         ]
@@ -256,8 +248,6 @@ class RestingCluster:
 
     nodes: tuple[str, ...]
     removed: tuple[str, ...]
-    evictions: int
-    seconds: float
     is_rest: bool
     gate: float
 
@@ -282,9 +272,9 @@ def run_until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, mos
         if world.store.version(*_WATCHED) != seen:
             seen, since = world.store.version(*_WATCHED), clock.now()
         clock.advance(_STEP)
-    left, evictions = _names(world), len(world.record.of("eviction"))
+    left = _names(world)
     removed = tuple(name for name in before if name not in left)
-    return RestingCluster(left, removed, evictions, clock.now() - begun, is_rest, autoscaler.gate)
+    return RestingCluster(left, removed, is_rest, autoscaler.gate)
 
 
 def _names(world: World) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def ports(**more: Any) -> list[Json]:
     return [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80, **more}]}]
 
 
-PORT, ONE_ADDRESS, OTHER_ADDRESS = ports(), ports(hostIP="10.0.0.1"), ports(hostIP="10.0.0.2")
+PORT = ports()
 UNSELECTED = "node(s) didn't match Pod's node affinity/selector"
 UNATTRACTED = "node(s) didn't match pod affinity rules"
 REPELLED = "node(s) didn't match pod anti-affinity rules"
@@ -77,8 +77,6 @@ def test_a_node_is_refused_for_its_own_reasons(expected: str | None, target: Any
     ("an empty selector", None, {}, {"topologySpreadConstraints": spread(labelSelector={})}),
     ("host port", NO_PORT, {"containers": PORT}, {"containers": PORT}),
     ("another protocol", None, {"containers": PORT}, {"containers": ports(protocol="UDP")}),
-    ("one address, all taken", NO_PORT, {"containers": PORT}, {"containers": ONE_ADDRESS}),
-    ("another address", None, {"containers": ONE_ADDRESS}, {"containers": OTHER_ADDRESS}),
 )
 def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: Any, asking: Any) -> None:
     nodes = [node("a"), node("b", labels={ZONE: "z2"})]

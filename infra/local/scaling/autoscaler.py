@@ -253,7 +253,7 @@ class Autoscaler:
 
     def _evict(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
         pods = [pod for pod in view.movers(node, now) if pod["metadata"]["uid"] not in removal.evicted]
-        if not removal.evicted and (reason := obstacle(pods, view, now)):
+        if not removal.evicted and (reason := obstacle(pods, view)):
             return f"failed to drain: {reason}"
         left = [pod for pod in pods if not self._is_evicted(pod, removal)]
         if left and now >= removal.until:
@@ -265,8 +265,7 @@ class Autoscaler:
         return None
 
     def _is_evicted(self, pod: Json, removal: NodeRemoval) -> bool:
-        own = int(pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
-        grace = min(own, self._settings.longest_grace)
+        grace = int(pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
         try:
             if not is_terminating(pod):
                 self._client.evict(pod, grace)

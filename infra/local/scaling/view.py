@@ -20,7 +20,6 @@ from infra.local.world.kinds import KINDS, Json
 from infra.local.world.kubelet import DEFAULT_GRACE
 from infra.local.world.pods import (
     Disks,
-    annotations_of,
     claims_of,
     disks_of,
     event_about,
@@ -51,7 +50,6 @@ class AutoscalerSettings:
     drain_parallelism: int = 1
     recheck: float = 300.0
     eviction_time: float = 120.0
-    longest_grace: int = 3600
     grace_headroom: float = 30.0
     fail_deletions: frozenset[str] = field(default_factory=frozenset)
 
@@ -72,9 +70,7 @@ AGENT = "cluster-autoscaler"
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 BUDGETS = "poddisruptionbudgets"
-DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
-DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
 CLASS_LABEL = "cloud.google.com/compute-class"
 _TERMINATING_HEADROOM = 30.0
 _BUFFER = "CapacityBuffer"
@@ -103,7 +99,7 @@ def group_of(node: Json) -> Group:
 
 def is_movable(pod: Json) -> bool:
     """A pod that would have to run elsewhere if the node went; a terminating one still counts."""
-    return not stays_behind(pod) and annotations_of(pod).get(DAEMON) != "true"
+    return not stays_behind(pod)
 
 
 def is_long_terminating(pod: Json, now: float) -> bool:

@@ -1,6 +1,7 @@
 """The simulated scheduler's filters: resources, taints, affinity, spread and volumes.
 
-What no scenario has is left out: terms over other namespaces, matchLabelKeys, limits of disks on a node.
+What no scenario has is left out: terms over other namespaces, matchLabelKeys, host ports of one address only, limits of
+disks on a node.
 """
 
 from collections import Counter
@@ -22,17 +23,13 @@ from infra.local.world.pods import (
     units,
 )
 
-HostPort = tuple[str, str, int]
+HostPort = tuple[str, int]
 
 
 def host_ports(pod: Json) -> set[HostPort]:
-    """The (protocol, address, port) triples that the pod takes on its node."""
+    """The protocols and ports that the pod takes on its node, on all addresses."""
     ports = [port for container in pod["spec"].get("containers") or [] for port in container.get("ports") or []]
-    return {
-        (port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0", port["hostPort"])
-        for port in ports
-        if port.get("hostPort")
-    }
+    return {(port.get("protocol", "TCP"), port["hostPort"]) for port in ports if port.get("hostPort")}
 
 
 @dataclass
@@ -272,15 +269,9 @@ def resources(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
     return None
 
 
-def _clash(one: HostPort, other: HostPort) -> bool:
-    everywhere = "0.0.0.0" in {one[1], other[1]}
-    return (one[0], one[2]) == (other[0], other[2]) and (everywhere or one[1] == other[1])
-
-
 def node_ports(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
     wanted = host_ports(pod)
-    taken = [port for there in node_info.pods for port in host_ports(there)] if wanted else []
-    if any(_clash(one, other) for one in wanted for other in taken):
+    if wanted and any(wanted & host_ports(there) for there in node_info.pods):
         return "node(s) didn't have free ports for the requested pod ports"
     return None
 
