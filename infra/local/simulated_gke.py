@@ -18,7 +18,7 @@ from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, WorkloadSpec
-from infra.local.scheduling.scheduler import Scheduler
+from infra.local.scheduling import Scheduler
 from infra.local.workloads import (
     DeploymentController,
     daemon_pod,

@@ -28,7 +28,7 @@ from infra.local.scaling.view import (
     without_taint,
 )
 from infra.local.scenario import MachinePool
-from infra.local.scheduling.filters import NodeInfo, NodeInfos, first_fit, node_infos_of, refusal
+from infra.local.scheduling import NodeInfo, NodeInfos, first_fit, fits, node_infos_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE, NOT_READY
 from infra.local.world.pods import controller_of, is_terminating, is_unschedulable, node_of, taints_of
@@ -85,7 +85,7 @@ class ScaleUp:
             node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
             node_info = NodeInfo(node)
             trial = replace(node_infos, by_name={**node_infos.by_name, node_info.name: node_info})
-            if refusal(pod, node_info, trial) is None:
+            if fits(pod, node_info, trial):
                 node_infos.by_name[node_info.name] = node_info
                 node_infos.place(pod, node_info.name)
                 self._add(pod, node, sizes, pool, now)

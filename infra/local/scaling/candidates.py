@@ -17,7 +17,7 @@ from infra.local.scaling.view import (
     is_movable,
     is_reserved,
 )
-from infra.local.scheduling.filters import NodeInfo, first_fit, node_infos_of
+from infra.local.scheduling import NodeInfo, first_fit, node_infos_of
 from infra.local.world.budgets import budgets_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
