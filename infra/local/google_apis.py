@@ -153,11 +153,10 @@ class Broker:
     clock: TimeSource
     topics: set[str] = field(default_factory=set)
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
-    published: list[tuple[str, Message]] = field(default_factory=list)
-    """Every message ever published, with its topic: for tests."""
     _waiting: list[Push] = field(default_factory=list)
     _under_way: dict[int, Push] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
+    _messages: int = 0
     _pushes: int = 0
 
     def subscribe(self, subscription: Subscription) -> None:
@@ -169,8 +168,8 @@ class Broker:
         """Queue a message for every subscription of the topic; returns its id. UnknownTopicError as above."""
         self.require(topic)
         now = self.clock.now()
-        message = Message(str(len(self.published) + 1), data, dict(attributes), stamp(now))
-        self.published.append((topic, message))
+        self._messages += 1
+        message = Message(str(self._messages), data, dict(attributes), stamp(now))
         subscribed = [item for item in self.subscriptions.values() if item.topic == topic]
         self._waiting += [Push(subscription, message, now) for subscription in subscribed]
         return message.message_id

@@ -28,10 +28,8 @@ from infra.local.world.pods import (
 )
 from infra.local.world.store import Store
 
-HostPort = tuple[str, int]
 
-
-def host_ports(pod: Json) -> set[HostPort]:
+def host_ports(pod: Json) -> set[tuple[str, int]]:
     """The protocols and ports that the pod takes on its node, on all addresses."""
     ports = [port for container in pod["spec"].get("containers") or [] for port in container.get("ports") or []]
     return {(port.get("protocol", "TCP"), port["hostPort"]) for port in ports if port.get("hostPort")}

@@ -34,10 +34,6 @@ _CORDON: Json = {"f:spec": {"f:unschedulable": {}}}
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 
 
-class MissingError(KeyError):
-    """No object of that kind and name."""
-
-
 class ExistsError(ValueError):
     """An object of that kind and name is there already."""
 
@@ -123,11 +119,8 @@ class Store:
         return self._objects[plural].get((namespace, name))
 
     def get(self, plural: str, namespace: str, name: str) -> Json:
-        """The object; MissingError if there is none."""
-        thing = self.find(plural, namespace, name)
-        if thing is None:
-            raise MissingError(plural, namespace, name)
-        return thing
+        """The object; KeyError if there is none."""
+        return self._objects[plural][(namespace, name)]
 
     def all(self, plural: str, namespace: str | None = None) -> list[Json]:
         """The objects of a kind, of one namespace or of all, ordered by namespace and name."""
@@ -178,7 +171,7 @@ class Store:
         return self._write(plural, None, fresh, actor)
 
     def replace(self, thing: Json, actor: str) -> Json:
-        """Store the object's next state; MissingError if it is gone."""
+        """Store the object's next state; KeyError if it is gone."""
         plural = PLURAL_OF_KIND[thing["kind"]]
         before = self.get(plural, *_key(thing))
         if thing == before:
@@ -190,13 +183,13 @@ class Store:
         return self._write(plural, before, thing, actor)
 
     def update(self, thing: Json, change: Callable[[Json], object], actor: str) -> Json:
-        """Apply `change` to a copy of the object as it is stored now; MissingError if it is gone."""
+        """Apply `change` to a copy of the object as it is stored now; KeyError if it is gone."""
         fresh: Json = copy_thing(self.get(PLURAL_OF_KIND[thing["kind"]], *_key(thing)))
         change(fresh)
         return self.replace(fresh, actor)
 
     def remove(self, thing: Json, actor: str) -> None:
-        """Take the object out of the store at once; MissingError if it is gone."""
+        """Take the object out of the store at once; KeyError if it is gone."""
         plural = PLURAL_OF_KIND[thing["kind"]]
         before = self.get(plural, *_key(thing))
         del self._objects[plural][_key(before)]
