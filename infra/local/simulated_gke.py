@@ -120,11 +120,6 @@ def controller_of(workload: WorkloadSpec) -> Json:
     return {"metadata": meta, "spec": {**spec, **workload.controller}}
 
 
-def world_of(scenario: Scenario, clock: TimeSource) -> World:
-    """An empty world with the settings of a scenario; optimize-utilization brings its own scoring."""
-    return World(clock, scenario.kubelet, seed=scenario.seed, packs=scenario.profile == "OPTIMIZE_UTILIZATION")
-
-
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
     base = OPTIMIZE_UTILIZATION if scenario.profile == "OPTIMIZE_UTILIZATION" else BALANCED
     overrides = {to_snake(name): value for name, value in (scenario.autoscaler.model_extra or {}).items()}
@@ -214,7 +209,8 @@ class SimulatedGke:
     def __init__(self, scenario: Scenario, clock: TimeSource) -> None:
         self.scenario = scenario
         self.clock = clock
-        self.world = world_of(scenario, clock)
+        packs = scenario.profile == "OPTIMIZE_UTILIZATION"  # which brings its own scoring
+        self.world = World(clock, scenario.kubelet, seed=scenario.seed, packs=packs)
         self.node_names = build(scenario, self.world)
         self.api = KubeApi(self.world.store, self.world.record)
         pools = {pool.name: pool for pool in scenario.pools}
