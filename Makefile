@@ -93,7 +93,7 @@ pictures: $(VENV)/.dev ## Draw docs/pictures of generated clusters, and record t
 	@$(BIN)/python -m tests.docs.recording
 	@$(BIN)/python -m tests.browser.pictures
 
-monitoring: $(VENV)/.dev ## Write metrics, docs/events.md and the runbook from infra/monitoring and infra/alerts.yaml
+monitoring: $(VENV)/.dev ## Write the tables of docs/events.md and the runbook from infra/metrics.yaml and infra/alerts.yaml
 	@$(BIN)/python -m infra.monitoring
 
 zip: $(VENV)/.cli ## Pack the functions' archive into build/, for a release or functions.archive

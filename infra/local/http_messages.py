@@ -1,10 +1,12 @@
-"""HTTP messages of the simulated servers, and Kubernetes Status objects for failures."""
+"""HTTP messages of the simulated servers, Kubernetes Status objects for failures, and plain HTTP to real servers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import urllib3
+from urllib3.exceptions import HTTPError
 
 from infra.local.world.kinds import Json
 
@@ -79,3 +81,40 @@ def conflict(plural: str, name: str, why: str) -> RefusedError:
 
 def bad_request(message: str) -> RefusedError:
     return RefusedError(400, "BadRequest", message)
+
+
+MERGE_PATCH = "application/merge-patch+json"
+JSON = "application/json"
+_HTTP = urllib3.PoolManager(maxsize=64)
+"""As many connections to one server as pushes are under way at once."""
+
+
+class RefusedCall(Exception):
+    """The API answered with a failure, or not at all (status 0)."""
+
+    def __init__(self, method: str, path: str, status: int, body: str) -> None:
+        super().__init__(f"{method} {path}: status {status}: {body[:300]}")
+        self.status = status
+
+
+def call_http(
+    method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None, timeout: float = 10.0
+) -> HttpAnswer:
+    """Make one request, once; status 0 and the error's text if no answer comes in `timeout` s."""
+    try:
+        answer = _HTTP.request(
+            method, url, body=body, headers={"content-type": JSON, **(headers or {})}, timeout=timeout, retries=False
+        )
+    except (OSError, HTTPError) as error:
+        return HttpAnswer(0, str(error).encode())
+    return HttpAnswer(answer.status, answer.data)
+
+
+@dataclass(frozen=True)
+class HttpTransport:
+    """A handler that hands requests on to `base` (http://host:port)."""
+
+    base: str
+
+    def __call__(self, request: HttpRequest) -> HttpAnswer:
+        return call_http(request.method, self.base.rstrip("/") + request.path, request.body, request.headers)

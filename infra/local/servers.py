@@ -20,10 +20,17 @@ from werkzeug import Request as WsgiRequest
 from werkzeug import Response as WsgiResponse
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from infra.local.broker import Broker, Push, Subscription, UnknownTopicError
 from infra.local.clocks import SystemClock, stamp
-from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
-from infra.local.scaling.client import MERGE_PATCH, HttpTransport, RefusedCall, call_http
+from infra.local.google_apis import Broker, Push, Subscription, UnknownTopicError
+from infra.local.http_messages import (
+    MERGE_PATCH,
+    Handler,
+    HttpAnswer,
+    HttpRequest,
+    HttpTransport,
+    RefusedCall,
+    call_http,
+)
 from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.kinds import Json

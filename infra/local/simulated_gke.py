@@ -10,16 +10,15 @@ from typing import Final, Protocol
 
 from pydantic.alias_generators import to_snake
 
-from infra.local.api.server import KubeApi
-from infra.local.broker import Broker
 from infra.local.clocks import ManualClock, TimeSource, stamp
-from infra.local.google_apis import Bucket, ServedCluster
+from infra.local.google_apis import Broker, Bucket, ServedCluster
 from infra.local.http_messages import Handler
+from infra.local.kube_api import KubeApi
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario import MachinePool, Scenario, WorkloadSpec
-from infra.local.scheduling.scheduler import Scheduler
+from infra.local.scheduling import Scheduler
 from infra.local.workloads import (
     DeploymentController,
     daemon_pod,
@@ -32,8 +31,7 @@ from infra.local.workloads import (
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, GarbageCollector, Kubelet, KubeletTimes, run, set_ready
-from infra.local.world.record import Record
-from infra.local.world.store import Store
+from infra.local.world.store import Record, Store
 
 
 class Controller(Protocol):
@@ -41,17 +39,9 @@ class Controller(Protocol):
 
 
 class World:
-    """All inside the cluster, not safe for threads. `orphan_quarantine`: seconds that a pod outlives its node."""
+    """All inside the cluster, not safe for threads."""
 
-    def __init__(
-        self,
-        clock: TimeSource,
-        times: KubeletTimes,
-        *,
-        seed: int = 0,
-        orphan_quarantine: float = 40.0,
-        packs: bool = False,
-    ) -> None:
+    def __init__(self, clock: TimeSource, times: KubeletTimes, *, seed: int = 0, packs: bool = False) -> None:
         self.clock = clock
         self.store = Store(clock, seed)
         self.record = Record(clock)
@@ -62,7 +52,7 @@ class World:
         self._deployments = DeploymentController(self.store)
         self.controllers: list[Controller] = [
             self.kubelet,
-            GarbageCollector(self.store, orphan_quarantine),
+            GarbageCollector(self.store),
             DisruptionController(self.store),
             Scheduler(self.store, packs=packs),
         ]
@@ -128,11 +118,6 @@ def controller_of(workload: WorkloadSpec) -> Json:
         spec["volumeClaimTemplates"] = workload.claims
     meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": {"app": workload.name}}
     return {"metadata": meta, "spec": {**spec, **workload.controller}}
-
-
-def world_of(scenario: Scenario, clock: TimeSource) -> World:
-    """An empty world with the settings of a scenario; optimize-utilization brings its own scoring."""
-    return World(clock, scenario.kubelet, seed=scenario.seed, packs=scenario.profile == "OPTIMIZE_UTILIZATION")
 
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
@@ -224,7 +209,8 @@ class SimulatedGke:
     def __init__(self, scenario: Scenario, clock: TimeSource) -> None:
         self.scenario = scenario
         self.clock = clock
-        self.world = world_of(scenario, clock)
+        packs = scenario.profile == "OPTIMIZE_UTILIZATION"  # which brings its own scoring
+        self.world = World(clock, scenario.kubelet, seed=scenario.seed, packs=packs)
         self.node_names = build(scenario, self.world)
         self.api = KubeApi(self.world.store, self.world.record)
         pools = {pool.name: pool for pool in scenario.pools}
@@ -258,8 +244,6 @@ class RestingCluster:
 
     nodes: tuple[str, ...]
     removed: tuple[str, ...]
-    evictions: int
-    seconds: float
     is_rest: bool
     gate: float
 
@@ -284,9 +268,9 @@ def run_until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, mos
         if world.store.version(*_WATCHED) != seen:
             seen, since = world.store.version(*_WATCHED), clock.now()
         clock.advance(_STEP)
-    left, evictions = _names(world), len(world.record.of("eviction"))
+    left = _names(world)
     removed = tuple(name for name in before if name not in left)
-    return RestingCluster(left, removed, evictions, clock.now() - begun, is_rest, autoscaler.gate)
+    return RestingCluster(left, removed, is_rest, autoscaler.gate)
 
 
 def _names(world: World) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 from infra.local.clocks import stamp
-from infra.local.scheduling.filters import first_untolerated, selects_node
+from infra.local.scheduling import first_untolerated, selects_node
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import delete_pod
 from infra.local.world.pods import (

@@ -1,7 +1,7 @@
-"""What people see of Ebb: one table of events, labels and fields, and all that is made from it.
+"""What people see of Ebb: the events of docs/events.md, and all that is made from them.
 
-`python -m infra.monitoring` writes infra/metrics.yaml, which Terraform reads, and parts of what people read:
-docs/events.md and the alerts of docs/run.md. Alerts, dashboards and what is of all clusters are kept as Terraform reads
-them: alerts.yaml, dashboard.json, fleet.yaml, fleet-dashboard.json. Nothing that runs in the cloud imports this; tests
-hold it to what the functions write.
+Metrics, alerts, dashboards and what is of all clusters are kept as Terraform reads them: metrics.yaml, alerts.yaml,
+dashboard.json, fleet.yaml, fleet-dashboard.json. `python -m infra.monitoring` writes parts of what people read: metrics
+and alerts of docs/events.md, the alerts of docs/run.md. Nothing that runs in the cloud imports this; tests hold it to
+what the functions write.
 """

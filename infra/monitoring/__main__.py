@@ -1,23 +1,21 @@
-"""`python -m infra.monitoring`: write what Terraform and people read from the tables.
+"""`python -m infra.monitoring`: write metrics and alerts into docs/events.md, and the alerts of the runbook."""
 
-Metrics, the tables of the events page, and the alerts of the runbook.
-"""
-
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from infra.monitoring.events import EVENTS, Event
-from infra.monitoring.metrics import METRICS, Kind, Metric
-
 INFRA: Final = Path(__file__).parents[1]
 DOCS: Final = INFRA.parent / "docs"
 ALERTS: Final[dict[str, dict[str, Any]]] = yaml.safe_load((INFRA / "alerts.yaml").read_text(encoding="utf-8"))
 """The alert policies that Terraform reads, by key: title, severity, conditions, and the section of the runbook."""
-_OPENING: Final = "# Written by `make monitoring` from the tables in infra/monitoring; do not edit it here.\n"
+METRICS: Final[dict[str, dict[str, Any]]] = yaml.safe_load((INFRA / "metrics.yaml").read_text(encoding="utf-8"))
+"""The log-based metrics that Terraform makes, by name."""
+_DESCRIPTION: Final = re.compile(r"(.*) \((counter|gauge|amount|spread)(?:; (.*))?\)")
+"""What a metric counts, its kind, and what estafette or node-refiner called it."""
 _WORDS: Final = {
     "${cluster}": "CLUSTER",
     "${name}": "NAME",
@@ -26,10 +24,6 @@ _WORDS: Final = {
 }
 """What the tokens read like where Terraform has not filled them in."""
 _REFERENCE: Final = """\
-| event | what it means | labels besides `cluster` and `event` |
-|---|---|---|
-{rows}
-{events}
 ## Metrics
 
 `logging.googleapis.com/user/NAME/…`, where NAME is Terraform's output `name`. A gauge is a distribution of which the
@@ -48,13 +42,9 @@ mean is read, an amount one of which the sum is. The metrics of single nodes exi
 
 
 def files() -> dict[Path, str]:
-    """Return the text of each file and page that is generated, or has a generated part."""
-    metrics = yaml.safe_dump(
-        {metric.name: _as_yaml(metric) for metric in METRICS}, sort_keys=False, width=110, allow_unicode=True
-    )
+    """Return the text of each page that has a generated part."""
     return {
-        INFRA / "metrics.yaml": _OPENING + metrics,
-        DOCS / "events.md": _with_part(DOCS / "events.md", "events", _reference()),
+        DOCS / "events.md": _with_part(DOCS / "events.md", "metrics", _reference()),
         DOCS / "run.md": _with_part(DOCS / "run.md", "runbook", runbook()),
     }
 
@@ -74,47 +64,20 @@ def runbook() -> str:
     return text
 
 
-def _as_yaml(metric: Metric) -> dict[str, Any]:
-    counted = metric.kind is Kind.COUNTER
-    return {
-        "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
-        "filter": metric.filter,
-        "value_type": "INT64" if counted else "DISTRIBUTION",
-        "unit": "1" if counted else metric.unit,
-        "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",
-        "labels": {name: f"EXTRACT({path})" for name, path in metric.label_paths.items()},
-        "per_node": metric.per_node,
-    }
-
-
 def _reference() -> str:
     whens = ((alert["title"], "; ".join(part["title"] for part in alert["conditions"])) for alert in ALERTS.values())
     return _REFERENCE.format(
-        rows="".join(_row(f"[`{event.name}`](#{event.name})", event.about, _labels(event)) for event in EVENTS),
-        events="\n".join(map(_event, EVENTS)),
-        metrics="".join(map(_metric, METRICS)),
-        alerts="".join(_row(*when) for when in whens),
+        metrics="".join(_metric(*metric) for metric in METRICS.items()), alerts="".join(_row(*when) for when in whens)
     )
 
 
-def _event(event: Event) -> str:
-    labels = _labels(event)
-    labelled = f" Labels: {labels}." if labels else ""
-    fields = "".join(_row(f"`{field.name}`{'*' * field.sometimes}", field.type, field.about) for field in event.fields)
-    return f"## `{event.name}`\n\n{event.about}{labelled}\n\n| field | type | what |\n|---|---|---|\n{fields}"
-
-
-def _metric(metric: Metric) -> str:
-    labels = _names(metric.label_paths)
-    return _row(f"`{metric.name}`", metric.kind, metric.unit, labels, metric.about, metric.seed)
-
-
-def _labels(event: Event) -> str:
-    return ", ".join(filter(None, (_names(event.labels), _names(event.other_labels, "*"))))
-
-
-def _names(names: Iterable[str], mark: str = "") -> str:
-    return ", ".join(f"`{name}`{mark}" for name in names)
+def _metric(name: str, metric: Mapping[str, Any]) -> str:
+    described = _DESCRIPTION.fullmatch(metric["description"])
+    if not described:
+        raise ValueError(f"metrics.yaml: the description of {name} does not end in its kind")
+    about, kind, seed = described.groups("")
+    labels = ", ".join(f"`{label}`" for label in metric["labels"])
+    return _row(f"`{name}`", kind, metric["unit"], labels, about, seed)
 
 
 def _row(*cells: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from infra.monitoring.__main__ import ALERTS
-from infra.monitoring.metrics import BY_NAME
 from tests.bench.bill import DAYS, ITEMS, PRICES_AS_OF
 from tests.bench.day import Day
 from tests.monitoring.alarm import Entry, metrics, stored
@@ -73,11 +72,11 @@ def _metric_bytes(lines: Lines) -> int:
     for at, _, entry in lines:
         by_event[entry["labels"]["event"]][at].append(entry)
     total = 0
-    for name, metric in metrics().items():
+    for metric in metrics().values():
         if metric["per_node"]:
             continue
         size = SCALAR_BYTES if metric["value_type"] == "INT64" else DISTRIBUTION_BYTES
-        events = [BY_NAME[name].event] if BY_NAME[name].event else list(by_event)
+        events = re.findall(r'labels\.event="(\w+)"', metric["filter"]) or list(by_event)
         total += size * sum(len(series(metric, told)) for event in events for told in by_event[event].values())
     return total
 

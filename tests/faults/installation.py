@@ -12,9 +12,8 @@ import msgspec
 from functions.drainer.main import PushReply, receive
 from functions.planner.main import Tick, passes
 from functions.planner.plan_pass import PlannerDeps
-from infra.local.broker import Push
-from infra.local.http_messages import HttpAnswer, HttpRequest, RefusedError
-from infra.local.scaling.client import RefusedCall
+from infra.local.google_apis import Push
+from infra.local.http_messages import HttpAnswer, HttpRequest, RefusedCall, RefusedError
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load

@@ -12,10 +12,10 @@ import msgspec
 
 from functions.planner import pass_log as lines
 from functions.planner.pass_log import PassLog, PassReport
-from infra.local.broker import Broker
 from infra.local.clocks import ManualClock
+from infra.local.google_apis import Broker
 from infra.local.http_messages import Handler, HttpRequest
-from infra.local.world.record import Record
+from infra.local.world.store import Record
 from shared.adapters.kubernetes.client import PAGE, Item, KubernetesClient, Pages, TrafficMeter, readable
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.records.orders import DrainResult, Order, encode

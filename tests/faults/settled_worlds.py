@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
-from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
+from infra.local.google_apis import Subscription
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.kinds import Json

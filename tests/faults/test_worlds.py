@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer import finish
-from infra.local.scaling.client import AGENT
+from infra.local.scaling.view import AGENT
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainRecord
 from tests.depth import cases

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from infra.local.scheduling.filters import NodeInfos, node_infos_of, refusal
+from infra.local.scheduling import NodeInfos, fits, node_infos_of
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import Disks, pod_requests, units
 from infra.local.world.store import NotAdmittedError, Store, copy_thing
@@ -105,12 +105,8 @@ class WaysOut:
         for uid, node in places:
             if node == _WAITS:
                 pod = _bound(self.returning[uid], _WAITS)
-                fits = [
-                    destination
-                    for destination in destinations
-                    if refusal(pod, infos.by_name[destination], infos) is None
-                ]
-                steps += [_with(places, uid, fit) for fit in fits]
+                open_to_it = [name for name in destinations if fits(pod, infos.by_name[name], infos)]
+                steps += [_with(places, uid, name) for name in open_to_it]
         return steps
 
     def _node_infos(self, places: Places, cluster: ReplayedCluster) -> NodeInfos:

@@ -147,7 +147,7 @@ def test_a_budget_of_one_pod_lets_one_node_be_unneeded_at_a_time() -> None:
     assert len(candidates(scaled)) == 1
 
 
-def test_a_system_pod_without_a_budget_holds_its_node_for_its_first_hour() -> None:
+def test_a_system_pod_without_a_budget_holds_its_node() -> None:
     scaled = AutoscaledCluster([pooled("a"), pooled("b")])
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "dns", "uid": "u", "controller": True}
     dns = pod("dns", on="a", phase="Running")
@@ -156,9 +156,6 @@ def test_a_system_pod_without_a_budget_holds_its_node_for_its_first_hour() -> No
     scaled.add("pods", pod("stays", on="b", phase="Running"))
     scaled.live(3)
     assert candidates(scaled) == []
-    scaled.clock.advance(3600)
-    scaled.live(1)
-    assert candidates(scaled) == ["a"]
 
 
 def test_one_occupied_node_at_a_time_and_empty_ones_in_bulk() -> None:
@@ -185,16 +182,6 @@ def test_evictions_that_a_budget_refuses_come_again_and_after_their_time_the_nod
     spec = scaled.store.get("nodes", "", "a")["spec"]
     assert ("unschedulable" in spec, len(evictions(scaled))) == (False, 1)
     assert scaled.events() == ["ScaleDownFailed", "ScaleDown"]
-
-
-def test_a_pod_gets_its_own_grace_up_to_the_longest_that_the_autoscaler_gives() -> None:
-    scaled = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, longest_grace=20))
-    spread(scaled, "web", ["a"], terminationGracePeriodSeconds=600)
-    spread(scaled, "base", ["b"], cpu="3")
-    scaled.live(25)
-    assert scaled.names() == ["a", "b"]
-    scaled.live(25)
-    assert scaled.names() == ["b"]
 
 
 def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from infra.local.broker import Broker, Push, Subscription, UnknownTopicError
 from infra.local.clocks import ManualClock
+from infra.local.google_apis import Broker, Push, Subscription, UnknownTopicError
 
 TOPIC, NAME = "projects/p/topics/t", "projects/p/subscriptions/s"
 

@@ -37,7 +37,7 @@ def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
     virtual = VirtualCluster([node("a"), node("b")])
     virtual.add("pods", pod("bare", on="b", phase="Running"))
     virtual.store.remove(virtual.store.get("nodes", "", "b"), "test")
-    virtual.run(3)
+    virtual.run(38)
     assert len(virtual.pods()) == 1
     virtual.run(4)
     assert virtual.pods() == []

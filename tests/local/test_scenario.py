@@ -12,7 +12,7 @@ from infra.local.scaling.candidates import utilization
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
 from infra.local.scenario import DEMO, load, parse
 from infra.local.servers import SimulatedGkeServers
-from infra.local.simulated_gke import World, build, world_of
+from infra.local.simulated_gke import SimulatedGke, World
 from infra.local.world.pods import is_ready, node_of
 from tests.depth import cases
 from tests.real.waiting import until
@@ -22,9 +22,7 @@ CLUSTER = "projects/p/locations/l/clusters/c"
 
 @pytest.fixture(scope="module")
 def demo() -> World:
-    scenario = load(DEMO)
-    world = world_of(scenario, ManualClock())
-    build(scenario, world)
+    world = SimulatedGke(load(DEMO), ManualClock()).world
     world.settle()
     return world
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from infra.local.scenario import Scenario
-from infra.local.scheduling.filters import node_infos_of, refusal
+from infra.local.scheduling import fits, node_infos_of
 from infra.local.simulated_gke import build
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import disks_of, is_ready, node_of
@@ -29,15 +29,12 @@ def add(virtual: VirtualCluster, things: Iterable[Json]) -> None:
         virtual.add(PLURAL_OF_KIND[thing["kind"]], thing)
 
 
-CONFLICT = "node(s) had volume node affinity conflict"
-
-
 @cases(
     "expected, there",
-    ("bound to a disk of a zone", {"a": None, "b": CONFLICT}, disk("data", "z1")),
-    ("not bound", {"a": "pod has unbound immediate PersistentVolumeClaims"}, disk("data")[1:]),
+    ("bound to a disk of a zone", {"a": True, "b": False}, disk("data", "z1")),
+    ("not bound", {"a": False}, disk("data")[1:]),
 )
-def test_a_pod_with_a_claim_runs_where_its_disk_can_be(expected: dict[str, str | None], there: list[Json]) -> None:
+def test_a_pod_with_a_claim_runs_where_its_disk_can_be(expected: dict[str, bool], there: list[Json]) -> None:
     virtual = two_zones()
     add(virtual, there)
     store = virtual.store
@@ -45,7 +42,7 @@ def test_a_pod_with_a_claim_runs_where_its_disk_can_be(expected: dict[str, str |
 
     asking = pod(volumes=mounted("data"))
 
-    assert {name: refusal(asking, infos.by_name[name], infos) for name in expected} == expected
+    assert {name: fits(asking, infos.by_name[name], infos) for name in expected} == expected
 
 
 def test_a_stateful_sets_pod_comes_back_to_its_own_disk() -> None:

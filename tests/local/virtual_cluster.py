@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.api.server import KubeApi
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import HttpAnswer, HttpRequest
+from infra.local.kube_api import KubeApi
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.scenario import Autoscaling, MachinePool
@@ -60,7 +60,7 @@ class VirtualCluster:
     def __init__(self, nodes: list[Json] | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
         times = KubeletTimes(ready_after=(1.0, 1.0), shutdown=settings.pop("shutdown", None), node_boot=0.0)
-        self.world = World(self.clock, times, orphan_quarantine=5.0, **settings)
+        self.world = World(self.clock, times, **settings)
         self.store = self.world.store
         self.api = KubeApi(self.world.store, self.world.record)
         for item in [node()] if nodes is None else nodes:

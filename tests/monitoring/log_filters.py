@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from infra.monitoring.events import BY_NAME, Event, Field, Type
+from infra.monitoring.events import BY_NAME, Event, Field
 from tests.monitoring.alarm import Entry
 
 SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
@@ -118,18 +118,18 @@ def _fields(event: Event, payload: Mapping[str, Any]) -> Iterable[str]:
         if payload.get(name) is None and not field.sometimes:
             yield f"field {name} is missing"
         elif payload.get(name) is not None and not _is(field, payload[name]):
-            yield f"field {name} is no {field.type.value}: {payload[name]!r}"
+            yield f"field {name} is no {field.type}: {payload[name]!r}"
 
 
-_TYPES: Final[Mapping[Type, Any]] = {
-    Type.INTEGER: int,
-    Type.NUMBER: float,
-    Type.TEXT: str,
-    Type.FLAG: bool,
-    Type.TIME: Annotated[datetime, msgspec.Meta(tz=True)],
-    Type.COUNTS: dict[str, int],
-    Type.TEXTS: list[str],
-    Type.ROWS: list[dict[str, Any]],
+_TYPES: Final[Mapping[str, Any]] = {
+    "integer": int,
+    "number": float,
+    "text": str,
+    "true or false": bool,
+    "time": Annotated[datetime, msgspec.Meta(tz=True)],
+    "counts by word": dict[str, int],
+    "list of texts": list[str],
+    "list of objects": list[dict[str, Any]],
 }
 
 

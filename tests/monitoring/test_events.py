@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.events import EVENTS, Event
-from infra.monitoring.metrics import METRICS, Metric
+from infra.monitoring.events import EVENTS, PAGE, Event, section
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.log import LABELS
@@ -44,6 +43,14 @@ def test_every_event_declared_is_written_with_all_it_declares(event: Event, line
     fields = {name for entry in own for name, value in entry["jsonPayload"].items() if value is not None}
     assert labels == {"cluster", "event", *event.labels, *event.other_labels}
     assert fields == {"message", *(field.name for field in event.fields)}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_each_section_says_of_an_event_what_the_index_does(event: Event) -> None:
+    labels = ", ".join([f"`{label}`" for label in event.labels] + [f"`{label}`*" for label in event.other_labels])
+    about, _, _ = section(event.name).partition(f" Labels: {labels}.\n\n| field | type | what |\n")
+
+    assert f"| [`{event.name}`](#{event.name}) | {about} | {labels} |\n" in PAGE
 
 
 def test_the_table_knows_no_label_that_the_log_does_not(lines: list[Entry]) -> None:
@@ -94,9 +101,9 @@ def acts(name: str, logged: list[Entry]) -> dict[str, int]:
     return {dict(labels)["result"]: len(values) for labels, values in read(name, logged).items()}
 
 
-@pytest.mark.parametrize("metric", [pytest.param(metric, id=metric.name) for metric in METRICS])
-def test_every_metric_finds_lines_with_values_and_labels_that_it_can_read(metric: Metric, lines: list[Entry]) -> None:
-    found = read(metric.name, lines)
+@pytest.mark.parametrize("name", metrics())
+def test_every_metric_finds_lines_with_values_and_labels_that_it_can_read(name: str, lines: list[Entry]) -> None:
+    found = read(name, lines)
 
     assert found
     assert any(all(value for _, value in labels) for labels in found)

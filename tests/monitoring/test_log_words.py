@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring.events import BY_NAME
+from infra.monitoring.events import BY_NAME, PAGE
 from shared.core.healing.healing_input import RepairKind
 from shared.core.reasons import DrainReason, PodBlock, Refusal, ReturnReason, Unremovable
 from shared.errors import Retryable, Stale
 
 ROOT = Path(__file__).parents[2]
-_, _, TABLE = (ROOT / "docs" / "events.md").read_text(encoding="utf-8").partition("## Words of `reason`")
+_, _, TABLE = PAGE.partition("## Words of `reason`")
 LOG_WORDS = [line.strip("| ").split(" | ") for line in TABLE.splitlines() if line.startswith("| `")]
 """Of each word the word itself, the events whose lines have it, its meaning, what to do."""
 WRITERS = (ROOT / "functions/planner", ROOT / "functions/drainer", ROOT / "shared/store")

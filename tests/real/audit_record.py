@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from infra.local.clocks import ManualClock
-from infra.local.world.record import Record
-from infra.local.world.store import ObjectChange
+from infra.local.world.store import ObjectChange, Record
 from tests.real.watches import Seen
 
 Audit = Mapping[str, Any]

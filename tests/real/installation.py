@@ -21,8 +21,8 @@ from grpc import insecure_channel
 from infra.local.bound_process import Child
 from infra.local.clocks import SystemClock
 from infra.local.google_apis import Bucket, ServedCluster
+from infra.local.http_messages import HttpTransport, RefusedCall
 from infra.local.scaling.autoscaler import Autoscaler
-from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.servers import HttpServer

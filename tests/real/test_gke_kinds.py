@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.scaling.client import Client, HttpTransport
-from infra.local.scaling.view import BALANCED, CLASS_LABEL, AutoscalerSettings, View
+from infra.local.http_messages import HttpTransport
+from infra.local.scaling.view import BALANCED, CLASS_LABEL, AutoscalerSettings, Client, View
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.core.cluster.autoscaling import AutoscalingPolicy, buffer_of

@@ -18,8 +18,8 @@ import msgspec
 import pytest
 
 from infra.local.clocks import SystemClock
+from infra.local.http_messages import HttpTransport, RefusedCall
 from infra.local.scaling.autoscaler import Autoscaler
-from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load

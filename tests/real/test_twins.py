@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import pytest
 
 from infra.local.clocks import SystemClock
+from infra.local.http_messages import HttpTransport, RefusedCall
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
-from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_ready

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from infra.local.clocks import TimeSource
-from infra.local.http_messages import Handler
+from infra.local.http_messages import Handler, RefusedCall
 from infra.local.machine_types import make_node
 from infra.local.scaling.candidates import Candidates, Leaving, at_minimum, obstacle
-from infra.local.scaling.client import Client, RefusedCall
 from infra.local.scaling.view import (
     BALANCED,
     CANDIDATE,
     TO_BE_DELETED,
     AutoscalerSettings,
+    Client,
     Group,
     View,
     group_of,
@@ -28,7 +28,7 @@ from infra.local.scaling.view import (
     without_taint,
 )
 from infra.local.scenario import MachinePool
-from infra.local.scheduling.filters import NodeInfo, NodeInfos, first_fit, node_infos_of, refusal
+from infra.local.scheduling import NodeInfo, NodeInfos, first_fit, fits, node_infos_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE, NOT_READY
 from infra.local.world.pods import controller_of, is_terminating, is_unschedulable, node_of, taints_of
@@ -85,7 +85,7 @@ class ScaleUp:
             node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
             node_info = NodeInfo(node)
             trial = replace(node_infos, by_name={**node_infos.by_name, node_info.name: node_info})
-            if refusal(pod, node_info, trial) is None:
+            if fits(pod, node_info, trial):
                 node_infos.by_name[node_info.name] = node_info
                 node_infos.place(pod, node_info.name)
                 self._add(pod, node, sizes, pool, now)
@@ -253,7 +253,7 @@ class Autoscaler:
 
     def _evict(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
         pods = [pod for pod in view.movers(node, now) if pod["metadata"]["uid"] not in removal.evicted]
-        if not removal.evicted and (reason := obstacle(pods, view, now)):
+        if not removal.evicted and (reason := obstacle(pods, view)):
             return f"failed to drain: {reason}"
         left = [pod for pod in pods if not self._is_evicted(pod, removal)]
         if left and now >= removal.until:
@@ -265,8 +265,7 @@ class Autoscaler:
         return None
 
     def _is_evicted(self, pod: Json, removal: NodeRemoval) -> bool:
-        own = int(pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
-        grace = min(own, self._settings.longest_grace)
+        grace = int(pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
         try:
             if not is_terminating(pod):
                 self._client.evict(pod, grace)

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
-from infra.local.clocks import seconds_of
 from infra.local.scaling.view import (
     BUDGETS,
-    DISABLED,
     TO_BE_DELETED,
     AutoscalerSettings,
     Group,
@@ -19,7 +17,7 @@ from infra.local.scaling.view import (
     is_movable,
     is_reserved,
 )
-from infra.local.scheduling.filters import NodeInfo, first_fit, node_infos_of
+from infra.local.scheduling import NodeInfo, first_fit, node_infos_of
 from infra.local.world.budgets import budgets_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
@@ -36,27 +34,25 @@ from infra.local.world.pods import (
 )
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-SYSTEM_POD_BLOCKS_FOR = 3600.0
 _KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
 
 
-def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
+def obstacle(pods: Iterable[Json], view: View) -> str | None:
     """Why these pods may not be drained: what keeps the first that has to stay, or None."""
     for pod in pods:
-        if reason := _why_it_stays(pod, view, now):
+        if reason := _why_it_stays(pod, view):
             return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {reason}"
     return None
 
 
-def _why_it_stays(pod: Json, view: View, now: float) -> str:
+def _why_it_stays(pod: Json, view: View) -> str:
     noted = annotations_of(pod).get(SAFE_TO_EVICT)
     if noted == "true":
         return ""
     if owner_kind(pod) not in _KNOWN_KINDS:
         return "nothing would start it again"
     if pod["metadata"]["namespace"] == "kube-system" and not budgets_of(pod, view.budgets):
-        age = now - seconds_of(pod["metadata"]["creationTimestamp"])
-        return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ""
+        return "a system pod without a budget"
     if noted == "false":
         return "not safe to evict"
     return "its budget allows no disruption" if _is_shut(pod, view) else ""
@@ -174,7 +170,7 @@ class Candidates:
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]
             guests = simulation.guests(node) if simulation is not None else []
-            shut = obstacle(movers[uid], left, now) or any(_is_shut(pod, left) for pod in guests)
+            shut = obstacle(movers[uid], left) or any(_is_shut(pod, left) for pod in guests)
             if simulation is None or (not shut and simulation.remove(node, movers[uid])):
                 since[uid] = self.since.get(uid, now)
                 _take_off_budgets([*movers[uid], *guests], left)
@@ -210,7 +206,7 @@ class Candidates:
             return False
         if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False
-        if annotations_of(node).get(DISABLED) == "true" or has_taint(node, TO_BE_DELETED) or is_reserved(node):
+        if has_taint(node, TO_BE_DELETED) or is_reserved(node):
             return False
         if at_minimum(view, node, leaving):
             return False

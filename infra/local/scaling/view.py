@@ -1,4 +1,4 @@
-"""What the simulated autoscaler reads in one loop, and the settings by which it acts (seconds).
+"""What the simulated autoscaler reads in one loop, its way to the API, and the settings by which it acts (seconds).
 
 Sources: cluster-autoscaler's FAQ, its flags and pkg/utils/taints; of GKE's two profiles the values that are public (the
 chart of GoogleCloudPlatform/cluster-autoscaler). A group is one pool in one zone (a managed instance group).
@@ -8,16 +8,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from http import HTTPStatus
+from typing import Any
 
-from infra.local.clocks import seconds_of
+import msgspec
+
+from infra.local.clocks import seconds_of, stamp
+from infra.local.http_messages import JSON, MERGE_PATCH, Handler, HttpRequest, RefusedCall
 from infra.local.scenario import MachinePool
-from infra.local.world.kinds import Json
+from infra.local.world.kinds import KINDS, Json
 from infra.local.world.kubelet import DEFAULT_GRACE
 from infra.local.world.pods import (
     Disks,
-    annotations_of,
     claims_of,
     disks_of,
+    event_about,
     is_terminating,
     labels_of,
     node_of,
@@ -45,7 +50,6 @@ class AutoscalerSettings:
     drain_parallelism: int = 1
     recheck: float = 300.0
     eviction_time: float = 120.0
-    longest_grace: int = 3600
     grace_headroom: float = 30.0
     fail_deletions: frozenset[str] = field(default_factory=frozenset)
 
@@ -62,12 +66,11 @@ OPTIMIZE_UTILIZATION = replace(
 )
 
 
+AGENT = "cluster-autoscaler"
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 BUDGETS = "poddisruptionbudgets"
-DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
-DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
 CLASS_LABEL = "cloud.google.com/compute-class"
 _TERMINATING_HEADROOM = 30.0
 _BUFFER = "CapacityBuffer"
@@ -96,7 +99,7 @@ def group_of(node: Json) -> Group:
 
 def is_movable(pod: Json) -> bool:
     """A pod that would have to run elsewhere if the node went; a terminating one still counts."""
-    return not stays_behind(pod) and annotations_of(pod).get(DAEMON) != "true"
+    return not stays_behind(pod)
 
 
 def is_long_terminating(pod: Json, now: float) -> bool:
@@ -204,3 +207,60 @@ class View:
     def sizes(self) -> Counter[Group]:
         """Nodes per group, cordoned and unready ones included."""
         return Counter(group_of(node) for node in self.nodes)
+
+
+class Client:
+    """The few calls an autoscaler makes, of any Kubernetes API; each raises RefusedCall on any failure.
+
+    It shares nothing with Ebb's adapters, so a fault of theirs cannot hide here.
+    """
+
+    def __init__(self, api: Handler) -> None:
+        self._api = api
+
+    def _call(self, method: str, path: str, body: Json | None = None, content_type: str = JSON) -> Any:
+        sent = b"" if body is None else msgspec.json.encode(body)
+        headers = {"content-type": content_type, "user-agent": AGENT, "accept": JSON}
+        answer = self._api(HttpRequest(method, path, {}, headers, sent))
+        if not 200 <= answer.status < 300:  # noqa: PLR2004 - the HTTP success range
+            raise RefusedCall(method, path, answer.status, answer.body.decode(errors="replace"))
+        return msgspec.json.decode(answer.body)
+
+    def list_objects(self, plural: str) -> list[Json]:
+        """All objects of a kind; none of a custom kind that the cluster does not have."""
+        try:
+            items: list[Json] = self._call("GET", f"{KINDS[plural].root}/{plural}")["items"]
+        except RefusedCall as refused:
+            if refused.status != HTTPStatus.NOT_FOUND or not KINDS[plural].custom:
+                raise
+            return []
+        return items
+
+    def evict(self, pod: Json, grace: int) -> None:
+        meta = pod["metadata"]
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": meta["name"]}}
+        options = {"deleteOptions": {"gracePeriodSeconds": grace}}
+        self._call("POST", f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction", {**body, **options})
+
+    def patch_node(self, node: Json, spec: Json) -> Json:
+        """Merge `spec` into the node as it was read; RefusedCall 409 if it has changed since."""
+        meta = node["metadata"]
+        body = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "spec": spec}
+        patched: Json = self._call("PATCH", f"/api/v1/nodes/{meta['name']}", body, MERGE_PATCH)
+        return patched
+
+    def patch_buffer(self, buffer: Json, status: Json) -> None:
+        """Merge `status` into the status of a capacity buffer."""
+        meta, root = buffer["metadata"], KINDS["capacitybuffers"].root
+        path = f"{root}/namespaces/{meta['namespace']}/capacitybuffers/{meta['name']}/status"
+        self._call("PATCH", path, {"status": status}, MERGE_PATCH)
+
+    def delete_node(self, name: str) -> None:
+        self._call("DELETE", f"/api/v1/nodes/{name}")
+
+    def create_node(self, node: Json) -> None:
+        self._call("POST", "/api/v1/nodes", node)
+
+    def report(self, about: Json, kind: str, reason: str, message: str, at: float) -> None:
+        event = event_about(about, kind, reason, message, AGENT, stamp(at))
+        self._call("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)

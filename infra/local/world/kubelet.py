@@ -163,12 +163,15 @@ def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reaso
     store.update(pod, end, actor)
 
 
-class GarbageCollector:
-    """Removes what lost its owner, and pods whose node has been gone for `quarantine` seconds."""
+_QUARANTINE = 40.0
+"""Seconds that a pod outlives its node."""
 
-    def __init__(self, store: Store, quarantine: float) -> None:
+
+class GarbageCollector:
+    """Removes what lost its owner, and pods whose node has been gone for a while."""
+
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._quarantine = quarantine
         self._orphan_since: dict[str, float] = {}
 
     def step(self, now: float) -> None:
@@ -183,7 +186,7 @@ class GarbageCollector:
         orphans = {pod["metadata"]["uid"]: pod for pod in self._store.all("pods") if node_of(pod) not in nodes}
         self._orphan_since = {uid: self._orphan_since.get(uid, now) for uid in orphans}
         for uid, since in self._orphan_since.items():
-            if since + self._quarantine <= now:
+            if since + _QUARANTINE <= now:
                 self._store.remove(orphans[uid], "pod-garbage-collector")
 
     def _has_lost_its_owner(self, thing: Json) -> bool:

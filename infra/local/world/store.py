@@ -1,4 +1,9 @@
-"""The simulated API server's objects: versions, an index by owner and label, admission, listeners."""
+"""The simulated API server's objects: versions, an index by owner and label, admission, listeners, and the record.
+
+From the record a checker decides whether Ebb kept its promise: entries with `type` and `at` (s). `request`: every HTTP
+request; `change`: of a pod or node, with who made it; `eviction`: every one that was granted, with the healthy counts
+of the moment, from the pods and never from the budget's status.
+"""
 
 import random
 import uuid
@@ -11,16 +16,22 @@ import msgspec
 
 from infra.local.clocks import TimeSource, stamp
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json, matches
-from infra.local.world.pods import annotations_of, controller_of, labels_of
+from infra.local.world.pods import (
+    annotations_of,
+    controller_of,
+    is_ready,
+    is_terminating,
+    is_unschedulable,
+    labels_of,
+    node_of,
+    phase_of,
+    taints_of,
+)
 
 Key = tuple[str, str]
 _Mark = tuple[str, str, str, str]
 _CORDON: Json = {"f:spec": {"f:unschedulable": {}}}
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
-
-
-class MissingError(KeyError):
-    """No object of that kind and name."""
 
 
 class ExistsError(ValueError):
@@ -108,11 +119,8 @@ class Store:
         return self._objects[plural].get((namespace, name))
 
     def get(self, plural: str, namespace: str, name: str) -> Json:
-        """The object; MissingError if there is none."""
-        thing = self.find(plural, namespace, name)
-        if thing is None:
-            raise MissingError(plural, namespace, name)
-        return thing
+        """The object; KeyError if there is none."""
+        return self._objects[plural][(namespace, name)]
 
     def all(self, plural: str, namespace: str | None = None) -> list[Json]:
         """The objects of a kind, of one namespace or of all, ordered by namespace and name."""
@@ -163,7 +171,7 @@ class Store:
         return self._write(plural, None, fresh, actor)
 
     def replace(self, thing: Json, actor: str) -> Json:
-        """Store the object's next state; MissingError if it is gone."""
+        """Store the object's next state; KeyError if it is gone."""
         plural = PLURAL_OF_KIND[thing["kind"]]
         before = self.get(plural, *_key(thing))
         if thing == before:
@@ -175,13 +183,13 @@ class Store:
         return self._write(plural, before, thing, actor)
 
     def update(self, thing: Json, change: Callable[[Json], object], actor: str) -> Json:
-        """Apply `change` to a copy of the object as it is stored now; MissingError if it is gone."""
+        """Apply `change` to a copy of the object as it is stored now; KeyError if it is gone."""
         fresh: Json = copy_thing(self.get(PLURAL_OF_KIND[thing["kind"]], *_key(thing)))
         change(fresh)
         return self.replace(fresh, actor)
 
     def remove(self, thing: Json, actor: str) -> None:
-        """Take the object out of the store at once; MissingError if it is gone."""
+        """Take the object out of the store at once; KeyError if it is gone."""
         plural = PLURAL_OF_KIND[thing["kind"]]
         before = self.get(plural, *_key(thing))
         del self._objects[plural][_key(before)]
@@ -207,3 +215,70 @@ class Store:
             self._index[mark].add(_key(change.after or {}))
         for listener in self._listeners:
             listener(change)
+
+
+COST, MARK = "controller.kubernetes.io/pod-deletion-cost", "ebb.internal/steered"
+
+
+def _pod_brief(pod: Json) -> Json:
+    notes: Json = pod["metadata"].get("annotations") or {}
+    costs = {"cost": notes.get(COST), "mark": notes.get(MARK)} if COST in notes or MARK in notes else {}
+    return {
+        "node": node_of(pod),
+        "phase": phase_of(pod),
+        "ready": is_ready(pod),
+        "terminating": is_terminating(pod),
+        "unschedulable": is_unschedulable(pod),
+        "owner": (controller_of(pod) or {}).get("uid", ""),
+        "labels": labels_of(pod),
+        **costs,
+    }
+
+
+def _node_brief(node: Json) -> Json:
+    taints = taints_of(node)
+    return {
+        "ready": is_ready(node),
+        "unschedulable": bool(node["spec"].get("unschedulable")),
+        "taints": [f"{taint['key']}={taint.get('value', '')}:{taint['effect']}" for taint in taints],
+        "pool": labels_of(node).get("cloud.google.com/gke-nodepool", ""),
+        "zone": labels_of(node).get("topology.kubernetes.io/zone", ""),
+    }
+
+
+_BRIEFS = {"pods": _pod_brief, "nodes": _node_brief}
+
+
+class Record:
+    def __init__(self, clock: TimeSource) -> None:
+        self._clock = clock
+        self.entries: list[Json] = []
+
+    def add(self, sort: str, entry: Json) -> None:
+        self.entries.append({"type": sort, "at": self._clock.now(), **entry})
+
+    def of(self, sort: str) -> list[Json]:
+        return [entry for entry in self.entries if entry["type"] == sort]
+
+    def on_change(self, change: ObjectChange) -> None:
+        """Note a write of a pod or a node, unless nothing that a checker reads has changed."""
+        brief = _BRIEFS.get(change.plural)
+        thing = change.after or change.before
+        if brief is None or thing is None:
+            return
+        if change.before and change.after and brief(change.before) == brief(change.after):
+            return
+        verb = "create" if change.before is None else "delete" if change.after is None else "update"
+        meta = thing["metadata"]
+        self.add(
+            "change",
+            {
+                "verb": verb,
+                "kind": change.plural,
+                "namespace": meta.get("namespace", ""),
+                "name": meta["name"],
+                "uid": meta["uid"],
+                "actor": change.actor,
+                **brief(thing),
+            },
+        )

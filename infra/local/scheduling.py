@@ -1,6 +1,7 @@
-"""The simulated scheduler's filters: resources, taints, affinity, spread and volumes.
+"""The simulated scheduler, written here a second time on purpose: pending pods by priority onto the nodes that fit.
 
-What no scenario has is left out: terms over other namespaces, matchLabelKeys, limits of disks on a node.
+Its filters are resources, ports, taints, affinity, spread and volumes. What no scenario has is left out: terms over
+other namespaces, matchLabelKeys, host ports of one address only, limits of disks on a node.
 """
 
 from collections import Counter
@@ -10,29 +11,28 @@ from functools import cached_property
 
 from infra.local.world.kinds import Json, matches, node_selector_holds
 from infra.local.world.pods import (
+    DISK_KINDS,
     Disks,
     Resources,
     claims_of,
+    disks_of,
     is_finished,
     is_terminating,
+    is_unschedulable,
     labels_of,
     node_of,
     pod_requests,
+    set_condition,
     taints_of,
     units,
 )
+from infra.local.world.store import Store
 
-HostPort = tuple[str, str, int]
 
-
-def host_ports(pod: Json) -> set[HostPort]:
-    """The (protocol, address, port) triples that the pod takes on its node."""
+def host_ports(pod: Json) -> set[tuple[str, int]]:
+    """The protocols and ports that the pod takes on its node, on all addresses."""
     ports = [port for container in pod["spec"].get("containers") or [] for port in container.get("ports") or []]
-    return {
-        (port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0", port["hostPort"])
-        for port in ports
-        if port.get("hostPort")
-    }
+    return {(port.get("protocol", "TCP"), port["hostPort"]) for port in ports if port.get("hostPort")}
 
 
 @dataclass
@@ -179,15 +179,11 @@ def _repelled_by_others(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -
     )
 
 
-def inter_pod(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    """The scheduler's reason if affinity or anti-affinity (the pod's or others') forbids the node."""
+def inter_pod(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+    """Do affinity and anti-affinity, the pod's own and others', admit the node?"""
     if _terms(pod, "podAffinity") and not _is_attracted(pod, node_info, node_infos):
-        return "node(s) didn't match pod affinity rules"
-    if _is_repelled(pod, node_info, node_infos):
-        return "node(s) didn't match pod anti-affinity rules"
-    if _repelled_by_others(pod, node_info, node_infos):
-        return "node(s) didn't satisfy existing pods anti-affinity rules"
-    return None
+        return False
+    return not (_is_repelled(pod, node_info, node_infos) or _repelled_by_others(pod, node_info, node_infos))
 
 
 def _hard(pod: Json) -> list[Json]:
@@ -219,90 +215,136 @@ def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: N
     return domains
 
 
-def topology_spread(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    """The scheduler's reason if a constraint forbids the node."""
+def topology_spread(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     constraints = _hard(pod)
     for constraint in constraints:
         domain = node_info.labels.get(constraint["topologyKey"])
         if domain is None:
-            return "node(s) didn't match pod topology spread constraints (missing required label)"
+            return False
         domains = _domains(constraint, constraints, pod, node_infos)
         least = min(domains.values(), default=0) if len(domains) >= constraint.get("minDomains", 1) else 0
         itself = matches(constraint.get("labelSelector"), labels_of(pod))
         if domains[domain] + itself - least > constraint["maxSkew"]:
-            return "node(s) didn't match pod topology spread constraints"
-    return None
+            return False
+    return True
 
 
-def volume_binding(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    """A claim that is bound binds its pods to the nodes of its volume."""
+def volume_binding(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+    """A claim that is bound binds its pods to the nodes of its volume; one that is not keeps them waiting."""
     for key in claims_of(pod):
         volume = node_infos.disks.volume(key)
         if volume is None:
-            return "pod has unbound immediate PersistentVolumeClaims"
+            return False
         if not node_selector_holds((volume["spec"].get("nodeAffinity") or {}).get("required"), node_info.node):
-            return "node(s) had volume node affinity conflict"
-    return None
+            return False
+    return True
 
 
 _CORDON: Json = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
-def node_unschedulable(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    cordoned = node_info.node["spec"].get("unschedulable", False)
-    return "node(s) were unschedulable" if cordoned and first_untolerated(pod["spec"], [_CORDON]) else None
+def taint_toleration(pod: Json, node_info: NodeInfo, _: NodeInfos) -> bool:
+    cordon = [_CORDON] if node_info.node["spec"].get("unschedulable", False) else []
+    return first_untolerated(pod["spec"], [*taints_of(node_info.node), *cordon]) is None
 
 
-def taint_toleration(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    taint = first_untolerated(pod["spec"], taints_of(node_info.node))
-    return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}" if taint else None
+def node_affinity(pod: Json, node_info: NodeInfo, _: NodeInfos) -> bool:
+    return selects_node(pod["spec"], node_info.node)
 
 
-def node_affinity(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    return None if selects_node(pod["spec"], node_info.node) else "node(s) didn't match Pod's node affinity/selector"
-
-
-def resources(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
-    allocatable = node_info.allocatable
+def resources(pod: Json, node_info: NodeInfo, _: NodeInfos) -> bool:
+    allocatable, booked = node_info.allocatable, node_info.booked
     if len(node_info.pods) + 1 > allocatable.get("pods", 110):
-        return "Too many pods"
-    for name, amount in pod_requests(pod).items():
-        if amount and amount + node_info.booked[name] > allocatable.get(name, 0):
-            return f"Insufficient {name}"
-    return None
+        return False
+    wanted = ((name, amount) for name, amount in pod_requests(pod).items() if amount)
+    return all(amount + booked[name] <= allocatable.get(name, 0) for name, amount in wanted)
 
 
-def _clash(one: HostPort, other: HostPort) -> bool:
-    everywhere = "0.0.0.0" in {one[1], other[1]}
-    return (one[0], one[2]) == (other[0], other[2]) and (everywhere or one[1] == other[1])
-
-
-def node_ports(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
+def node_ports(pod: Json, node_info: NodeInfo, _: NodeInfos) -> bool:
     wanted = host_ports(pod)
-    taken = [port for there in node_info.pods for port in host_ports(there)] if wanted else []
-    if any(_clash(one, other) for one in wanted for other in taken):
-        return "node(s) didn't have free ports for the requested pod ports"
-    return None
+    return not (wanted and any(wanted & host_ports(there) for there in node_info.pods))
 
 
-FILTERS = (
-    node_unschedulable,
-    taint_toleration,
-    node_affinity,
-    node_ports,
-    resources,
-    volume_binding,
-    topology_spread,
-    inter_pod,
-)
+FILTERS = (taint_toleration, node_affinity, node_ports, resources, volume_binding, topology_spread, inter_pod)
 
 
-def refusal(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    """The first filter's reason why the pod cannot run on the node, or None if it can."""
-    return next((reason for check in FILTERS if (reason := check(pod, node_info, node_infos)) is not None), None)
+def fits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+    """Can the pod run on the node?"""
+    return all(check(pod, node_info, node_infos) for check in FILTERS)
 
 
 def first_fit(pod: Json, node_infos: NodeInfos, without: Collection[str] = ()) -> NodeInfo | None:
     """The first node that no filter refuses, but for those named in `without`."""
     nodes = (node_info for name, node_info in node_infos.by_name.items() if name not in without)
-    return next((node_info for node_info in nodes if refusal(pod, node_info, node_infos) is None), None)
+    return next((node_info for node_info in nodes if fits(pod, node_info, node_infos)), None)
+
+
+ACTOR = "default-scheduler"
+_SCORED = ("cpu", "memory")
+_NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
+_READS = ("pods", "nodes", *DISK_KINDS)
+
+
+def used_share(pod: Json, node_info: NodeInfo) -> float:
+    """The mean share of CPU and memory in use once the pod runs there (0 to 1)."""
+    requests, most = pod_requests(pod), node_info.allocatable
+    shares = [(node_info.booked[name] + requests.get(name, 0)) / most[name] for name in _SCORED if most.get(name)]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+class Scheduler:
+    """Binds pods when something has changed; if it `packs`, fuller nodes score higher, as optimize-utilization does."""
+
+    def __init__(self, store: Store, *, packs: bool = False) -> None:
+        self._store = store
+        self._packs = packs
+        self._seen = -1
+
+    def step(self, now: float) -> None:
+        """Try every waiting pod, if anything has changed since it was last tried."""
+        if self._store.version(*_READS) == self._seen:
+            return
+        waiting = [pod for pod in self._store.all("pods") if self._is_mine(pod)]
+        if waiting:
+            self._schedule(waiting, now)
+        self._seen = self._store.version(*_READS)
+
+    def _is_mine(self, pod: Json) -> bool:
+        name = pod["spec"].get("schedulerName", ACTOR)
+        return not node_of(pod) and not is_terminating(pod) and name in _NAMES
+
+    def _schedule(self, waiting: list[Json], now: float) -> None:
+        store = self._store
+        node_infos = node_infos_of(store.all("nodes"), store.all("pods"), disks_of(store.all))
+        for pod in sorted(waiting, key=_queue_order):
+            self._place(pod, node_infos, now)
+
+    def _place(self, pod: Json, node_infos: NodeInfos, now: float) -> None:
+        if fitting := [node_info for node_info in node_infos.by_name.values() if fits(pod, node_info, node_infos)]:
+            best = max(fitting, key=lambda node_info: (*self._score(pod, node_info), node_info.name))
+            node_infos.place(pod, best.name)
+            self._bind(pod, best.name, now)
+        elif not is_unschedulable(pod):
+            self._refuse(pod, now)
+
+    def _score(self, pod: Json, node_info: NodeInfo) -> tuple[bool, float]:
+        taints = taints_of(node_info.node)
+        welcome = first_untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
+        share = used_share(pod, node_info)
+        return welcome, share if self._packs else -share
+
+    def _bind(self, pod: Json, node: str, now: float) -> None:
+        def bind(thing: Json) -> None:
+            thing["spec"]["nodeName"] = node
+            set_condition(thing, now, {"type": "PodScheduled", "status": "True"})
+
+        self._store.update(pod, bind, ACTOR)
+
+    def _refuse(self, pod: Json, now: float) -> None:
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        self._store.update(pod, lambda thing: set_condition(thing, now, condition), ACTOR)
+
+
+def _queue_order(pod: Json) -> tuple[int, str, str]:
+    meta = pod["metadata"]
+    return (-int(pod["spec"].get("priority", 0)), meta["creationTimestamp"], meta["name"])
