@@ -22,7 +22,6 @@ from shared.core.planning.bill import unpriced_families
 from shared.core.planning.candidates import NO_MARKS, changed_pools
 from shared.core.planning.make_plan import PassOptions, make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, PlannedOrder
-from shared.core.planning.policy_advice import is_advice_due, unknown_pools
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.planning.waves import still_to_order
@@ -30,7 +29,8 @@ from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings
 from shared.core.records.claims import still_saved, with_published, without_past, without_void
 from shared.core.records.orders import Order, order_id
-from shared.core.records.state import Advised, ClusterState, PoolMarks, Published
+from shared.core.records.state import Advised, ClusterState, PoolMarks, Published, is_advice_due
+from shared.core.rules.nodes import unknown_pools
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy, Stale

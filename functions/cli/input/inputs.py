@@ -25,10 +25,10 @@ from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.node import region_of
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import unpriced_families
-from shared.core.planning.policy_advice import unknown_pools
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
+from shared.core.rules.nodes import unknown_pools
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
 from shared.ports import WAVE_KEY

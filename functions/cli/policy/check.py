@@ -13,10 +13,11 @@ from functions.cli.output.format import count, group
 from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.adapters.prices import OWN_TABLE, load
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import unpriced_families
-from shared.core.planning.policy_advice import expiring
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.warnings import warnings
+from shared.core.rules.nodes import has_expired
 
 SettingsInWords = tuple[tuple[str, str], ...]
 _UNHEARD: Final = (
@@ -58,3 +59,17 @@ def _pools(policy: Policy) -> list[tuple[str, SettingsInWords]]:
 
 def _settings(pool: PoolPolicy) -> SettingsInWords:
     return tuple(pool_settings(pool).items())
+
+
+def expiring(policy: Policy, snapshot: Snapshot | None) -> tuple[str, ...]:
+    """Return a sentence for each enabled pool whose nodes expire: how many have, if there is a cluster to look at."""
+    pools = {name: pool for name, pool in policy.pools.items() if pool.enabled and pool.expire_after is not None}
+    found = []
+    for name, pool in pools.items():
+        detail = "a node of that age goes however full it is; how many are, a cluster or a dump shows (--dump FILE)"
+        if snapshot is not None:
+            nodes = snapshot.nodes_by_pool.get(name, ())
+            old = sum(has_expired(node, pool, snapshot.taken_at) for node in nodes)
+            detail = f"{old:,} of {len(nodes):,} nodes are of that age, and go however full they are"
+        found.append(f"nodePools.{name}.disruption.expireAfter: {detail}.")
+    return tuple(found)

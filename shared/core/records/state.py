@@ -145,6 +145,14 @@ class Advised(msgspec.Struct, frozen=True):
     at: datetime
 
 
+_ADVISE_AGAIN_AFTER: Final = timedelta(days=1)
+
+
+def is_advice_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:
+    """Whether it is time to warn again: of another policy at once, of the same one once a day."""
+    return last is None or last.policy_hash != policy_hash or now - last.at >= _ADVISE_AGAIN_AFTER
+
+
 class WaveNode(msgspec.Struct, frozen=True):
     uid: str
     name: str

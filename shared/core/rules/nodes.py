@@ -13,7 +13,8 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool, holding_order
 from shared.core.cluster.resources import TPU
-from shared.core.policy import ConsolidationPolicy, PoolPolicy
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.core.rules.do_not_disrupt import node_opt_outs
 from shared.core.rules.pods import blockers
@@ -189,3 +190,16 @@ def _one_host(topology: str, node: Node) -> bool:
 def has_expired(node: Node, settings: PoolPolicy, now: datetime) -> bool:
     """Whether the node is of the pool's age of expiry (docs/acceptance.md row 81)."""
     return settings.expire_after is not None and now - node.created >= settings.expire_after
+
+
+_MOST_NAMED: Final = 5
+
+
+def unknown_pools(policy: Policy, snapshot: Snapshot) -> dict[str, str]:
+    """Return, by the name of each such pool, the sentence that names it, with pools that have no settings yet."""
+    there = {*snapshot.pools, *snapshot.nodes_by_pool} - {""}
+    free = sorted(there - {*policy.pools})
+    more = f" and {len(free) - _MOST_NAMED:,} more" if len(free) > _MOST_NAMED else ""
+    missing = "the cluster has no such pool" if snapshot.pools_known else "no node here belongs to such a pool"
+    others = f"pools without settings: {', '.join(free[:_MOST_NAMED]) or 'none'}{more}"
+    return {name: f"nodePools.{name}: {missing}; {others}." for name in sorted({*policy.pools} - there)}

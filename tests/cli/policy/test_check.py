@@ -1,5 +1,6 @@
 """`ebb policy check`: the settings in force, and what is odd about them."""
 
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
-from functions.cli.policy.check import show
+from functions.cli.policy.check import expiring, show
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
+from tests.builders import NOW, cluster, node, policy
 from tests.cli import dumps
 from tests.cli.running import ebb
 from tests.depth import cases
@@ -127,3 +130,27 @@ def test_pools_that_defaults_alone_enable_are_named(
     said = [line for line in shown.output.splitlines() if "drains nothing of" in line]
 
     assert [pool for line in said for pool in sorted(dumps.POOLS) if pool in line.partition(";")[0]] == sorted(expected)
+
+
+DAY = timedelta(days=1)
+THREE = cluster(
+    [node("n1", created=NOW - 40 * DAY), node("n2", created=NOW - 30 * DAY), node("n3", created=NOW - 29 * DAY)]
+)
+
+
+@cases(
+    "expected, rules, snapshot",
+    ("nothing expires", [], policy(), THREE),
+    ("a disabled pool", [], policy(expire_after=DAY, enabled=False), THREE),
+    ("two are old enough", ["2 of 3 nodes are of that age"], policy(expire_after=30 * DAY), THREE),
+    ("none is", ["0 of 3 nodes are of that age"], policy(expire_after=90 * DAY), THREE),
+    ("a pool without nodes", ["0 of 0 nodes are of that age"], policy("b", expire_after=DAY), THREE),
+    ("no cluster", ["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None),
+)
+def test_what_expiry_amounts_to_is_shown_for_each_pool(
+    expected: list[str], rules: Policy, snapshot: Snapshot | None
+) -> None:
+    said = expiring(rules, snapshot)
+
+    assert [text in sentence for text, sentence in zip(expected, said, strict=True)] == [True] * len(expected)
+    assert all(sentence.startswith("nodePools.") for sentence in said)

@@ -4,11 +4,10 @@ import pytest
 
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.policy_advice import expiring, is_advice_due, unknown_pools
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.records.state import Advised
-from shared.core.rules.nodes import has_expired
-from tests.builders import NOW, cluster, node, policy
+from shared.core.records.state import Advised, is_advice_due
+from shared.core.rules.nodes import has_expired, unknown_pools
+from tests.builders import NOW, cluster, node
 from tests.depth import cases
 
 DAY = timedelta(days=1)
@@ -57,11 +56,6 @@ def test_it_is_shown_once_a_day_and_of_another_policy_at_once(expected: bool, la
     assert is_advice_due(last, "now", NOW) is expected
 
 
-THREE = cluster(
-    [node("n1", created=NOW - 40 * DAY), node("n2", created=NOW - 30 * DAY), node("n3", created=NOW - 29 * DAY)]
-)
-
-
 @pytest.mark.acceptance(81)
 @cases(
     "expected, age, after",
@@ -74,21 +68,3 @@ def test_a_node_expires_at_the_age_that_the_policy_shows(
     expected: bool, age: timedelta, after: timedelta | None
 ) -> None:
     assert has_expired(node("n1", created=NOW - age), PoolPolicy(expire_after=after), NOW) is expected
-
-
-@cases(
-    "expected, rules, snapshot",
-    ("nothing expires", [], policy(), THREE),
-    ("a disabled pool", [], policy(expire_after=DAY, enabled=False), THREE),
-    ("two are old enough", ["2 of 3 nodes are of that age"], policy(expire_after=30 * DAY), THREE),
-    ("none is", ["0 of 3 nodes are of that age"], policy(expire_after=90 * DAY), THREE),
-    ("a pool without nodes", ["0 of 0 nodes are of that age"], policy("b", expire_after=DAY), THREE),
-    ("no cluster", ["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None),
-)
-def test_what_expiry_amounts_to_is_shown_for_each_pool(
-    expected: list[str], rules: Policy, snapshot: Snapshot | None
-) -> None:
-    said = expiring(rules, snapshot)
-
-    assert [text in sentence for text, sentence in zip(expected, said, strict=True)] == [True] * len(expected)
-    assert all(sentence.startswith("nodePools.") for sentence in said)
