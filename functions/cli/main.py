@@ -30,7 +30,7 @@ _COMMANDS: Final = {
     "why-not": ("questions", _LOOK),
     "shapes": ("questions", _LOOK),
     "report": ("questions", _LOOK),
-    "fleet": ("fleet.commands", _LOOK),
+    "fleet": ("questions", _LOOK),
     "dump": ("questions", _LOOK),
     "demo": ("main", _LOOK),
     "simulate": ("questions", _DECIDE),
