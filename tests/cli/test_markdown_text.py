@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from functions.cli.output.documents import code, details, text
 from functions.cli.output.tables import Column, Table, as_markdown
+from functions.cli.output.visible import code, details, text
 
 
 class Page(HTMLParser):

@@ -122,7 +122,7 @@ def status(
 
 
 def _print(output: Output, document: dict[str, Any], show: "Callable[[Console], None]") -> None:
-    from functions.cli.output.documents import print_document
+    from functions.cli.output.answers import print_document
     from functions.cli.output.terminal import printing
 
     if output is not Output.TABLE:

@@ -1,5 +1,6 @@
 """What answers are made of: a page is a row of parts, drawn on a terminal and as markdown from the same values."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from functions.cli.output.documents import code, print_document, text
 from functions.cli.output.format import WARNING, group
 from functions.cli.output.tables import BOLD, Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts, printing
+from functions.cli.output.visible import code, text, visible_lines
 from shared.core.reasons import Blocker, Unremovable
 
 Fact = tuple[str, str | Text]
@@ -229,3 +230,25 @@ def describe_reason(own: Sequence[Blocker]) -> Iterator[str]:
     if first.message_id:
         yield f"The cluster autoscaler calls it {first.message_id}."
     yield first.remedy
+
+
+_YAML: Final = "yaml"
+_WIDE: Final = 1000
+"""Wider than any value: a line is broken nowhere, so that grep finds it."""
+
+
+def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[str] = ()) -> None:
+    """Print a document on stdout as the output asks, and its notes for people on stderr."""
+    print_notes(notes)
+    if output != _YAML:
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    from yaml import safe_dump
+
+    typer.echo(safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDE).rstrip())
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print each note for people once, on stderr: stdout is for a tool."""
+    for note in dict.fromkeys(notes):
+        typer.echo(visible_lines(note), err=True)

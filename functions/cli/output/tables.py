@@ -12,9 +12,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from functions.cli.output.documents import code, text
 from functions.cli.output.format import GAP
-from functions.cli.output.visible import visible
+from functions.cli.output.visible import code, text, visible
 
 BOLD: Final = "bold"
 DIM: Final = "dim"

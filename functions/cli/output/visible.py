@@ -1,4 +1,4 @@
-"""Which characters are written: control characters become visible, and what the output cannot encode is `?`."""
+"""Which characters are written: none steers a terminal, none of a name is markdown, `?` is what cannot be encoded."""
 
 import re
 import sys
@@ -48,3 +48,37 @@ def enable_ascii_fallback() -> None:
         reconfigure: Any = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
+
+
+_UNDERSCORE: Final = r"(?<![^\W_])_|_(?![^\W_])"
+"""Within a word it marks nothing."""
+_MARKUP: Final = re.compile(rf"[&<>|`*\[\]\\~!]|{_UNDERSCORE}")
+_FOUND_LATER: Final = re.compile(r"[@#](?=\S)|:(?=//)|www(?=\.)", re.IGNORECASE)
+"""What mentions, issues and addresses are known by, in what is rendered: an entity would be a sign again by then."""
+_JOINER: Final = "\N{WORD JOINER}"
+"""Nobody sees it."""
+_NO_PLAIN_LETTER: Final = re.compile(rf"[^\w .,:;/%$+=()…→-]|{_UNDERSCORE}")
+_BREAKS: Final = re.compile(r"[\t-\r\x85\u2028\u2029]+")
+
+
+def text(words: str) -> str:
+    """Return words of which none is markup, and none calls anyone, names an issue or leads elsewhere."""
+    return _MARKUP.sub(_entity, _FOUND_LATER.sub(rf"\g<0>{_JOINER}", _one_line(words)))
+
+
+def code(name: str) -> str:
+    """Return a name or a value as code, whatever letters it has; nothing of an empty one."""
+    return f"<code>{_NO_PLAIN_LETTER.sub(_entity, _one_line(name))}</code>" if name.strip() else ""
+
+
+def details(summary: str, body: str) -> str:
+    """Return what a reader may open; both are markdown already, which after a tag wants an empty line."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _one_line(words: str) -> str:
+    return visible(_BREAKS.sub(" ", words))
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"

@@ -16,8 +16,7 @@ from functions.cli.input.inputs import Inputs, PastPasses, gather_each, recall_p
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import PlanFormat, Sources
 from functions.cli.input.pricing import priced_nodes
-from functions.cli.output.answers import Heading, PagePart, print_pages
-from functions.cli.output.documents import print_notes
+from functions.cli.output.answers import Heading, PagePart, print_notes, print_pages
 from functions.cli.output.format import WARNING, count
 from functions.cli.output.progress import reading_line
 from functions.cli.plan.page import parts

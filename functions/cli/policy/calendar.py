@@ -17,7 +17,7 @@ from rich.console import Console
 from functions.cli.analysis.openings import changes, schedules_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.options import Output
-from functions.cli.output.documents import print_document
+from functions.cli.output.answers import print_document
 from functions.cli.output.format import group, moment, some, span
 from functions.cli.output.tables import BOLD
 from functions.cli.output.terminal import facts, printing

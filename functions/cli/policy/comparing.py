@@ -18,12 +18,12 @@ from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import Inputs, PastPasses, as_warnings, gather, odd_policy, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.answers import show_notes
-from functions.cli.output.documents import details, print_document, text
+from functions.cli.output.answers import print_document, show_notes
 from functions.cli.output.format import by_the_minute, clock, count, moment, some, whole_money, yearly
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import printing
+from functions.cli.output.visible import details, text
 from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid_cost
 from functions.cli.plan.sentences import VERDICTS
 from functions.cli.policy.diff import (
