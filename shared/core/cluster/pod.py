@@ -89,7 +89,7 @@ class PodClass:
     raised_by: tuple[str, ...] = ()  # What makes `requests` more than its own spec, in words.
     replaced_at_end: bool = False  # Whether another comes only once the pod has ended; others come as it begins to.
     refused_by: tuple[str, ...] = ()  # What in its namespace would not let another one like it in, and why, in words.
-    template_adds: tuple[str, ...] = ()  # The API's fields in which its template asks for more: see `templates`.
+    template_adds: tuple[str, ...] = ()  # The API's fields in which its template asks for more: see `pod_objects`.
     node_name: str = ""  # The node that its template names (nodeName): such pods pass the scheduler, and a cordon.
     node_selector: Labels = field(default_factory=no_labels)
     os: str = ""  # The operating system that its spec names: another one's kubelet rejects it. Empty: it names none.
