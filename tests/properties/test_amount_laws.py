@@ -16,7 +16,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, PODS, Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
+from shared.core.placement.cluster_arrays import MOST, SCALE, left, matrix, share, shares
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
 from shared.core.records.state import ClusterState

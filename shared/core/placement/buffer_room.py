@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from shared.core.cluster.pod import Pod
-from shared.core.placement.bounds import MOST, Amounts
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import MOST, Amounts, ClusterArrays
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.node_room import NodeRoom
 

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 
 from shared.core.cluster.pod import PodClass
-from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import Amounts, ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, Strategy

@@ -11,8 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from shared.core.cluster.pod import Pod
-from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import Amounts, ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS
 from shared.core.placement.constraints.constraint import NewConstraint
 from shared.core.placement.constraints.domain_counts import Counts, add_count

@@ -16,9 +16,8 @@ from shared.core.cluster.autoscaling import buffer_of
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.bounds import Amounts
 from shared.core.placement.buffer_room import BufferRoom, Chunks
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import Amounts, ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Assignments, GuidedPacking, Packing, Removal, in_queue_order
 from shared.core.placement.strategies import POTENTIAL, ROBUST

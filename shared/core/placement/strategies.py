@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 
 from shared.core.cluster import names
-from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import Amounts, ClusterArrays
 
 PlacementOrder = Callable[[ClusterArrays, Sequence[int]], list[int]]
 

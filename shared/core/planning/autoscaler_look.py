@@ -21,8 +21,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
-from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
+from shared.core.placement.cluster_arrays import Amounts, ArraysOf, ClusterArrays
 from shared.core.placement.cluster_packings import NextFit, SchedulerPacking
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import in_queue_order

@@ -7,7 +7,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.placement import Candidate, Simulation, search
-from shared.core.placement.bounds import MOST, share, shares
+from shared.core.placement.cluster_arrays import MOST, share, shares
 from shared.core.placement.packing import Move
 from tests.builders import announced_taint, cluster, node, our_taint, pod, pod_class, resources
 from tests.depth import cases

@@ -20,8 +20,7 @@ from functions.cli.analysis.shapes.search import TRIALS, Exchange, Floats, Pods,
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import Amounts, ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import GuidedPacking, Packing
 from shared.core.placement.simulation import headroom_of
