@@ -1,6 +1,5 @@
 """Tells at the end how many histories were run and what they came to, and fails a whole run of fewer than `LEAST`."""
 
-import gc
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ _run = pytest.StashKey[Sums]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_run] = Sums()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 1_000)  # a history makes little garbage of circles: looking for it took a tenth
 
 
 @pytest.hookimpl(tryfirst=True)
