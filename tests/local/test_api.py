@@ -84,6 +84,15 @@ def test_the_record_counts_health_from_pods_at_the_moment_of_the_grant() -> None
     assert counts == [{"name": "guard", "desired": 2, "healthy_before": 3, "healthy_after": 2, "broken": False}]
 
 
+def test_the_record_says_that_a_status_written_too_early_let_a_budget_break() -> None:
+    virtual = guarded(minAvailable=2)
+    other = virtual.pods(app="web")[1]["metadata"]["name"]
+    virtual.call("DELETE", f"/api/v1/namespaces/default/pods/{other}")
+    assert virtual.evict(first(virtual)).status == 201
+    counts = virtual.world.record.of("eviction")[-1]["budgets"]
+    assert [(budget["healthy_after"], budget["broken"]) for budget in counts] == [(1, True)]
+
+
 @cases(
     "before_the_end, policy",
     ("as a rule at once", 2, {}),

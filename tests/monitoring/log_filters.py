@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from infra.monitoring.events import BY_NAME, Event, Field
 from tests.monitoring.alarm import Entry
+from tests.monitoring.events import BY_NAME, Event, Field
 
 SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
 _TERM: Final = re.compile(r'(?P<path>[\w.]+)(?P<sign>=|>=|:)(?P<value>\*|"[^"]*"|\([^)]*\)|[A-Z]+|[\d.]+)')

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.events import EVENTS, PAGE, Event, section
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.log import LABELS
@@ -21,6 +20,7 @@ from tests.faults.installation import Installation
 from tests.faults.mixtures import mixture
 from tests.functions.fake_ebb import FakeEbb
 from tests.monitoring.alarm import Entry, metrics, written
+from tests.monitoring.events import EVENTS, PAGE, Event, section
 from tests.monitoring.histories import HISTORIES, entries, fake_ebb, outage, removal, returned, tick
 from tests.monitoring.log_filters import Series, faults, matches, series
 

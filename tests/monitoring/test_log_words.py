@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring.events import BY_NAME, PAGE
 from shared.core.healing.healing_input import RepairKind
 from shared.core.reasons import DrainReason, PodBlock, Refusal, ReturnReason, Unremovable
 from shared.errors import Retryable, Stale
+from tests.monitoring.events import BY_NAME, PAGE
 
 ROOT = Path(__file__).parents[2]
 _, _, TABLE = PAGE.partition("## Words of `reason`")

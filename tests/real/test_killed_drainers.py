@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from infra.local.demo.evidence import Evidence, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, limits_of
 from tests.depth import DEEP, SEED
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
@@ -110,12 +110,10 @@ def test_drains_end_well_however_often_their_processes_are_killed(
 
 
 def judged(prepared: Prepared, audit: Sequence[Audit]) -> list[str]:
-    api = prepared.plane.api
     evidence = Evidence(
         entries=entries(prepared.watch.seen(), audit),
-        pdb_rules=pdb_rules_of(api.budgets(NAMESPACE), api.deployments(NAMESPACE)),
         limits=limits_of(policy(LIMITS), TICK_EVERY),
         passes=(),
         cordoned_by_persons=frozenset(prepared.load.cordoned),
     )
-    return breaches(evidence, audit)
+    return breaches(evidence, audit, prepared.plane.api.budgets(NAMESPACE))

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from infra.local.demo.evidence import Evidence, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, limits_of
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import entries, granted
@@ -49,13 +49,8 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     watch.stop()
 
     audit = plane.audit()
-    evidence = Evidence(
-        entries=entries(watch.seen(), audit),
-        pdb_rules=pdb_rules_of(plane.api.budgets(NAMESPACE), plane.api.deployments(NAMESPACE)),
-        limits=limits_of(policy(LIMITS), TICK_EVERY),
-        passes=(),
-    )
-    assert breaches(evidence, audit) == []
+    evidence = Evidence(entries=entries(watch.seen(), audit), limits=limits_of(policy(LIMITS), TICK_EVERY), passes=())
+    assert breaches(evidence, audit, plane.api.budgets(NAMESPACE)) == []
     assert tainted(plane) == []
     left, moved = len(node_names(plane)), len(granted(audit))
     waited = f"{moved} pods moved, the longest {longest_wait(watch.seen(), first):.1f} s without a node"

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, PassRecord, limits_of
 from infra.local.demo.installation import EVERY, POLICY, DemoInstallation, start_all
 from infra.local.demo.narration import Narration, StoryEvent, Tail
 from infra.local.demo.promise import PromiseResult, check
@@ -246,9 +246,6 @@ def run(logs: Path | None, *, keep: bool = False) -> int:
 def _run(screen: Screen, folder: Path, begun: float, *, keep: bool) -> int:
     with start_all(folder) as installation:
         story = Story(installation, screen, begun, folder)
-        list_all = installation.gke.list_all
-        controllers = [*list_all("deployments"), *list_all("statefulsets")]
-        pdb_rules = pdb_rules_of(list_all("poddisruptionbudgets"), controllers)
         try:
             story.run_story()
         except KeyboardInterrupt:
@@ -257,7 +254,6 @@ def _run(screen: Screen, folder: Path, begun: float, *, keep: bool) -> int:
         passes = story.narration.passes
         evidence = Evidence(
             entries=story.entries,
-            pdb_rules=pdb_rules,
             limits=limits_of(installation.policy, EVERY),
             passes=[PassRecord(count, passes.verdicts.get(run_id, [])) for run_id, count in passes.nodes.items()],
             cordoned_by_persons=frozenset({story.persons_node}),

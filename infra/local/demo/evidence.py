@@ -1,9 +1,8 @@
 """The evidence of a run: the simulated API server's record of writes, replayed in order."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
 from typing import Any, Final
 
 import yaml
@@ -12,21 +11,6 @@ Json = Mapping[str, Any]
 EBB: Final = "ebb"
 """The user agent of Ebb's functions."""
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-@dataclass(frozen=True)
-class PdbRule:
-    """A PodDisruptionBudget: the pods it protects, and how many of them must stay healthy."""
-
-    namespace: str
-    name: str
-    labels: Mapping[str, str]
-    least: int
-
-    def protects(self, pod: Json) -> bool:
-        if pod["namespace"] != self.namespace:
-            return False
-        return all(pod["labels"].get(key) == value for key, value in self.labels.items())
 
 
 @dataclass(frozen=True)
@@ -53,33 +37,9 @@ class Evidence:
     """All evidence of a run. `cordoned_by_persons` are the nodes that the demo cordoned in a person's name."""
 
     entries: Sequence[Json]
-    pdb_rules: Sequence[PdbRule]
     limits: Limits
     passes: Sequence[PassRecord]
     cordoned_by_persons: frozenset[str] = frozenset()
-
-
-def pdb_rules_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[PdbRule, ...]:
-    """Return what PodDisruptionBudgets require; shares of the wanted replicas round up, as Kubernetes documents."""
-    replicas = {_key(controller): int(controller["spec"]["replicas"]) for controller in controllers}
-    return tuple(_pdb_rule(budget, replicas[_key(budget)]) for budget in budgets)
-
-
-def _key(thing: Json) -> tuple[str, str]:
-    return thing["metadata"]["namespace"], thing["metadata"]["name"]
-
-
-def _pdb_rule(budget: Json, replicas: int) -> PdbRule:
-    spec = budget["spec"]
-    if "minAvailable" in spec:
-        least = _share(spec["minAvailable"], replicas)
-    else:
-        least = replicas - _share(spec["maxUnavailable"], replicas)
-    return PdbRule(*_key(budget), spec["selector"]["matchLabels"], least)
-
-
-def _share(value: int | str, total: int) -> int:
-    return value if isinstance(value, int) else ceil(int(value.rstrip("%")) * total / 100)
 
 
 def limits_of(policy: str, interval: float) -> Limits:

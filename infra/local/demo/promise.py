@@ -116,10 +116,6 @@ MOST_UNSCHEDULABLE: Final = 30.0
 """Seconds (docs/decisions/promise.md)."""
 
 
-def _is_healthy(pod: Json) -> bool:
-    return bool(pod["ready"]) and not pod["terminating"]
-
-
 def evictions(evidence: Evidence) -> list[Json]:
     return [entry for entry in evidence.entries if _is_our_eviction(entry)]
 
@@ -129,21 +125,13 @@ def _is_our_eviction(entry: Json) -> bool:
 
 
 def broken_budgets(evidence: Evidence) -> Iterator[str]:
-    """Count, at each eviction granted to Ebb, the healthy pods that it left of each budget."""
-    for entry, _, cluster in replay(evidence.entries):
-        if not _is_our_eviction(entry):
-            continue
-        pod = cluster.pods.get(entry["uid"])
-        if pod is None:
-            yield f"{entry['namespace']}/{entry['name']}: evicted, but the record knows no such pod"
-            continue
-        for rule in evidence.pdb_rules:
-            if not rule.protects(pod) or not _is_healthy(pod):
-                continue
-            left = sum(rule.protects(other) and _is_healthy(other) for other in cluster.pods.values()) - 1
-            if left < rule.least:
-                required = f"PDB {rule.namespace}/{rule.name} requires {rule.least}"
-                yield f"{pod['namespace']}/{pod['name']}: its eviction left {left} healthy pods, {required}"
+    """Find evictions granted to Ebb that broke a budget, by the counts of pods that the API recorded at the grant."""
+    for entry in evictions(evidence):
+        for budget in entry["budgets"]:
+            if budget["broken"] and not entry["terminating"]:
+                left, required = budget["healthy_after"], f"{budget['name']} requires {budget['desired']}"
+                namespace = entry["namespace"]
+                yield f"{namespace}/{entry['name']}: its eviction left {left} healthy pods, PDB {namespace}/{required}"
 
 
 def left_without_place(evidence: Evidence) -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""The events that docs/events.md declares, with labels and fields. Tests hold them to the lines that Ebb writes."""
+"""The events that docs/events.md declares, with labels and fields, to be held to the lines that Ebb writes."""
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
+from tests.pages import DOCS
+
+PAGE: Final = (DOCS / "events.md").read_text(encoding="utf-8")
 _INDEX: Final = re.compile(r"^\| \[`(\w+)`\]\(#\w+\) \| .* \| (.*) \|$", re.MULTILINE)
 _LABEL: Final = re.compile(r"`(\w+)`(\*?)")
 _FIELD: Final = re.compile(r"^\| `(\w+)`(\*?) \| (.+?) \| ", re.MULTILINE)
