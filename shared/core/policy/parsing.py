@@ -133,9 +133,10 @@ def _find_section(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one."""
     # Of several sections those in the same half of the document: `disruption` of the pool, not the cluster's.
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    half = ["nodePools"] if place[:1] == ["defaults"] else place[:1]  # `defaults` holds what a pool does
     sections = [section for *section, field in sorted(places()) if field == name]
-    near = [section for section in sections if half and section[:1] == half] or sections
+    if place[:1] == ["defaults"]:  # which holds what a pool does
+        sections = [["defaults", *section[2:]] if section[:1] == ["nodePools"] else section for section in sections]
+    near = [section for section in sections if place and section[:1] == place[:1]] or sections
     names = [".".join(section) or "the top of the document" for section in near]
     return f"it belongs under {' or '.join(names)}" if names else ""
 

@@ -151,7 +151,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_one(expected: str, documen
     ("no block", "nodePools.a.consolidateAfter: {} nodePools.NAME.disruption.", pool(consolidateAfter="5m")),
     ("the own block", "nodePools.a.budgets: {} nodePools.NAME.disruption.", pool(budgets=[])),
     ("the cluster's", "nodePools.a.minimumNodes: {} cluster.", pool(minimumNodes=2)),
-    ("what holds for all pools", "defaults.windows: {} nodePools.NAME.disruption.", {"defaults": {"windows": []}}),
+    ("what holds for all pools", "defaults.windows: {} defaults.disruption.", {"defaults": {"windows": []}}),
     ("a pool's", "cluster.enabled: {} nodePools.NAME.", {"cluster": {"enabled": True}}),
     ("at the top", "minimumNodes: {} cluster.", {"minimumNodes": 2}),
     ("not at the top", "cluster.dryRun: {} the top of the document.", {"cluster": {"dryRun": True}}),
