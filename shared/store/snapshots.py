@@ -37,21 +37,24 @@ def warn_of_unread(log: Log, event: str, reading: ClusterReading) -> None:
 
 
 def unread_lists(reading: ClusterReading | Snapshot, remedy: str) -> Iterator[str]:
-    """Yield a sentence for each kind of list that could not be read, or not whole; each ends with the remedy.
+    """Yield a sentence for each kind of list that could not be read, or not whole.
 
-    Storage is unread after an update whose rights were not applied. Without ComputeClasses it is not known how the
-    autoscaler deletes their nodes: the profile's values count.
+    Each of the first ends with the remedy, in which `{}` stands for the lists. Storage is unread after an update whose
+    rights were not applied. Without ComputeClasses it is not known how the autoscaler deletes their nodes: the
+    profile's values count.
     """
     more = "; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
-    lasting, buffers, limits = f". If that lasts, {remedy}", reading.buffers, reading.limits
+    lasting, buffers, limits = ". If that lasts, ", reading.buffers, reading.limits
     classes = more if CLASSES in buffers.unread else ""
     rows = (
-        ("Pods with volume claims stay where they are: no {} are known; " + remedy, reading.storage.unread),
+        ("Pods with volume claims stay where they are: no {} are known; ", reading.storage.unread),
         ("Moved pods may come back larger than is known: Ebb could not list {}" + lasting, reading.autoscalers.unread),
         ("A moved pod may come back larger, later or not at all: Ebb could not list {}" + lasting, limits.unread),
         ("The room of capacity buffers is not kept: Ebb could not list {}" + classes + lasting, buffers.unread),
     )
-    yield from (f"{sentence.format(', '.join(lists))}." for sentence, lists in rows if lists)
+    for sentence, lists in rows:
+        if lists:
+            yield f"{sentence.format(', '.join(lists))}{remedy.format(','.join(lists))}."
     yield from _odd("Moved pods may come back larger than is known, for these", reading.autoscalers.faults)
     yield from _odd("The room that these ask for is not kept, for they", buffers.faults)
 

@@ -13,7 +13,7 @@ from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
 from shared.ports import ClusterReading, PoolsReading
-from shared.store.snapshots import snapshot_of, warn_of_unread, with_unknown_workloads, workloads_by_pods
+from shared.store.snapshots import snapshot_of, unread_lists, warn_of_unread, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod, pod_class, resources
 from tests.depth import cases
 from tests.fakes import FakeLog
@@ -118,3 +118,11 @@ def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:
     (sentence,) = said(buffers=Buffers(unread=("capacitybuffers", "podtemplates", "computeclasses")))
 
     assert "ComputeClasses" in sentence
+
+
+def test_what_a_dump_is_to_be_given_are_the_lists_of_the_same_sentence() -> None:
+    storage, buffers = Storage(unread=("persistentvolumes", "csinodes")), Buffers(unread=("podtemplates",))
+    reading = ClusterReading((), (), (), {}, storage=storage, buffers=buffers)
+
+    remedies = [sentence.rpartition("add ")[2] for sentence in unread_lists(reading, "add {} to the dump")]
+    assert remedies == ["persistentvolumes,csinodes to the dump.", "podtemplates to the dump."]

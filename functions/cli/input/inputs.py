@@ -139,7 +139,7 @@ def inputs_of(
         NO_NAMESPACES if dump and "Namespace" not in dump.kinds else "",
         NO_WORKLOADS if reading.cluster_reading.pods and not reading.cluster_reading.workloads else "",
         *without_requests(snapshot),
-        *unread_lists(snapshot, f"add {','.join(snapshot.storage.unread)} to the dump" if dump else LET_LIST),
+        *unread_lists(snapshot, "add {} to the dump" if dump else LET_LIST),
     )
     rests_on = (*notes, reading.note, *profile, NO_MARKS, *price_notes(snapshot, prices), *paid, *filter(None, missing))
     return Inputs(
