@@ -10,6 +10,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
+from functions.planner.lease import MOST_FINISHED
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.commitments import CommitmentReading
@@ -214,7 +215,7 @@ def test_of_eight_that_race_one_compare_and_set_exactly_one_wins(opened: Open, *
 
 def test_the_document_of_500_claims_stays_under_256_kib(state: State) -> None:
     claims = {f"6f1c2a9e-8b7d-4c3f-9a1e-{number:012d}": full_claim(number) for number in range(500)}
-    document = ClusterState(claims=claims, starts=())
+    document = ClusterState(claims=claims, starts=(), finished=("2026-03-04T22:00:00Z+",) * MOST_FINISHED)
 
     state.put(CLUSTER_KEY, document, None)
 
