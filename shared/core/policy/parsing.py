@@ -136,7 +136,7 @@ def _find_section(path: Path) -> str:
     sections = [section for *section, field in sorted(places()) if field == name]
     if place[:1] == ["defaults"]:  # which holds what a pool does
         sections = [["defaults", *section[2:]] if section[:1] == ["nodePools"] else section for section in sections]
-    near = [section for section in sections if place and section[:1] == place[:1]] or sections
+    near = [section for section in sections if section[:1] == place[:1]] or sections
     names = [".".join(section) or "the top of the document" for section in near]
     return f"it belongs under {' or '.join(names)}" if names else ""
 
