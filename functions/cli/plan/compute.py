@@ -58,7 +58,8 @@ def show_plan(sources: Sources, output: PlanFormat, request: AskedNodes, options
         rows = chain.from_iterable(owner_rows(view.plan.cluster, view.blocked) for view in views if view.blocked)
         typer.echo(csv_text(OWNER_COLUMNS, rows))
     else:
-        print_pages(output, partial(_pages, views, request), partial(_document, views, request), notes)
+        title = views[0].plan.cluster if len(views) == 1 else ""  # Of several, each page has its own.
+        print_pages(output, partial(_pages, views, request), partial(_document, views, request), notes, title)
 
 
 def _pages(views: Sequence[PlanView], request: AskedNodes, width: int) -> Iterator[Iterator[PagePart]]:

@@ -40,6 +40,10 @@ def test_markdown_and_yaml_keep_the_clusters_apart_too(two: tuple[Path, Path]) -
     assert yaml.safe_load(ebb("plan", "--dump", *two, "-o", "yaml").stdout)["totals"]["nodes"] == 84
 
 
+def test_the_markdown_of_one_cluster_begins_with_its_name(two: tuple[Path, Path]) -> None:
+    assert ebb("plan", "--dump", two[0], "-o", "markdown").stdout.startswith(f"# {two[0].name}\n\n")
+
+
 def test_the_name_of_a_cluster_is_no_markdown(two: tuple[Path, Path]) -> None:
     hostile = two[1].rename(two[1].with_name("b|<img src=x>@team.json"))
     page = ebb("plan", "--dump", two[0], "--dump", hostile, "-o", "markdown").stdout
