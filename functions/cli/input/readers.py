@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +43,9 @@ NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
 BY_A_DUMP: Final = "Without access from here: run the command of `ebb dump` where there is access, then ebb plan FILE."
 BY_LABELS: Final = PoolsReading({}, known=False)
+FUTURE: Final = "A time in the dump lies in the future, and the snapshot counts as taken then; --at TIME sets another."
+_AHEAD: Final = timedelta(days=1)
+"""By so much the clock of the machine that reads a dump may be behind that of the cluster."""
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
 
@@ -77,7 +80,14 @@ def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
     check_usable(name, found.reading)
     cluster_reading, lost = drop_lost_pods(found.reading)
     partial = partial_pods(found.reading.pods)
-    warnings = (partial, reprint_note(found), lost, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS)
+    ahead = found.newest > system_time() + _AHEAD
+    warnings = (
+        FUTURE if ahead else "",
+        partial,
+        reprint_note(found),
+        lost,
+        "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS,
+    )
     note, installed = f"A dump has no GKE API: {NO_GKE_API}", is_installed(found.home, confirmed=confirmed)
     return Reading(name, cluster_reading, BY_LABELS, found.newest, note, found, partial, warnings, installed)
 

@@ -57,10 +57,11 @@ def _nodes(view: PlanView, request: AskedNodes, width: int) -> Iterator[PagePart
     if request.lists_nodes:
         yield from _listed(list_nodes(view, request), width)
         yield from held(view.legend, width, tuple(WordKind), len(view.legend), _OBJECTS)
-        if any(entry.kind in HOLDING and entry.cost for entry in view.legend):
-            yield Lines((HOLDS,), DIM)
     else:
         yield from held(view.legend, width)
+    in_full = request.lists_nodes or width == IN_A_FILE
+    if in_full and any(entry.kind in HOLDING and entry.cost for entry in view.legend):
+        yield Lines((HOLDS,), DIM)
     if request.owners and view.blocked and view.blocked.rows:
         yield Heading(OWNERS.format(by=view.blocked.by))
         yield blocked_table(view.blocked, None if width == IN_A_FILE else _OWNERS)
@@ -95,9 +96,11 @@ def held(
     most: int = _FIRST,
     objects: int = 1,
 ) -> Iterator[PagePart]:
-    """Yield the first reasons of each kind, with the first objects that each is about; to a file all reasons."""
+    """Yield the first reasons of each kind, with the first objects that each is about; to a file more of both."""
+    if width == IN_A_FILE:
+        most, objects = len(entries), _OBJECTS
     for kind in kinds:
-        table = held_table(entries, kind, len(entries) if width == IN_A_FILE else most, objects)
+        table = held_table(entries, kind, most, objects)
         if table:
             yield Heading(HEADINGS[kind])
             yield table

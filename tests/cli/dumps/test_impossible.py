@@ -9,6 +9,7 @@ import pytest
 from functions.cli.dumps.reading import read_dumps
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
+from functions.cli.input.readers import FUTURE
 from shared.errors import BadDump
 from tests.cli import dumps
 from tests.depth import cases
@@ -80,3 +81,10 @@ def test_a_pod_that_cannot_be_where_it_is_is_named_and_left_out(
     named = [note for note in found.notes if "shop/whale" in note and note.startswith("warning: Left out: 1 pod")]
     assert bool(named) is is_left_out
     assert ("shop/whale" in {pod.key for pod in found.snapshot.pods}) is not is_left_out
+
+
+@cases("is_named, year", ("of a cluster as it is", False, 2026), ("of a clock that is ahead", True, 2199))
+def test_a_snapshot_of_the_future_is_named(is_named: bool, year: int, tmp_path: Path) -> None:
+    born = {"creationTimestamp": f"{year}-01-01T00:00:00Z"}
+    found = gather(Sources((written(tmp_path, of_kind("Node", lambda node: node["metadata"].update(born))),)))
+    assert (f"warning: {FUTURE}" in found.notes) is is_named
