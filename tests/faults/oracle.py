@@ -114,7 +114,8 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
         for judge in judges:
-            yield from (f"{cluster.at - end.begun:.1f} s: {fault}" for fault in judge(entry, cluster))
+            for fault in judge(entry, cluster):
+                yield f"{cluster.at - end.begun:.1f} s: {fault}"
     cluster.at = end.clock.now()
     yield from left_waiting(end, excuses)
     yield from restarted_again(end)
