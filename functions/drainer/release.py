@@ -128,7 +128,7 @@ def _still_overdue(context: ReleaseContext) -> bool:
     return ends is not None and context.now >= ends
 
 
-def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
+def true_reason(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
     """Return the true reason to return the node: what is left of an orphan shows whether a person took it back.
 
     The cordon, the taint and the annotation are written and undone in one patch: a part of them is somebody's work.
@@ -180,7 +180,7 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     if not STILL_HOLDS[why](context):
         ports.log.event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
-    _return_node(context, uid, reason_found(context, why))
+    _return_node(context, uid, true_reason(context, why))
 
 
 def _return_node(context: ReleaseContext, uid: str, why: ReturnReason) -> None:

@@ -85,7 +85,7 @@ class GkeCluster:
 
         try:
             with _GKE.naming_failures():
-                cluster = self._manager.get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
+                cluster = self._client.get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
         except json_format.ParseError as fault:
             raise Retryable(_GKE.what, f"the answer cannot be read ({fault})") from fault
         if cluster.autopilot.enabled:
@@ -94,7 +94,7 @@ class GkeCluster:
         return cluster
 
     @cached_property
-    def _manager(self) -> Any:
+    def _client(self) -> Any:
         from google.cloud.container_v1 import ClusterManagerClient
         from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
 

@@ -41,10 +41,10 @@ def pod_requests(
         if row.init:
             most = most.largest(sidecars + row.requests)
             sidecars += row.requests if row.sidecar else NOTHING
-    return Resources.of(dict(running.largest(most).amounts) | of_the_pod(pod_level)) + overhead
+    return Resources.of(dict(running.largest(most).amounts) | pod_level_requests(pod_level)) + overhead
 
 
-def of_the_pod(pod_level: Resources) -> dict[str, int]:
+def pod_level_requests(pod_level: Resources) -> dict[str, int]:
     """Return what a pod requests as a whole, of the resources that a pod may request so."""
     return {name: value for name, value in pod_level.amounts if name in {CPU, MEMORY} or name.startswith(_HUGE_PAGES)}
 
@@ -124,7 +124,7 @@ def booked_by_1_36(pod: RunningPod) -> Resources:
         reported = container.report.reports_actuated and (container.sidecar or not container.init)
         return _request(container.desired, pod).largest(container.report.most) if reported else container.desired
 
-    own = of_the_pod(pod.desired)
+    own = pod_level_requests(pod.desired)
     if own and pod.report.reports_actuated:
         most = _request(pod.desired, pod).largest(pod.report.most)
         own = {name: most.get(name) for name in own}
@@ -134,9 +134,9 @@ def booked_by_1_36(pod: RunningPod) -> Resources:
 def booked_by_1_37(pod: RunningPod) -> Resources:
     """Take the largest of three sums: of requests, of what is allocated, and of what is actuated."""
     needed = _request(_sum(pod, lambda row: row.desired), pod).largest(_reported_sums(pod))
-    own = of_the_pod(pod.desired)
+    own = pod_level_requests(pod.desired)
     if own and pod.report.reports_actuated:
-        own = of_the_pod(_request(pod.desired, pod).largest(pod.report.most))
+        own = pod_level_requests(_request(pod.desired, pod).largest(pod.report.most))
     return Resources.of(dict(needed.amounts) | own) + pod.overhead
 
 

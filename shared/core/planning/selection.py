@@ -62,7 +62,7 @@ class Selection:
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._paced = paced
         self._simulation: Simulation | None = None
-        self._in_turns = _in_turns(situation) if situation.state.claims else Counter()
+        self._waiting = _count_waiting_pods(situation) if situation.state.claims else Counter()
         self.savings = searcher.savings  # What nodes save given what was taken.
         self.saved: dict[str, int] = {}
         """What each node taken saves given those before it, by name, in micro-dollars an hour."""
@@ -180,7 +180,7 @@ class Selection:
         return self.unforeseen[-1]
 
     def _first(self, rules: Sequence[KeepRule], assessed: AssessedNode) -> tuple[Blocker, ...]:
-        self.times[assessed.node.name] = assessed.estimate.beside(self._in_turns)
+        self.times[assessed.node.name] = assessed.estimate.beside(self._waiting)
         return next(filter(None, (rule(self, assessed) for rule in rules)), ())
 
     def _take(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
@@ -190,7 +190,7 @@ class Selection:
             return refused
         self._counts = self._counts.with_claim(assessed.node)
         self._moving_pods.update(moving_pods(workload_moves_of(assessed.node, self._situation)))
-        self._in_turns.update(assessed.estimate.waiting)
+        self._waiting.update(assessed.estimate.waiting)
         self.saved[assessed.node.name] = self.savings.of(assessed.node)
         self.savings = self.savings.without([assessed.node])
         self.taken.append(assessed)
@@ -304,7 +304,7 @@ def savings_of(situation: Situation, prices: Prices) -> Savings:
     return Savings.among(snapshot.nodes, away, prices, commitments, situation.now)
 
 
-def _in_turns(situation: Situation) -> Counter[str]:
+def _count_waiting_pods(situation: Situation) -> Counter[str]:
     """Return how many pods of each limit the drains in flight have yet to move."""
     snapshot = situation.snapshot
     found: Counter[str] = Counter()
