@@ -66,6 +66,11 @@ def test_only_changed_pools_are_written(
     assert changed_pools(old, after(old, could_go)) == expected
 
 
+def test_pools_are_written_by_name_those_too_that_are_left_out_now() -> None:
+    old, new = dict.fromkeys("dbxc", MARKED["a"]), {name: PoolMarks() for name in "cbd"}
+    assert changed_pools(old, new) == ("b", "c", "d", "x")
+
+
 @pytest.mark.acceptance(5)
 def test_a_pool_that_is_disabled_or_vanished_loses_its_marks() -> None:
     new = after({**MARKED, "b": PoolMarks(marks={"u2": Mark("n2", HOUR_AGO)})}, {"u2": ("n2", "b")})
