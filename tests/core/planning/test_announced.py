@@ -16,21 +16,21 @@ from tests.builders import NOW, announced_taint, cluster, node, pod, policy
 from tests.core.planning.passes import marked, plan, verdicts
 from tests.depth import cases
 
-REAPED = {COMPUTE_CLASS_LABEL: "web"}
+REAPED = {"labels": {COMPUTE_CLASS_LABEL: "web"}}
 NO_PLACE, GOES = ("keep", "no_place_for_pods"), ("order", "underutilized")
 
 
 @cases(
-    "expected, free, cpu, labels",
+    "expected, free, cpu, changes",
     ("only one of them fits: the autoscaler was first", NO_PLACE, 2, 1.5, {}),
     ("both fit", GOES, 3.2, 1.5, {}),
     ("a reaper's that is occupied all the same: its class may have changed", NO_PLACE, 1.8, 1.5, REAPED),
     ("a reaper's that is empty takes no room", GOES, 1.8, 0, REAPED),
 )
 def test_the_room_of_the_pods_of_an_announced_node_is_not_free(
-    expected: tuple[str, str], free: float, cpu: float, labels: dict[str, str]
+    expected: tuple[str, str], free: float, cpu: float, changes: dict[str, Any]
 ) -> None:
-    announced = node("m1", pool="b", taints=(announced_taint("1"),), labels=labels)
+    announced = node("m1", pool="b", taints=(announced_taint("1"),), **changes)
     pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=8 - free)]
     classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0))})
     picture = cluster([node("n1"), announced, node("dest", cpu=8)], pods, compute_classes=classes)
@@ -45,14 +45,14 @@ SINGLE = Workload(
 )
 
 
-def announced(count: int) -> Snapshot:
-    """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
+def announced(count: int, free: float = 1) -> Snapshot:
+    """So many announced nodes, one that is not, room for the pods of the announced ones, and so much more."""
     mark = announced_taint("1")
     nodes = [*(node(f"m{number:02}", taints=(mark,)) for number in range(count)), node("n1")]
     pods = [
         pod(f"p{any_node.name}", on=any_node.name, cpu=1.5, owner=f"ReplicaSet/{any_node.name}") for any_node in nodes
     ]
-    return cluster([*nodes, node("rest", cpu=1.5 * count + 1, memory=64, pool="b")], pods)
+    return cluster([*nodes, node("rest", cpu=1.5 * count + free, memory=64, pool="b")], pods)
 
 
 @cases(
@@ -66,6 +66,12 @@ def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expec
     assert [order.node for order in made.orders] == expected
     assert verdicts(made)["m01"] == ("keep", "left_to_autoscaler")
     assert verdicts(made)["n1"] == ("keep", "nodes_per_pass" if expected else "no_place_for_pods")
+
+
+def test_of_so_many_those_are_no_room_for_others_that_go() -> None:
+    made = verdicts(plan(announced(SOON + 1, free=3), policy(max_nodes_per_pass=2)))
+
+    assert (made["n1"], made["m00"]) == (("order", "underutilized"), ("order", "underutilized"))
 
 
 @cases(

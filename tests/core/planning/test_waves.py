@@ -27,7 +27,7 @@ from shared.core.planning.waves import (
 )
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.policy.values import Freeze, Schedule, WaveLimits
-from shared.core.reasons import DrainReason
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, announced_taint, claim, cluster, node, only_empty, our_taint, pod, policy
@@ -106,7 +106,9 @@ def test_a_node_outside_the_wave_waits_until_it_is_over() -> None:
     made = planned(half_full("n1", "n2", "n3", "n4", cpu=1), ("n3",), gap=timedelta(0), per_pass=9)
 
     assert ordered(made) == ["n3"]
-    assert verdicts(made)["n1"] == ("keep", "kept_as_destination")
+    kept = made.of("n1")
+    assert kept is not None
+    assert kept.blockers == (Blocker(Unremovable.KEPT_AS_DESTINATION, "n3"),)
 
 
 @cases("after, pods", ("it is empty by now", None, 0), ("it has expired by now", timedelta(days=9), 1))
