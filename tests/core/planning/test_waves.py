@@ -223,6 +223,7 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
 
     situation = Situation(cluster(nodes), ClusterState(), OPEN)
     assert remaining_nodes(living(nodes[2], nodes[1], nodes[0]), situation) == ("n3", "n1")
+    assert remaining_nodes(None, situation) is None
 
 
 def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> Plan:
