@@ -41,7 +41,9 @@ def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots()
     ("cordoned and tainted by Ebb", ["b"], main_pool(), {"unschedulable": True, "taints": [OURS]}),
     ("the zone is at its minimum", ["a", "b"], main_pool(min_node_count=2), {}),
     ("the pool is not autoscaled", ["a", "b"], main_pool(enabled=False), {}),
-)
+    ("scale-down is disabled", ["a", "b"], main_pool(),
+     {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}),
+)  # fmt: skip
 def test_which_empty_nodes_go(expected: list[str], pool: MachinePool, more: Any) -> None:
     scaled = two_nodes(pool, **more)
     scaled.live(25)

@@ -34,6 +34,7 @@ from infra.local.world.pods import (
 )
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 _KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
 
 
@@ -206,7 +207,7 @@ class Candidates:
             return False
         if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False
-        if has_taint(node, TO_BE_DELETED) or is_reserved(node):
+        if annotations_of(node).get(DISABLED) == "true" or has_taint(node, TO_BE_DELETED) or is_reserved(node):
             return False
         if at_minimum(view, node, leaving):
             return False
