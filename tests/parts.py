@@ -94,10 +94,12 @@ class Run:
 def environment_of(part: Part) -> dict[str, str]:
     """Return this process's environment, with the part's name, UTF-8, and compiled modules kept.
 
-    Else each worker rewrites every test's assertions anew, and each process that a test starts compiles Ebb anew.
+    Else each worker rewrites every test's assertions anew, and each process that a test starts compiles Ebb anew. Deep
+    tests may take long: to show stacks while a thread goes on has ended a worker.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"EBB_PART": part.name, "PYTHONUTF8": "1"}
+    patience = {"PYTEST_ADDOPTS": "-o faulthandler_timeout=1500"} if DEEP else {}
+    return kept | {"EBB_PART": part.name, "PYTHONUTF8": "1"} | patience
 
 
 def main(names: Sequence[str]) -> int:
