@@ -10,6 +10,7 @@ from functools import cache
 from random import Random
 from typing import Final
 
+from infra.local.scaling.view import TO_BE_DELETED, has_taint
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, node_of, pod_requests, units
 from shared.core.policy import Policy
@@ -99,7 +100,9 @@ def left_behind(end: Installation) -> Iterator[str]:
 
 
 def _may_go(end: Installation, node: Json) -> bool:
-    """Whether the node could be a candidate: nobody's cordon on it, and little asked of it."""
+    """Whether the node could be a candidate: nobody's cordon on it, and little asked of it; or goes already."""
+    if has_taint(node, TO_BE_DELETED):  # its cordon is the autoscaler's
+        return True
     ready = all(
         condition["status"] == "True" for condition in node["status"]["conditions"] if condition["type"] == "Ready"
     )
