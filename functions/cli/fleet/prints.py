@@ -9,6 +9,7 @@ from functions.cli.output.answers import Lines, Notes, PagePart
 from functions.cli.output.format import count, json_dollars, moment, monthly, rfc3339
 from functions.cli.output.pages import write_page
 from functions.cli.output.tables import BOLD, Column, Table
+from functions.cli.output.terminal import IN_A_FILE
 from functions.cli.plan import as_json, totals
 from functions.cli.plan.page import held
 from functions.cli.plan.scenarios import paid_cost, title
@@ -56,7 +57,7 @@ def count_states(view: FleetView) -> str:
 
 def parts(view: FleetView, top: int | None, width: int) -> Iterator[PagePart]:
     yield table_of(view, top)
-    yield from held(view.legend, width)
+    yield from held(view.legend, in_full=width == IN_A_FILE)
     yield Notes(tuple(view.notes))
     if view.headline:
         yield Lines((view.headline,), BOLD)

@@ -1,6 +1,6 @@
 """The plan as a page, on a terminal and as markdown: scenarios, this pass, pools, reasons, notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from functions.cli.output.answers import Facts, Heading, Lines, PagePart, first_notes, last_notes
@@ -21,7 +21,6 @@ from functions.cli.plan.tables import (
 )
 from functions.cli.plan.view import AskedNodes, PlanView, Shown, list_nodes
 
-SUM: Final = AskedNodes()
 NO_MATCH: Final = "No node matches these options."
 PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
 HINT: Final = "More: ebb plan -o wide, ebb explain NODE, ebb why-not (what to change), with the same options."
@@ -50,16 +49,14 @@ def parts(view: PlanView, request: AskedNodes, width: int) -> Iterator[PagePart]
 
 
 def _nodes(view: PlanView, request: AskedNodes, width: int) -> Iterator[PagePart]:
-    """Yield the pools, then the first reasons and objects of each kind, or all where nodes are listed."""
+    """Yield the pools, then why nodes stay: in full to a file, and where nodes are listed, with all kinds of words."""
+    in_full = request.lists_nodes or width == IN_A_FILE
     if view.partial:
         yield PARTIAL
     yield pool_table(view, width)
     if request.lists_nodes:
         yield from _listed(list_nodes(view, request), width)
-        yield from held(view.legend, width, tuple(WordKind), len(view.legend), _OBJECTS)
-    else:
-        yield from held(view.legend, width)
-    in_full = request.lists_nodes or width == IN_A_FILE
+    yield from held(view.legend, tuple(WordKind) if request.lists_nodes else HOLDING, in_full=in_full)
     if in_full and any(entry.kind in HOLDING and entry.cost for entry in view.legend):
         yield Lines((HOLDS,), DIM)
     if request.owners and view.blocked and view.blocked.rows:
@@ -89,16 +86,9 @@ def _listed(given: Shown, width: int) -> Iterator[PagePart]:
         yield Lines(("", f"… and {given.more:,} more: leave out --top to list all."))
 
 
-def held(
-    entries: tuple[LegendEntry, ...],
-    width: int,
-    kinds: tuple[WordKind, ...] = HOLDING,
-    most: int = _FIRST,
-    objects: int = 1,
-) -> Iterator[PagePart]:
-    """Yield the first reasons of each kind, with the first objects that each is about; to a file more of both."""
-    if width == IN_A_FILE:
-        most, objects = len(entries), _OBJECTS
+def held(entries: tuple[LegendEntry, ...], kinds: Sequence[WordKind] = HOLDING, *, in_full: bool) -> Iterator[PagePart]:
+    """Yield the reasons of each kind with what they are about: the first ones with one object, or all with more."""
+    most, objects = (len(entries), _OBJECTS) if in_full else (_FIRST, 1)
     for kind in kinds:
         table = held_table(entries, kind, most, objects)
         if table:

@@ -15,6 +15,7 @@ from functions.cli.analysis.forecast.scenarios import (
     UsedPart,
 )
 from functions.cli.analysis.relaxations import Relaxation
+from functions.cli.plan.view import AskedNodes
 from shared.core.placement.packing import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.policy.values import Capacity
@@ -23,6 +24,7 @@ from shared.core.rules.drain_time import DrainTime
 from tests.builders import CLUSTER, NOW, resources
 from tests.core.planning import passes
 
+SUM: Final = AskedNodes()
 DOLLAR = 10**6
 THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/web", timedelta(minutes=9))
 

@@ -25,6 +25,7 @@ from tests.cli.explain.explained import explanation, show_node
 from tests.cli.plan.plans import (
     DOLLAR,
     ENDS,
+    SUM,
     of_every_kind,
     order,
     ordered,
@@ -109,7 +110,7 @@ def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
     console = Console(file=pages, width=100, height=60, force_terminal=True, color_system=None)
 
     told = view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy."))
-    show(console, page.parts(told, page.SUM, console.width))
+    show(console, page.parts(told, SUM, console.width))
     console.print()
     show(console, page.parts(view_of(of_every_kind()), EVERY_NODE, console.width))
     for node in view_of(of_every_kind()).nodes:

@@ -14,7 +14,7 @@ from functions.cli.plan.scenarios import POLICY, ScenarioMoney, headline, rows, 
 from functions.cli.plan.tables import OF_BILL, scenario_table
 from functions.cli.plan.view import view_of, with_scenarios
 from tests.builders import NOW
-from tests.cli.plan.plans import DOLLAR, ENDS, billed, of_every_kind, some_committed, some_scenarios
+from tests.cli.plan.plans import DOLLAR, ENDS, SUM, billed, of_every_kind, some_committed, some_scenarios
 from tests.cli.running import on_terminal
 from tests.depth import cases
 
@@ -25,7 +25,7 @@ LATER = LaterAddition(ENDS, ("n2",), 6, DOLLAR // 5, is_rest=True)
 
 def printed(scenarios: Scenarios, committed: Committed, width: int = 80) -> list[str]:
     view = with_scenarios(_with(committed), scenarios)
-    return on_terminal(lambda console: show(console, page.parts(view, page.SUM, console.width)), width)
+    return on_terminal(lambda console: show(console, page.parts(view, SUM, console.width)), width)
 
 
 def _with(committed: Committed) -> Any:

@@ -30,7 +30,7 @@ from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_scenarios
 from shared.core.cluster.autoscaling import ScaleDownRule
 from tests.builders import NOW
-from tests.cli.plan.plans import of_every_kind, some_scenarios
+from tests.cli.plan.plans import SUM, of_every_kind, some_scenarios
 from tests.cli.running import on_terminal
 from tests.depth import cases
 
@@ -39,7 +39,7 @@ TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 def printed(scenarios: Scenarios, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
     view = with_scenarios(view_of(of_every_kind(), notes=notes, whose=POLICY), scenarios)
-    return on_terminal(lambda console: show(console, page.parts(view, page.SUM, console.width)), width)
+    return on_terminal(lambda console: show(console, page.parts(view, SUM, console.width)), width)
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

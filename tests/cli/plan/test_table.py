@@ -8,7 +8,7 @@ from functions.cli.input.options import Sort
 from functions.cli.output.answers import show, write_markdown
 from functions.cli.output.tables import Table, draw
 from functions.cli.output.terminal import IN_A_FILE
-from functions.cli.plan.page import SUM, parts
+from functions.cli.plan.page import parts
 from functions.cli.plan.sentences import WordKind, legend
 from functions.cli.plan.tables import held_table, node_table
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, PlanView, list_nodes, view_of, with_scenarios
@@ -16,6 +16,7 @@ from shared.core.planning.plan import Plan, Potential, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plan.plans import (
     DOLLAR,
+    SUM,
     blocked,
     busy,
     decision,
@@ -89,7 +90,7 @@ def test_a_row_is_not_left_out_for_a_line_that_shows_it(expected: list[str], rea
 
 
 def test_a_file_is_shown_the_bars_of_each_pool_and_of_all() -> None:
-    shown = _shown(of_every_kind(), 120, asked=AskedNodes()).splitlines()
+    shown = _shown(of_every_kind(), 120, asked=SUM).splitlines()
     assert [line.split()[0] for line in shown if "50%" in line] == ["a", "b", "all"]
 
 
