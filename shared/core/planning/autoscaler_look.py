@@ -274,7 +274,7 @@ def drain_nodes(
     expendable = (pod for name in by_autoscaler for pod in snapshot.pods_by_node[name] if is_expendable(pod.spec))
     if ending := {pod.key for pod in expendable}:
         snapshot = replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod.key not in ending))
-    simulation = beginning(arrays_of(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    simulation = begin_scheduling(arrays_of(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
     before = simulation.placement_count
     for name in names:
         simulation.try_remove(name)
@@ -285,7 +285,7 @@ def drain_nodes(
     return Drained(later, simulation.taken, simulation.placement_count - before)
 
 
-def beginning(arrays: ClusterArrays, strategy: Strategy, avoided: Collection[str] = ()) -> Simulation:
+def begin_scheduling(arrays: ClusterArrays, strategy: Strategy, avoided: Collection[str] = ()) -> Simulation:
     """Return a simulation of that one strategy; what is pending has a place; `avoided` nodes have a soft taint."""
     packing = SchedulerPacking(arrays, strategy, count_taints(arrays, avoided))
     packing.reserve([arrays.kind_of[pod.spec] for pod in in_queue_order(arrays.pending)], OUTSIDE)
@@ -307,7 +307,7 @@ FindUnneeded = Callable[[Snapshot], Sequence[str]]
 """Returns what the autoscaler would announce, in the order in which it would remove it."""
 
 
-def left_alone(
+def rounds_alone(
     snapshot: Snapshot, find_unneeded: FindUnneeded, rounds: int, arrays_of: ArraysOf = ClusterArrays
 ) -> Iterator[Drained]:
     """Yield the autoscaler's rounds, each with what it has announced until then; at most so many."""
@@ -346,7 +346,7 @@ def _ways(snapshot: Snapshot, arrays_of: ArraysOf) -> list[list[str]]:
     """Return which nodes the autoscaler may remove by itself, with one throw of its dice and with others."""
 
     def follow(place: int) -> list[str]:
-        rounds = left_alone(
+        rounds = rounds_alone(
             snapshot, lambda seen: nodes_unneeded(seen, context_of(seen), arrays_of, place), ROUNDS, arrays_of
         )
         return [name for step in rounds for name in step.gone]

@@ -11,7 +11,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.planning.autoscaler import with_announced
-from shared.core.planning.autoscaler_look import left_alone, saves_as_much
+from shared.core.planning.autoscaler_look import rounds_alone, saves_as_much
 from shared.core.planning.bill import Bill, Savings
 from shared.core.policy import Policy
 from shared.core.records.state import MICRO, ClusterState
@@ -139,7 +139,7 @@ def test_the_autoscaler_is_followed_until_a_round_removes_nothing() -> None:
 
     def rounds(most: int) -> list[tuple[str, ...]]:
         looks = iter(answers)
-        return [step.gone for step in left_alone(cluster(nodes, pods), lambda _: next(looks), most)]
+        return [step.gone for step in rounds_alone(cluster(nodes, pods), lambda _: next(looks), most)]
 
     assert rounds(9) == [("n1",), ("n3",)]
     assert rounds(1) == [("n1",)]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.autoscaler import EXPENDABLE_BELOW, drop_expendable
-from shared.core.planning.autoscaler_look import left_alone
+from shared.core.planning.autoscaler_look import rounds_alone
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_node, assess_nodes, counts_and_excess, saves_too_little
 from shared.core.planning.prices import HOURS_PER_MONTH
@@ -82,4 +82,4 @@ def test_an_expendable_pod_without_a_place_ends_with_the_node_that_the_autoscale
     pods = [pod("p", on="n1", cpu=1), pod("idle", on="n1", cpu=3, priority=EXPENDABLE_BELOW - 1)]
     picture = cluster([node("n1"), node("n2")], [*pods, pod("q", on="n2", cpu=2, owner="Odd/q")])
 
-    assert [step.gone for step in left_alone(picture, lambda _: ("n1",), 1)] == [("n1",)]
+    assert [step.gone for step in rounds_alone(picture, lambda _: ("n1",), 1)] == [("n1",)]

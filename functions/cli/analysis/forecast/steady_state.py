@@ -23,9 +23,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Reached
 from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.autoscaler import DELETION, soonest, with_announced, without_announcements
-from shared.core.planning.autoscaler_look import SCORING, Drained, drain_nodes
-from shared.core.planning.autoscaler_look import beginning as scheduling_of
-from shared.core.planning.autoscaler_look import left_alone as rounds_alone
+from shared.core.planning.autoscaler_look import SCORING, Drained, begin_scheduling, drain_nodes, rounds_alone
 from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
@@ -157,7 +155,7 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     if not waiting:
         return snapshot
     avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
-    simulation = scheduling_of(
+    simulation = begin_scheduling(
         ClusterArrays(without_announcements(snapshot)), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided
     )
     places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
