@@ -102,9 +102,12 @@ NO_NODE: Final = "Left out: {} on nodes that are not in the dump ({}). Print nod
 def drop_lost_pods(reading: ClusterReading) -> tuple[ClusterReading, str]:
     """Return the reading without pods whose node it lacks, and a sentence that names them; empty where it has all."""
     nodes = {node.name for node in reading.nodes}
-    lost = [pod for pod in reading.pods if pod.node and pod.node not in nodes and not pod.phase.finished]
+
+    def is_lost(pod: Pod) -> bool:
+        return bool(pod.node) and pod.node not in nodes and not pod.phase.finished
+
+    lost = [pod.key for pod in reading.pods if is_lost(pod)]
     if not lost:
         return reading, ""
-    gone = {id(pod) for pod in lost}
-    kept = tuple(pod for pod in reading.pods if id(pod) not in gone)
-    return replace(reading, pods=kept), NO_NODE.format(count(len(lost), "pod"), some([pod.key for pod in lost]))
+    kept = tuple(pod for pod in reading.pods if not is_lost(pod))
+    return replace(reading, pods=kept), NO_NODE.format(count(len(lost), "pod"), some(lost))
