@@ -5,6 +5,7 @@ from typing import Any
 
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.policy import Policy
@@ -13,6 +14,10 @@ from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, only_empty, pod, policy
 
 MINUTE = timedelta(minutes=1)
+SINGLE = Workload(
+    "web", 1, 1, created=1, deployment=Deployment(name="web", wanted=1, created=1, updated=1, available=1)
+)
+"""A Deployment of one pod."""
 
 
 def between_passes(**given: Any) -> ClusterState:

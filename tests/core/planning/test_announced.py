@@ -9,11 +9,10 @@ from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.selection import SOON
 from shared.core.policy import SingleReplicas
 from tests.builders import NOW, announced_taint, cluster, node, pod, policy
-from tests.core.planning.passes import marked, plan, verdicts
+from tests.core.planning.passes import SINGLE, marked, plan, verdicts
 from tests.depth import cases
 
 REAPED = {"labels": {COMPUTE_CLASS_LABEL: "web"}}
@@ -38,11 +37,6 @@ def test_the_room_of_the_pods_of_an_announced_node_is_not_free(
     made = verdicts(plan(picture, marks=marked("n1")))
 
     assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
-
-
-SINGLE = Workload(
-    "web", 1, 1, created=1, deployment=Deployment(name="web", wanted=1, created=1, updated=1, available=1)
-)
 
 
 def announced(count: int, free: float = 1) -> Snapshot:

@@ -6,15 +6,11 @@ from datetime import timedelta
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import SingleReplicas
 from tests.builders import NOW, announced_taint, cluster, node, pod, policy
-from tests.core.planning.passes import ordered, plan, verdicts
+from tests.core.planning.passes import SINGLE, ordered, plan, verdicts
 from tests.depth import cases
 
-SINGLE = Workload(
-    "web", 1, 1, created=1, deployment=Deployment(name="web", wanted=1, created=1, updated=1, available=1)
-)
 DAYS = timedelta(days=1)
 
 
