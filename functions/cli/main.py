@@ -15,7 +15,7 @@ from typer.main import get_command
 import functions
 from functions.cli.errors import Commands, EbbGroup
 from functions.cli.input.options import ClusterProfile, use_profile
-from functions.cli.output.visible import enable_ascii_fallback
+from functions.cli.output.visible import replace_unwritable
 from shared import VERSION
 from shared.errors import BadInput
 
@@ -161,7 +161,7 @@ def doctor(*, cluster: ClusterProfile = None) -> None:
 
 
 def main() -> None:
-    enable_ascii_fallback()
+    replace_unwritable()
     app(prog_name="ebb")
 
 

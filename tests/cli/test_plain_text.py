@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from functions.cli.main import app
-from functions.cli.output.visible import enable_ascii_fallback
+from functions.cli.output.visible import replace_unwritable
 from tests.cli import dumps
 from tests.cli.running import start_ebb
 
@@ -35,7 +35,7 @@ def printed(command: str, folder: Path, encoding: str) -> str:
     """Return what the command writes where nothing but this encoding is read."""
     into = io.TextIOWrapper(io.BytesIO(), encoding)
     with chdir(folder), redirect_stdout(into), redirect_stderr(io.StringIO()):
-        enable_ascii_fallback()
+        replace_unwritable()
         with pytest.raises(SystemExit, match=r"^0$"):
             app(command.split())
         into.seek(0)

@@ -42,7 +42,7 @@ def _show_character(found: re.Match[str]) -> str:
     return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < _TWO_DIGITS else f"\\u{code:04x}")
 
 
-def enable_ascii_fallback() -> None:
+def replace_unwritable() -> None:
     """Let stdout and stderr write `?` for a character that they cannot: where no locale is set, Python writes UTF-8."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
