@@ -14,6 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from functions.drainer import finish, reads
+from functions.drainer.hold import living_wave
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -256,7 +257,7 @@ def _back_off(ports: Ports, node: Node, policy: Policy) -> None:
 def _prove_placement(ports: Ports, node: Node, judged: Situation) -> Situation:
     """Prove the placement on a whole snapshot with every claim that stands by now. Raises Declined: no place."""
     situation = Situation(judged.snapshot, read_cluster(ports.state)[0], judged.policy)
-    _decline_if_any(no_place(situation.snapshot.node_by_name[node.name], situation))
+    _decline_if_any(no_place(situation.snapshot.node_by_name[node.name], situation, living_wave(ports)))
     return situation
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from shared.core.cluster.node import Node
 from shared.core.records.orders import Order
+from shared.core.records.state import Wave
 from shared.errors import Retryable
 from shared.ports import WAVE_KEY, Ports
 from shared.store.compare_and_set import read_lenient, while_stale
@@ -62,7 +63,11 @@ def _is_in_step(node: Node, wanted: bool) -> bool:
 
 
 def _is_wanted(ports: Ports, uid: str) -> bool:
-    """Whether a living wave names the node; a document that does not decode counts as no wave."""
+    wave = living_wave(ports)
+    return wave is not None and any(node.uid == uid for node in wave.held)
+
+
+def living_wave(ports: Ports) -> Wave | None:
+    """Read the wave that lives now; a document that does not decode counts as no wave."""
     found = read_lenient(ports.state, WAVE_KEY)
-    wave = found.value if found.value and found.read_at < found.value.deadline else None
-    return wave is not None and any(node.uid == uid for node in wave.nodes)
+    return found.value if found.value and found.read_at < found.value.deadline else None

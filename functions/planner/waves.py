@@ -32,7 +32,7 @@ class ActiveWave:
 def active_wave(ports: Ports, inputs: PassInputs) -> ActiveWave:
     """Read the wave and judge it by what this pass rests on; a node with an order on its way is in flight."""
     document = _read(ports)
-    if document.value is None:
+    if document.value is None or not document.value.nodes:
         return ActiveWave(document)
     situation = Situation(inputs.snapshot, inputs.planned, inputs.policy or Policy())
     return ActiveWave(document, remaining_nodes(document.value, situation), ending(document.value, situation))
@@ -56,17 +56,28 @@ def _write(ports: Ports, version: str | None, wave: Wave | None) -> None:
 
 
 def _log_change(ports: Ports, wave: ActiveWave, after: Wave | None) -> None:
-    """Write a line for a wave that ended, one for a wave that begins, one for nodes that leave it."""
+    """Write a line for nodes that leave a wave, one for its end, one for a wave that begins, one for costly nodes."""
     before = wave.document.value
     follows = before is not None and after is not None and after.id == before.id
-    if before is not None and not follows:
+    had, has = (of.nodes if of is not None else () for of in (before, after))
+    if before is not None and follows and (gone := [node for node in had if node not in has]):
+        _log(ports, before, "shrunk", f"Nodes leave the wave: {_names(gone)}.", len(has))
+    if before is not None and had and not (follows and has):
         end = wave.ended or WaveEnd.EMPTY
-        ports.log.event("wave", f"The wave ends. {end.sentence}", wave=before.id, reason=end.value, nodes=0)
-    if after is not None:
-        named = [node for node in before.nodes if node not in after.nodes] if follows and before else after.nodes
-        names = ", ".join(node.name for node in named)
-        message, reason = (f"Nodes leave the wave: {names}.", "shrunk") if follows else (f"A wave: {names}.", "begun")
-        ports.log.event("wave", message, wave=after.id, reason=reason, nodes=len(after.nodes))
+        _log(ports, before, end.value, f"The wave ends. {end.sentence}", 0)
+    if after is not None and has and not follows:
+        _log(ports, after, "begun", f"A wave: {_names(has)}.", len(has))
+    costly = after.costly if after is not None else ()
+    if after is not None and costly and (before is None or before.costly != costly):
+        _log(ports, after, "costly", f"Pods avoid costly nodes: {_names(costly)}.", len(costly))
+
+
+def _log(ports: Ports, wave: Wave, reason: str, message: str, nodes: int) -> None:
+    ports.log.event("wave", message, wave=wave.id, reason=reason, nodes=nodes)
+
+
+def _names(nodes: Sequence[WaveNode]) -> str:
+    return ", ".join(node.name for node in nodes)
 
 
 def order_soft_taints(
@@ -77,7 +88,7 @@ def order_soft_taints(
     for kind, nodes in ((OrderKind.LET_GO, found.let_go), (OrderKind.HOLD, found.hold)):
         for part in parts(nodes, MOST_HELD):
             ports.orders.publish(_order(kind, part, cluster, inputs.now))
-            message = f"{kind.value}: {', '.join(node.name for node in part)}."
+            message = f"{kind.value}: {_names(part)}."
             ports.log.event("soft_taints", message, nodes=len(part), reason=kind.value)
 
 

@@ -96,6 +96,60 @@ def test_a_pass_writes_the_wave_and_the_drainer_taints_its_nodes_once() -> None:
     assert of_kind(ebb, HOLD, LET_GO) == []
 
 
+def ebb_with_costly_nodes(*, cpu: float) -> FakeEbb:
+    """Six nodes with a pod each, of which the last two cost more for their size."""
+    ebb = ebb_with_room()
+    ebb.cluster.put(*(node(name, machine="n2-standard-4") for name in NAMES[-2:]))
+    ebb.cluster.put(*(pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}") for name in NAMES))
+    return ebb
+
+
+def test_pods_avoid_costly_nodes_without_a_wave_and_a_steady_state_writes_nothing() -> None:
+    ebb = ebb_with_costly_nodes(cpu=3.5)
+    ebb.tick()
+    deliver_all(ebb, HOLD)
+    written = ebb.state.get(WAVE_KEY).version
+
+    ebb.tick("2")
+
+    found = wave(ebb)
+    assert found is not None
+    assert (found.nodes, [one_node.name for one_node in found.costly], held(ebb)) == ((), ["n5", "n6"], ["n5", "n6"])
+    assert (ebb.state.get(WAVE_KEY).version, of_kind(ebb, HOLD, LET_GO)) == (written, [])
+    assert [row["reason"] for row in ebb.log.of("wave")] == ["costly"]
+
+
+def test_a_wave_that_ends_leaves_costly_nodes_their_soft_taint() -> None:
+    ebb = ebb_with_costly_nodes(cpu=1)
+    ebb.tick()
+    deliver_all(ebb, HOLD)
+    begun = held(ebb)
+    ebb.bus.published.clear()
+    ebb.remember(replace(ebb.remembered(), published={}))
+    ebb.policy.policy = rules(budgets=(Budget(Limit(count=0)),))
+    ebb.pass_time(minutes=91)
+
+    ebb.tick("2")
+    deliver_all(ebb, LET_GO)
+
+    assert (begun, held(ebb)) == (["n1", "n5", "n6"], ["n5", "n6"])
+    assert [row["reason"] for row in ebb.log.of("wave")] == ["begun", "costly", "deadline"]
+
+
+def test_a_wave_whose_last_node_leaves_it_ends_though_costly_nodes_stay_held() -> None:
+    ebb = ebb_with_costly_nodes(cpu=1)
+    ebb.tick()
+    ebb.cluster.put(*(pod(f"q-{name}", on=name, cpu=2.9, owner=f"ReplicaSet/{name}") for name in NAMES))
+    ebb.remember(replace(ebb.remembered(), published={}))
+
+    ebb.tick("2")
+
+    assert [row["reason"] for row in ebb.log.of("wave")] == ["begun", "costly", "shrunk", "empty"]
+    found = wave(ebb)
+    assert found is not None
+    assert (found.nodes, len(found.costly)) == ((), 2)
+
+
 def test_a_lost_order_for_soft_taints_is_given_again_by_the_next_pass() -> None:
     ebb = ebb_with_room()
     ebb.tick()

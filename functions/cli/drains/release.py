@@ -251,4 +251,4 @@ def _delete_wave(state: State) -> tuple[WaveNode, ...]:
     found = read_lenient(state, WAVE_KEY)
     if found.version is not None:
         state.delete(WAVE_KEY, found.version)
-    return found.value.nodes if found.value else ()
+    return found.value.held if found.value else ()

@@ -35,9 +35,12 @@ def show(console: Console, status: InstallationStatus) -> None:
 
 
 def _wave_row(status: InstallationStatus) -> Iterator[tuple[str, str]]:
-    if wave := status.wave:
+    wave = status.wave
+    if wave and wave.nodes:
         began, ends = clock(wave.began, status.now), clock(wave.deadline, status.now)
         yield "Wave", f"{count(len(wave.nodes), 'node')} since {began}, until {ends} at the latest"
+    if wave and wave.costly:
+        yield "Costly", f"pods avoid {count(len(wave.costly), 'node')}, which cost more for their size than others"
 
 
 def _ago(now: datetime, then: datetime) -> str:
@@ -121,8 +124,9 @@ def document(status: InstallationStatus) -> dict[str, Any]:
 def _wave(wave: Wave | None) -> dict[str, Any] | None:
     if wave is None:
         return None
-    nodes = [{"node": node.name, "node_uid": node.uid} for node in wave.nodes]
-    return {"id": wave.id, "began": rfc3339(wave.began), "deadline": rfc3339(wave.deadline), "nodes": nodes}
+    nodes, costly = ([{"node": node.name, "node_uid": node.uid} for node in of] for of in (wave.nodes, wave.costly))
+    times = {"began": rfc3339(wave.began), "deadline": rfc3339(wave.deadline)}
+    return {"id": wave.id, **times, "nodes": nodes, "costly": costly}
 
 
 def _claim(row: HeldNode) -> dict[str, Any]:

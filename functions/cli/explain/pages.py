@@ -135,6 +135,8 @@ def node_facts(view: PlanView, node: NodeView, known: NodeExplanation) -> Iterat
     if node.name in view.plan.wave:
         going = count(len(view.plan.wave), "node that goes", "nodes that go")
         yield "wave", f"number {view.plan.wave.index(node.name) + 1} of {going} as one set"
+    if node.name in view.plan.costly:
+        yield "costly", "costs more for its size than others: a soft taint lets pods avoid it"
     restarts = sorted({place.restarts for place in known.pods if place.restarts})
     if restarts:
         yield "restarts", f"{', '.join(restarts)}, so that single replicas leave without a gap"

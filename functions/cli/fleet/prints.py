@@ -64,7 +64,7 @@ def parts(view: FleetView, top: int | None, width: int) -> Iterator[PagePart]:
 
 
 SCHEMA: Final = 1
-_OF_ONE_PLAN: Final = ("schema", "cluster", "kept_by", "nodes", "orders", "at_rest", "wave", "potential")
+_OF_ONE_PLAN: Final = ("schema", "cluster", "kept_by", "nodes", "orders", "at_rest", "wave", "costly", "potential")
 _LISTS: Final = ("ladder", "commitments", "later", "pools", "holds")
 _OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "totals")
 

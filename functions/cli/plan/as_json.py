@@ -44,6 +44,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "orders": [_order(order) for order in view.plan.orders],
         "at_rest": view.plan.at_rest and _at_rest(view.plan.at_rest),
         "wave": list(view.plan.wave),
+        "costly": list(view.plan.costly),
         "potential": view.potential and _potential(view.potential),
     }
 

@@ -23,7 +23,7 @@ from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
 from shared.core.records.claims import claim_for
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin
-from shared.core.records.state import Claim, ClusterState
+from shared.core.records.state import Claim, ClusterState, Wave
 from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.gates import claim_blockers
 from shared.core.rules.situation import Situation
@@ -121,11 +121,12 @@ def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker,
     return objects
 
 
-def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
+def no_place(node: Node, situation: Situation, wave: Wave | None) -> tuple[Blocker, ...]:
     """Prove on a whole snapshot that the node's pods fit, together with those of every claim that stands."""
-    # The plan's own proof, under every strategy and with its headroom; a node of a held set moves its pods outside
-    # that set: what moves onto a node that goes next moves twice.
-    going = [other.name for other in situation.snapshot.nodes if other.softly_held] if node.softly_held else []
+    # The plan's own proof, under every strategy and with its headroom; a node of a wave moves its pods outside that
+    # set: what moves onto a node that goes next moves twice.
+    uids = {other.uid for other in wave.nodes} if wave else set()
+    going = [other.name for other in situation.snapshot.nodes if other.uid in uids] if node.uid in uids else []
     refused = planned_simulation(situation, frozenset({node.name}), going).try_remove(node.name)
     return (refused.blocker,) if refused else ()
 

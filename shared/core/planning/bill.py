@@ -93,6 +93,10 @@ class Bill:
             self._known[kind] = self._amounts(*kind)
         return self._known[kind]
 
+    def is_committed(self, node: Node) -> bool:
+        """Whether capacity of the node's own family is committed."""
+        return any(self.amounts(node)[1:-1])
+
     def covered(self, amounts: Sequence[int]) -> int:
         """Return what of these amounts costs nothing beyond the fees, in micro-dollars an hour."""
         if not amounts:

@@ -30,6 +30,7 @@ from shared.core.planning.prices import Prices
 from shared.core.planning.selection import Selection, savings_of
 from shared.core.planning.steady_state import Searcher
 from shared.core.planning.steering import next_nodes
+from shared.core.planning.waves import costly_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
@@ -91,6 +92,7 @@ def make_plan(
         excess=surplus,
         at_rest=selection.at_rest,
         wave=selection.wave,
+        costly=costly_nodes(situation, rows, savings),
         demand=situation.state.demand,
         unforeseen=selection.unforeseen,
         next_nodes=next_nodes(situation, selection, rows, counts, searcher),

@@ -121,6 +121,8 @@ class Plan:
     """None where nothing had to be chosen: no node that is neither empty nor expired was open to go."""
     wave: tuple[str, ...] = ()
     """The nodes that a wave holds from this pass on, in the order in which they go; see `planning.waves`."""
+    costly: tuple[str, ...] = ()
+    """The nodes that pods avoid for their price, the most expensive first; see `waves.costly_nodes`."""
     next_nodes: tuple[str, ...] = ()
     """Nodes that go next and whose pool's policy steers scale-in, in the order in which they would go."""
 

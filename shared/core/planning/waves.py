@@ -9,15 +9,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from math import inf, log2
 from typing import Final
 
 from msgspec.structs import replace
 
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
+from shared.core.planning.autoscaler import may_be_moved
+from shared.core.planning.bill import Savings
+from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import Plan
+from shared.core.planning.prices import Prices
 from shared.core.policy import Limit, Policy
-from shared.core.policy.values import WaveLimits
+from shared.core.policy.values import Preference, WaveLimits
+from shared.core.reasons import PodBlock, ReasonGroup, Unremovable
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.core.rules.budgets import Calendar, freeze_in_force, window_open
 from shared.core.rules.counts import is_leaving
@@ -28,6 +35,7 @@ ClosedTo = Callable[[Sequence[str]], Simulation]
 UNBOUNDED: Final = WaveLimits(Limit(percent=100), timedelta(minutes=90))
 """What holds without `cluster.wave`: any nodes, and after the deadline they are chosen again."""
 MOST_HELD: Final = 500  # Nodes of a set at most: the proof of more would take a pass too long.
+CLEARLY: Final = 1.02  # So much more for its size is no rounding of a price list.
 PATIENCE: Final = 4  # So often less worthy nodes leave a set for a more worthy one.
 
 
@@ -62,7 +70,7 @@ def _left(wave: Wave, situation: Situation) -> tuple[Node, ...]:
     return tuple(node for node in found if node and not is_leaving(node, situation.state.claims))
 
 
-def _is_paused(_: Wave, situation: Situation, __: Sequence[Node]) -> bool:
+def _is_paused_or_frozen(situation: Situation) -> bool:
     policy = situation.policy
     return policy.paused or situation.state.paused or freeze_in_force(policy.freezes, situation.now) is not None
 
@@ -83,7 +91,7 @@ _ENDINGS: Final[Mapping[WaveEnd, tuple[str, Callable[[Wave, Situation, Sequence[
         lambda wave, seen, _: seen.policy.dry_run or seen.policy.hash != wave.policy_hash,
     ),
     WaveEnd.EMPTY: ("No node of the wave is left to drain.", lambda _wave, _seen, left: not left),
-    WaveEnd.PAUSED: ("Draining is paused or frozen.", _is_paused),
+    WaveEnd.PAUSED: ("Draining is paused or frozen.", lambda _wave, seen, _: _is_paused_or_frozen(seen)),
     WaveEnd.DEADLINE: ("The deadline of the wave has passed.", lambda wave, seen, _: seen.now >= wave.deadline),
     WaveEnd.WINDOW_CLOSED: ("A window of one of its pools has closed.", _has_closed_window),
     WaveEnd.BREAKER_OPEN: ("The breaker of one of its pools has opened.", _has_open_breaker),
@@ -94,6 +102,61 @@ _ENDINGS: Final[Mapping[WaveEnd, tuple[str, Callable[[Wave, Situation, Sequence[
 def most_held(situation: Situation) -> int:
     nodes = sum(not node.outside for node in situation.snapshot.nodes)
     return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
+
+
+def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], savings: Savings) -> tuple[str, ...]:
+    """Return the nodes that pods had better avoid, for they cost more for their size than others like them.
+
+    The most expensive first, at most half of the nodes. A soft taint keeps them emptier, so that they go first at dusk.
+    In the morning new pods fill the cheap ones before them.
+    """
+    first = situation.policy.prefer[:1]
+    if _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
+        return ()
+    own = [row for row in rows if _takes_pods(row.node)]
+    price, least = _price_for_size([row.node for row in own], savings.bill.prices), dict[object, float]()
+    kinds = {row.node.name: _kind(row.node) for row in own}
+    for name, kind in kinds.items():
+        least[kind] = min(price[name], least.get(kind, inf))
+    above = (row for row in own if price[row.node.name] > CLEARLY * least[kinds[row.node.name]])
+    costly = [row.node for row in above if not savings.bill.is_committed(row.node) and _could_go(row, situation)]
+    costly.sort(key=lambda node: (-price[node.name], node.created, node.name))
+    return tuple(node.name for node in costly[: min(len(own) // 2, MOST_HELD)])
+
+
+def _takes_pods(node: Node) -> bool:
+    return node.ready and not (node.outside or node.unschedulable or node.has_taint(names.AUTOSCALER_DELETING_TAINT))
+
+
+def _price_for_size(nodes: Sequence[Node], prices: Prices) -> dict[str, float]:
+    """Return what each costs, for the share of the cluster's CPU and memory that it has."""
+    all_cpu, all_memory = (max(1, sum(node.allocatable.get(name) for node in nodes)) for name in ("cpu", "memory"))
+    sizes = {
+        node.name: node.allocatable.get("cpu") / all_cpu + node.allocatable.get("memory") / all_memory for node in nodes
+    }
+    return {node.name: prices.of(node).per_hour / sizes[node.name] if sizes[node.name] else 0.0 for node in nodes}
+
+
+def _kind(node: Node) -> object:
+    """Return what people choose a node for: Spot is cheap because it may go, and much memory has its price."""
+    hard = frozenset(taint for taint in node.taints if taint.repels)
+    cpu, memory = (max(1, node.allocatable.get(name)) for name in ("cpu", "memory"))
+    return node.spot, node.labels.get(names.COMPUTE_CLASS_LABEL), hard, round(log2(memory / cpu))
+
+
+def _could_go(row: AssessedNode, situation: Situation) -> bool:
+    """Whether Ebb or the autoscaler may remove it some day. What stays should be filled, whatever it costs."""
+    if row.claimed_by is not None or names.COMPUTE_CLASS_LABEL in row.node.labels:
+        return False
+    keeping = [blocker.reason for blocker in row.blockers if not blocker.reason.row.passes]
+    if any(reason.row.group in _STAYS or reason in _LEAST for reason in keeping):
+        return False
+    pinned = any(isinstance(reason, PodBlock) for reason in keeping)
+    return not pinned or situation.about_moving(row.node, may_be_moved)
+
+
+_STAYS: Final = frozenset({ReasonGroup.OFF, ReasonGroup.TROUBLE})
+_LEAST: Final = frozenset({Unremovable.POOL_AT_MINIMUM, Unremovable.RESOURCE_MINIMUM})
 
 
 def prove_wave(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
@@ -124,17 +187,21 @@ def _fitting(simulation: Simulation, order: Sequence[str]) -> list[str]:
 def wave_after(
     new_id: str, plan: Plan, policy: Policy | None, before: Wave | None, left: Sequence[str] | None
 ) -> Wave | None:
-    """Return the wave that lives after a pass: the one before without the nodes that left it, a new one, or none."""
+    """Return what is held after a pass: the wave before without the nodes that left it, a new one, or nothing."""
     # `left` are the nodes that were left of `before` at the begin of the pass; None where it had ended.
+    uids = {decision.name: decision.uid for decision in plan.decisions}
+    nodes, costly = (tuple(WaveNode(uids[name], name) for name in of) for of in (plan.wave, plan.costly))
     if before is not None and left is not None:
         dropped = set(left) - set(plan.wave)
-        return replace(before, nodes=tuple(node for node in before.nodes if node.name not in dropped))
-    if not plan.wave or policy is None or plan.dry_run:
+        return replace(before, nodes=tuple(node for node in before.nodes if node.name not in dropped), costly=costly)
+    if not (nodes or costly) or policy is None or plan.dry_run:
         return None
-    uids = {decision.name: decision.uid for decision in plan.decisions}
-    nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
     deadline = plan.taken_at + (policy.wave or UNBOUNDED).deadline
-    return Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline)
+    after = Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline, costly=costly)
+    # Costly nodes alone are no wave that begins: as long as they are the same, nothing is written.
+    is_same = before is not None and (nodes, before.nodes, before.costly) == ((), (), costly)
+    stands = is_same and before is not None and before.policy_hash == policy.hash and plan.taken_at < before.deadline
+    return before if stands else after
 
 
 def still_to_order(plan: Plan, policy: Policy | None) -> tuple[str, ...]:
@@ -167,7 +234,7 @@ def soft_taints(
     # What only the wave `before` named is freed, tainted or not: an order of that wave may be about to taint it. A
     # node in flight is left alone: its next give-back or deletion decides. One that the autoscaler has announced has
     # a soft taint already, and two on one node halve the weight of those on others.
-    wanted, left = ({node.uid for node in of.nodes} if of else set() for of in (wave, before))
+    wanted, left = ({node.uid for node in of.held} if of else set() for of in (wave, before))
     free = [node for node in nodes if not is_leaving(node, state.claims)]
     bare = (node for node in free if not (node.softly_held or node.is_announced))
     return SoftTaints(

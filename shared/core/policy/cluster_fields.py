@@ -152,7 +152,7 @@ class Policy:
         shapes.ListOf(shapes.one_of(Preference), len(Preference)),
         [],
         "Which of the removable nodes go first: expensive, onDemand, spot, old. The first word counts most. Default "
-        "none: the least used go first.",
+        "none: the least used go first. New pods avoid costly nodes unless another word than expensive is first.",
     )
     budgets: tuple[Budget, ...] = setting(
         "cluster.disruption.budgets",

@@ -159,13 +159,18 @@ class WaveNode(msgspec.Struct, frozen=True):
 
 
 class Wave(msgspec.Struct, frozen=True, kw_only=True):
-    """The document `clusters/{key}/waves/current`: one fixed set of nodes and its deadline (`planning.waves`)."""
+    """The document `clusters/{key}/waves/current`: which nodes are held softly, and until when (`planning.waves`)."""
 
     id: str
-    nodes: tuple[WaveNode, ...]  # In the order in which they go.
+    nodes: tuple[WaveNode, ...]  # The wave's set, in the order in which they go; none: only costly nodes are held.
     policy_hash: str
     began: datetime
     deadline: datetime
+    costly: tuple[WaveNode, ...] = ()  # Those that pods avoid for their price (`waves.costly_nodes`).
+
+    @property
+    def held(self) -> tuple[WaveNode, ...]:
+        return tuple(dict.fromkeys((*self.nodes, *self.costly)))
 
 
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):

@@ -65,7 +65,7 @@ def rich_in_everything() -> InstallationStatus:
     marks = PoolMarks(marks={"a": Mark("a", NOW - 7 * MINUTE), "b": Mark("b", NOW - MINUTE)})
     found = status(state, held, ended, pools={"default-pool": marks, "empty": PoolMarks()})
     nodes = (WaveNode("u7", NAME),)
-    wave = Wave(id="w", nodes=nodes, policy_hash="h", began=NOW - 4 * MINUTE, deadline=NOW + 86 * MINUTE)
+    wave = Wave(id="w", nodes=nodes, policy_hash="h", began=NOW - 4 * MINUTE, deadline=NOW + 86 * MINUTE, costly=nodes)
     return dataclasses.replace(found, wave=wave)
 
 
@@ -177,7 +177,8 @@ def test_the_keys_of_the_json_are_stable() -> None:
         "claims", "marks", "backoffs", "breakers", "results", "wave",
     ]  # fmt: skip
     times = {"began": "2026-03-04T21:56:00Z", "deadline": "2026-03-04T23:26:00Z"}
-    assert shown["wave"] == {"id": "w", **times, "nodes": [{"node": NAME, "node_uid": "u7"}]}
+    nodes = [{"node": NAME, "node_uid": "u7"}]
+    assert shown["wave"] == {"id": "w", **times, "nodes": nodes, "costly": nodes}
     assert shown["claims"] == [{
         "node": NAME, "node_uid": "u1", "pool": "default-pool", "zone": "z", "order_id": "order",
         "reason": "underutilized", "origin": "planner", "requested_by": "", "since": "2026-03-04T21:56:00Z",

@@ -45,7 +45,8 @@ REAPED = ScaleDownRule("BALANCED", Fraction(0), timedelta(minutes=1), SaidBy.COM
 def test_the_document_is_the_golden_one() -> None:
     """It has every key of the contract, and each list at least one row."""
     later = (LaterAddition(ENDS, ("n2",), 6, DOLLAR, is_rest=True),)
-    whole = replace(of_every_kind(), at_rest=AtRest(POTENTIAL.nodes, DOLLAR, 3, braked=False), wave=POTENTIAL.nodes)
+    going = POTENTIAL.nodes
+    whole = replace(of_every_kind(), at_rest=AtRest(going, DOLLAR, 3, braked=False), wave=going, costly=going)
     view = with_scenarios(view_of(whole, POTENTIAL), some_scenarios())
     shown = document(
         replace(
@@ -68,7 +69,7 @@ def test_what_is_not_known_is_null_and_what_is_not_there_an_empty_list() -> None
         "cluster", "policy_hash", "partial", "prices", "at_rest", "potential", "kept_by",
     }  # fmt: skip
     assert {key for key, value in shown.items() if value == []} == {
-        "ladder", "commitments", "later", "pools", "holds", "nodes", "orders", "wave",
+        "ladder", "commitments", "later", "pools", "holds", "nodes", "orders", "wave", "costly",
     }  # fmt: skip
 
 

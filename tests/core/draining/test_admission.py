@@ -102,7 +102,7 @@ def test_the_drainers_own_proof_is_the_same_once_its_node_is_claimed() -> None:
     picture = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1)])
     claimed = ClusterState(claims={"uid-n1": claim("n1")})
 
-    assert no_place(picture.node_by_name["n1"], Situation(picture, claimed, policy())) == ()
+    assert no_place(picture.node_by_name["n1"], Situation(picture, claimed, policy()), None) == ()
 
 
 @cases(
@@ -116,7 +116,7 @@ def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expecte
     pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="n3", cpu=2)]
     picture = cluster(nodes, pods)
 
-    found = no_place(picture.node_by_name["n1"], Situation(picture, ClusterState(), policy()))
+    found = no_place(picture.node_by_name["n1"], Situation(picture, ClusterState(), policy()), None)
 
     assert [blocker.reason.value for blocker in found] == expected
     assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"

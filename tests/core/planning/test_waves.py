@@ -9,6 +9,7 @@ from msgspec import structs
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import SOFT_TAINT, Node
+from shared.core.cluster.pod import Volume
 from shared.core.cluster.selectors import NO_SCHEDULE
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
@@ -26,11 +27,23 @@ from shared.core.planning.waves import (
     wave_after,
 )
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
-from shared.core.policy.values import Freeze, Schedule, WaveLimits
+from shared.core.policy.values import Freeze, Preference, Schedule, WaveLimits
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
-from tests.builders import CLUSTER, NOW, announced_taint, claim, cluster, node, only_empty, our_taint, pod, policy
+from tests.builders import (
+    CLUSTER,
+    NOW,
+    announced_taint,
+    claim,
+    cluster,
+    node,
+    only_empty,
+    our_taint,
+    pod,
+    policy,
+    taint,
+)
 from tests.core.planning.passes import MINUTE, between_passes, decision, half_full, ordered, verdicts
 from tests.depth import cases, examples
 from tests.properties.clusters import clusters
@@ -175,6 +188,56 @@ def test_without_pace_it_goes_in_the_same_pass() -> None:
     assert ordered(made) == ["n1", "n2"]
 
 
+def large(name: str, machine: str) -> Node:
+    return node(name, machine=machine, cpu=8, memory=32)
+
+
+def dear(name: str, **given: Any) -> Node:
+    return node(name, machine="n2-standard-4", **given)
+
+
+CHEAP = (node("c1"), node("c2"))
+SPOT = {names.SPOT_LABELS[0]: "true"}
+DISK = (Volume("data", "hostPath"),)
+PINNED = {names.SAFE_TO_EVICT: "false"}
+LATER = NOW - MINUTE
+GPU = taint("nvidia.com/gpu", NO_SCHEDULE)
+
+
+@cases(
+    "expected, nodes, given",
+    ("the one that costs more for its size", ("d1",), (*CHEAP, dear("d1")), {}),
+    ("not a larger one at the same price for its size", (), (*CHEAP, large("l1", "e2-standard-8")), {}),
+    ("half of the nodes, most expensive first, then oldest first", ("l1", "d3"),
+     (CHEAP[0], dear("d2", created=LATER), dear("d3"), large("l1", "c2-standard-8")), {}),
+    ("not beside a cheap one that takes no pods", (), (node("c1", unschedulable=True), dear("d1"), dear("d2")), {}),
+    ("not beside Spot", (), (node("s1", labels=SPOT), dear("d1"), dear("d2")), {}),
+    ("not beside one that its pods do not tolerate", (), (node("g1", taints=(GPU,)), dear("d1"), dear("d2")), {}),
+    ("not beside one with less memory for its CPU", (), (node("c1", memory=4), dear("d1"), dear("d2")), {}),
+    ("none of a ComputeClass, which has its own order", (),
+     (*CHEAP, dear("d1", labels={names.COMPUTE_CLASS_LABEL: "fast"})), {}),
+    ("none that nobody may remove", (), (*CHEAP, dear("d1", annotations={names.SCALE_DOWN_DISABLED: "true"})), {}),
+    ("none with a pod that nobody moves", (), (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1", annotations=PINNED)]}),
+    ("one with a pod that the autoscaler alone moves", ("d1",),
+     (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1", volumes=DISK)]}),
+    ("one with a pod that is too young as yet", ("d1",),
+     (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1")], "minimum_pod_age": timedelta(days=30)}),
+    ("none in flight", (), (*CHEAP, dear("d1", taints=(our_taint("x"),))), {}),
+    ("none of a pool that is not enabled", (), (*CHEAP, dear("d1")), {"enabled": False}),
+    ("none while the policy pauses", (), (*CHEAP, dear("d1")), {"cluster_wide": {"paused": True}}),
+    ("none where people want old nodes to go first", (),
+     (*CHEAP, dear("d1")), {"cluster_wide": {"prefer": (Preference.OLD,)}}),
+    ("where they want what is expensive to go first", ("d1",),
+     (*CHEAP, dear("d1")), {"cluster_wide": {"prefer": (Preference.EXPENSIVE, Preference.OLD)}}),
+    ("in windows that are closed, too", ("d1",), (*CHEAP, dear("d1")), {"windows": (Schedule("0 1 * * *", MINUTE),)}),
+)  # fmt: skip
+def test_pods_avoid_nodes_that_cost_more_for_their_size(
+    expected: tuple[str, ...], nodes: tuple[Node, ...], given: dict[str, Any]
+) -> None:
+    picture = cluster(nodes, given.pop("pods", []))
+    assert make_plan(Situation(picture, LATELY, policy(**given)), {}, load()).costly == expected
+
+
 def living(*nodes: Node, **changes: Any) -> Wave:
     given: dict[str, Any] = {"policy_hash": "h", "began": NOW - MINUTE, "deadline": NOW + MINUTE, **changes}
     return Wave(id="w", nodes=tuple(WaveNode(any_node.uid, any_node.name) for any_node in nodes), **given)
@@ -226,11 +289,11 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
     assert remaining_nodes(None, situation) is None
 
 
-def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> Plan:
+def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = (), costly: tuple[str, ...] = ()) -> Plan:
     """A pass that holds this wave."""
     decisions = tuple(map(decision, ("n1", "n2", "n3")))
     first = tuple(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, 0, ()) for name in orders)
-    return Plan(CLUSTER, NOW, "h", dry_run, decisions, {}, 0, 0, 0, first, wave=wave)
+    return Plan(CLUSTER, NOW, "h", dry_run, decisions, {}, 0, 0, 0, first, wave=wave, costly=costly)
 
 
 def test_a_wave_that_begins_holds_what_the_plan_holds_until_the_policys_deadline() -> None:
@@ -260,6 +323,37 @@ def test_a_wave_that_lives_loses_the_nodes_that_left_it_and_keeps_those_in_fligh
 
     assert after == structs.replace(before, nodes=before.nodes[:2])
     assert wave_after("new", decided(), OPEN, before, ("n2", "n3")) == structs.replace(before, nodes=before.nodes[:1])
+
+
+def costly_alone(*named: str, **changes: Any) -> Wave:
+    costly = tuple(WaveNode(f"uid-{name}", name) for name in named)
+    return structs.replace(living(), costly=costly, **changes)
+
+
+@cases(
+    "stands, before, plan",
+    ("the same nodes", True, costly_alone("n1"), decided(costly=("n1",))),
+    ("another one", False, costly_alone("n1"), decided(costly=("n2",))),
+    ("none any more", False, costly_alone("n1"), decided()),
+    ("a wave begins", False, costly_alone("n1"), decided("n2", costly=("n1",))),
+    ("a wave has ended", False, structs.replace(costly_alone("n1"), nodes=living(N2).nodes), decided(costly=("n1",))),
+    ("its deadline has passed", False, costly_alone("n1", deadline=NOW), decided(costly=("n1",))),
+    ("another policy", False, costly_alone("n1", policy_hash="other"), decided(costly=("n1",))),
+)
+def test_costly_nodes_are_written_again_only_where_something_changed(stands: bool, before: Wave, plan: Plan) -> None:
+    after = wave_after("new", plan, OPEN, before, None)
+
+    assert (after == before) is stands
+    if after is not None:
+        assert after.held == tuple(WaveNode(f"uid-{name}", name) for name in (*plan.wave, *plan.costly))
+        assert after.deadline > NOW
+
+
+def test_a_wave_that_lives_follows_the_costly_nodes_of_each_pass() -> None:
+    after = wave_after("new", decided("n2", costly=("n1", "n2")), OPEN, living(N2), ("n2",))
+
+    assert after == structs.replace(living(N2), costly=(WaveNode("uid-n1", "n1"), WaveNode("uid-n2", "n2")))
+    assert [held.name for held in after.held] == ["n2", "n1"]
 
 
 @cases(

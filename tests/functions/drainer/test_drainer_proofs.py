@@ -13,7 +13,8 @@ from functions.drainer.main import PushReply
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
-from shared.ports import Eviction, drain_key
+from shared.core.records.state import Wave, WaveNode
+from shared.ports import WAVE_KEY, Eviction, drain_key
 from tests.builders import NOW, buffer, claim, held, order, pdb, pod, pod_class
 from tests.depth import cases
 from tests.fakes import failing, once
@@ -69,14 +70,20 @@ def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
 
 
 @cases(
-    "expected, held",
-    ("both are to go", ["no_place_for_pods"], ("n1", "n2")),
-    ("ours is none of those that are to go", [], ("n2",)),
-    ("only ours is to go", [], ("n1",)),
+    "expected, going, costly",
+    ("both are to go", ["no_place_for_pods"], ("n1", "n2"), ()),
+    ("ours is none of those that are to go", [], ("n2",), ()),
+    ("only ours is to go", [], ("n1",), ()),
+    ("pods avoid the other for its price alone", [], ("n1",), ("n2",)),
 )
-def test_the_nodes_of_a_set_that_is_held_are_no_room_for_each_other(expected: list[str], held: Sequence[str]) -> None:
+def test_the_nodes_of_a_wave_are_no_room_for_each_other(
+    expected: list[str], going: Sequence[str], costly: Sequence[str]
+) -> None:
     ebb = one_node_left()
-    for name in held:
+    nodes, avoided = (tuple(WaveNode(ebb.cluster.node(name).uid, name) for name in of) for of in (going, costly))
+    ends = NOW + timedelta(hours=1)
+    ebb.state.put(WAVE_KEY, Wave(id="w", nodes=nodes, policy_hash="h", began=NOW, deadline=ends, costly=avoided), None)
+    for name in (*going, *costly):
         ebb.cluster.set_soft_taint(ebb.cluster.node(name), held=True)
 
     ebb.deliver(order(picture_at=NOW - timedelta(hours=1)))

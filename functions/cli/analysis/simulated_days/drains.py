@@ -59,7 +59,7 @@ from shared.core.reasons import ReturnReason
 from shared.core.records.claims import grant, longest_rate, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.core.records.orders import Order
-from shared.core.records.state import ClusterState, Lease
+from shared.core.records.state import ClusterState, Lease, Wave
 from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
@@ -92,6 +92,7 @@ class Drains:
     def __init__(self, world: World, policy: Policy) -> None:
         self._world, self._policy = world, policy
         self.state = ClusterState()
+        self.wave: Wave | None = None
         self.under_way: dict[str, DrainUnderWay] = {}
         self._orders = 0
 
@@ -134,10 +135,9 @@ class Drains:
     def _is_void(self, order: Order, node: Node, situation: Situation) -> bool:
         if objections(order, node, situation):
             return True
-        world, nodes = self._world, situation.snapshot.nodes
-        if needs_whole_snapshot(order, self.state, self._waiting(), nodes, world.now) and no_place(node, situation):
-            return True
-        return bool(exceeded_limits(order, node, situation, world.now))
+        now, nodes = self._world.now, situation.snapshot.nodes
+        whole = needs_whole_snapshot(order, self.state, self._waiting(), nodes, now)
+        return bool((whole and no_place(node, situation, self.wave)) or exceeded_limits(order, node, situation, now))
 
     # one look
 

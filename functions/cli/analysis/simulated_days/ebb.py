@@ -25,7 +25,7 @@ from shared.core.planning.steering import steering
 from shared.core.planning.waves import remaining_nodes, second_pass_delay, soft_taints, still_to_order, wave_after
 from shared.core.policy import Policy
 from shared.core.records.claims import with_breakers, without_past
-from shared.core.records.state import PoolMarks, Wave
+from shared.core.records.state import PoolMarks
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.situation import Situation
 
@@ -37,7 +37,6 @@ class Ebb:
         self._marks: Mapping[str, PoolMarks] = {}
         self._schedules = schedules_of(policy, world.origin.nodes_by_pool)
         self._scheduled = next_change(self._schedules, world.now)  # When one of them next begins or ends.
-        self._wave: Wave | None = None
         self._still_to_order = False  # Whether the last plan left nodes of the wave for a later pass.
         self._seen: tuple[object, ...] = ()
         self._again: datetime | None = None
@@ -100,11 +99,11 @@ class Ebb:
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
 
     def _order(self, situation: Situation) -> None:
-        world, wave = self._world, self._wave
+        world, wave = self._world, self._drains.wave
         left = remaining_nodes(wave, situation)
         plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
         self._marks, self._drains.state = plan.marks, structs.replace(self._drains.state, demand=plan.demand)
-        self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
+        self._drains.wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
         self._still_to_order = bool(still_to_order(plan, self._policy))
         for order in plan.orders:
             world.agenda.note(world.now + world.delays.claim, partial(self._drains.claim, order, world.now))
@@ -114,7 +113,7 @@ class Ebb:
             steer(world, write.pod, write.cost)
 
     def _write_soft_taints(self, nodes: Iterable[Node]) -> None:
-        found = soft_taints(nodes, self._drains.state, self._wave)
+        found = soft_taints(nodes, self._drains.state, self._drains.wave)
         for node in (*found.hold, *found.let_go):
             others = tuple(taint for taint in self._world.nodes[node.name].taints if taint.key != names.HELD_TAINT)
             taints = (*others, SOFT_TAINT) if node in found.hold else others
@@ -127,8 +126,8 @@ class Ebb:
             self._scheduled = next_change(self._schedules, self._world.now)
         if self._scheduled is not None:
             yield self._scheduled
-        if self._wave is not None:
-            yield self._wave.deadline
+        if self._drains.wave is not None:
+            yield self._drains.wave.deadline
         for node in self._world.nodes.values():
             yield node.created + self._policy.pool(node.pool).minimum_node_age
         for pool, marks in self._marks.items():
