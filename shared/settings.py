@@ -57,7 +57,6 @@ class Settings:
 
     @property
     def project(self) -> str:
-        """Where the functions run."""
         return self.google_cloud_project or self.cluster_project
 
     @property

@@ -33,7 +33,6 @@ class UsedCommitments:
 
 
 def with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
-    """Return the inputs with the commitments in force in their policy, and what they rest on."""
     policy, region, now = inputs.policy, region_of(inputs.snapshot.nodes), inputs.now
     if policy is None or not policy.commitments.read:
         return inputs, UsedCommitments()

@@ -127,7 +127,6 @@ def heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed, 
 
 
 def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
-    """Write the breakers, and log each for an alert."""
     change_cluster(ports.state, ports.clock, lambda state, now: with_breakers(state, opened, now))
     for pool, breaker in opened.items():
         message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."

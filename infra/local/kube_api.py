@@ -80,7 +80,6 @@ def target_of(path: str) -> ResourcePath:
 
 
 def is_served(kind: ApiKind, store: Store) -> bool:
-    """Whether the cluster has the kind at all."""
     return not kind.custom or bool(store.all(kind.plural))
 
 
@@ -116,7 +115,6 @@ class KubeApi:
         self._verbs = {"GET": self._read, "POST": self._create, "PATCH": self._patch, "DELETE": self._delete}
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
-        """Answer one request and put it in the record."""
         answer = self.answering(request)
         entry = {"verb": request.method, "path": request.path, "query": dict(request.query), "code": answer.status}
         entry |= {"user_agent": request.agent, "dry_run": is_dry(request)}

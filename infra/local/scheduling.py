@@ -60,7 +60,6 @@ class NodeInfo:
         return {name: units(name, value) for name, value in offered.items()}
 
     def copy(self) -> "NodeInfo":
-        """A node that books on its own."""
         return NodeInfo(self.node, [*self.pods], Counter(self.booked), [*self.repelling])
 
     def add(self, pod: Json) -> None:
@@ -78,7 +77,6 @@ class NodeInfos:
     disks: Disks = field(default_factory=Disks)
 
     def place(self, pod: Json, node: str) -> None:
-        """Book a pod on a node, as scheduling it does."""
         self.by_name[node].add({**pod, "spec": {**pod["spec"], "nodeName": node}})
 
 
@@ -116,7 +114,6 @@ def tolerates(toleration: Json, taint: Json) -> bool:
 
 
 def first_untolerated(pod_spec: Json, taints: list[Json], effects: tuple[str, ...] = HARD) -> Json | None:
-    """The first taint with one of the effects that the pod does not tolerate, or None."""
     tolerations: list[Json] = pod_spec.get("tolerations") or []
     for taint in taints:
         if taint["effect"] in effects and not any(tolerates(item, taint) for item in tolerations):
@@ -269,7 +266,6 @@ FILTERS = (taint_toleration, node_affinity, node_ports, resources, volume_bindin
 
 
 def fits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
-    """Can the pod run on the node?"""
     return all(check(pod, node_info, node_infos) for check in FILTERS)
 
 

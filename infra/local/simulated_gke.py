@@ -249,7 +249,6 @@ class RestingCluster:
 
 
 def leave_alone(scenario: Scenario, most: float = DAY) -> RestingCluster:
-    """Build the scenario and leave it to its autoscaler."""
     clock = ManualClock()
     cloud = SimulatedGke(scenario, clock)
     cloud.world.settle()

@@ -12,7 +12,7 @@ import pytest
 
 from functions.cli.analysis.exclusions import Exclusion
 from shared.core import reasons
-from shared.core.reasons import FORMER, DrainReason, Outcome, Reason, reason_of_word
+from shared.core.reasons import DrainReason, Outcome, Reason
 from tests.core.planning.passes import half_full, marked, plan
 from tests.depth import cases
 from tests.pages import ROOT
@@ -55,11 +55,6 @@ def test_every_reason_is_given_somewhere(kind: str, member: str) -> None:
 def test_every_reason_has_a_sentence_and_a_remedy_but_where_nothing_is_wrong(kind: type[Reason]) -> None:
     assert [row for row in kind if not row.sentence.endswith(".")] == []
     assert [row for row in kind if kind not in {Outcome, DrainReason} and not row.remedy.endswith(".")] == []
-
-
-def test_each_former_word_stands_for_a_word_of_now() -> None:
-    assert FORMER.keys() & {row.value for kind in KINDS.values() for row in kind} == set()
-    assert [former for former, now in FORMER.items() if reason_of_word(former, *KINDS.values()) != now] == []
 
 
 @cases(

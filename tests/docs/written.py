@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion
-from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Shortfall, Unremovable
+from shared.core.reasons import Outcome, PodBlock, Reason, Refusal, ReturnReason, Shortfall, Unremovable
 from tests.cli import dumps
 from tests.cli.running import ebb
 from tests.docs import fleet_sample
@@ -35,7 +35,7 @@ NODES: Final = 60
 
 def written() -> dict[Path, str]:
     return {
-        REASONS: _with(REASONS, {**{name: reasons(kind) for name, kind in KINDS.items()}, "former": former()}),
+        REASONS: _with(REASONS, {name: reasons(kind) for name, kind in KINDS.items()}),
         POLICY: _with(POLICY, {"fields": table(schema()), "gates": gates()}),
         README: _with(README, {"sample": f"```console\n$ ebb {' '.join(SAMPLE)}\n{sample()}```\n"}),
         FLEET: _with(FLEET, fleet_sample.parts()),
@@ -56,11 +56,6 @@ def reasons(kind: type[Reason]) -> str:
     filled_ones = {head: cells for head, cells in columns.items() if any(cells)}
     rows = (f"| {' | '.join(cells)} |\n" for cells in (filled_ones, *zip(*filled_ones.values(), strict=True)))
     return f"{next(rows)}|{'---|' * len(filled_ones)}\n{''.join(rows)}"
-
-
-def former() -> str:
-    rows = "".join(f"| `{word}` | `{now}` |\n" for word, now in FORMER.items())
-    return f"| former word | word now |\n|---|---|\n{rows}"
 
 
 def sample() -> str:

@@ -17,7 +17,6 @@ EMPTY_ONLY: Final = "docs/empty-nodes.md"
 
 
 def pool_rules(snapshot: Snapshot) -> dict[str, ScaleDownRule]:
-    """Return the rule of each pool that the autoscaler takes nodes of, by its name."""
     autoscaled = [name for name, pool in snapshot.pools.items() if name and pool.autoscaled]
     rows = {name: [node for node in snapshot.nodes_by_pool.get(name, ()) if not node.outside] for name in autoscaled}
     return {name: _strictest(snapshot, rows[name]) for name in sorted(rows) if rows[name]}

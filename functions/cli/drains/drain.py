@@ -82,7 +82,6 @@ def _remedy_of(word: str, node: str, *kinds: type[Reason]) -> str:
 
 
 def why_sentence(record: DrainRecord) -> str:
-    """Return the sentence of a settled record's reason, with its details."""
     text = sentence(record.why, *_kinds(record))
     if record.detail.startswith(text):  # the details of a refusal are whole sentences, the reason's own first
         return record.detail

@@ -81,7 +81,6 @@ def home_of(node: PlacedNode) -> Home:
 
 
 def _cluster(node: str, pool: str) -> str:
-    """Return what stands before the pool's name."""
     named = _NAME.fullmatch(node)
     if named is None or not pool:
         return ""

@@ -100,7 +100,6 @@ def _workloads(situation: Situation, word: str) -> Iterator[Meant]:
 
 
 def _pods_by_workload(situation: Situation) -> Mapping[str, Sequence[Pod]]:
-    """Return the pods of each Deployment, or of their own controller if none is known."""
     found: dict[str, list[Pod]] = {}
     for pod in _bound_pods(situation):
         known = situation.snapshot.workloads.get(pod.spec.workload)

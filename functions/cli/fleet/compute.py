@@ -39,7 +39,6 @@ MOST_JOBS: Final = 8  # More at once would rather fill the memory than be faster
 
 
 def read_all(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
-    """Yield what became of each source as soon as it is known."""
     left: list[ClusterSource] = []
     for result in _round(sources, read, min(jobs, max(len(sources), 1))):
         if result.faults == (ENDED,):

@@ -43,8 +43,6 @@ READ_ELSEWHERE: Final = (
 
 @dataclass(frozen=True)
 class CommitmentFile:
-    """What a file lists, of all regions."""
-
     name: str
     rows: tuple[ListedCommitment, ...]
     read: CommitmentReading | None = None  # The planner's reading, if it is no file.

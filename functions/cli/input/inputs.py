@@ -168,7 +168,6 @@ def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> Com
 
 
 def as_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
-    """Return the sentences that are not empty, each as a note marked as a warning."""
     return tuple(f"{WARNING}{sentence}" for sentence in sentences if sentence)
 
 

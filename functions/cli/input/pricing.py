@@ -150,7 +150,6 @@ def _off(prices: Prices) -> str:
 
 
 def _estimate_notes(snapshot: Snapshot, prices: Prices) -> Iterator[str]:
-    """Yield which machines are priced by an estimate, and which have no price."""
     found = {node.machine: price for node in snapshot.nodes if (price := prices.of(node)).estimated}
     for sentence, is_priced in ((ESTIMATED, True), (UNPRICED, False)):
         machines = sorted(

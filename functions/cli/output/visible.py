@@ -26,7 +26,6 @@ def visible_lines(text: str) -> str:
 
 
 def visible_values(value: Json) -> Json:
-    """Return JSON values in which each text is visible, keys too."""
     made: object = value
     if isinstance(value, str):
         made = visible_lines(value)

@@ -181,7 +181,6 @@ UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 
 
 def with_scenarios(view: PlanView, scenarios: Scenarios, *, pools_known: bool = True) -> PlanView:
-    """Return the view with the scenarios, whose headline it ends with."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
     summary = f"{headline(scenarios, view.whose, view.plan.taken_at)}{unknown}"
     decisions, could_go = view.plan.decisions, view.potential.nodes if view.potential else ()

@@ -9,9 +9,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
 from math import ceil
+from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import typer
 
 from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, find_steady_state, removed_nodes
@@ -40,48 +43,20 @@ NIGHT: Final = "0 18 * * *"
 """From six in the evening, as demand begins to fall: later the autoscaler has filled what should go."""
 HOURS: Final = 12
 UTC: Final = "Etc/UTC"
-_REGIONS: Final = {
-    "Africa/Johannesburg": ("africa-south1",),
-    "America/Chicago": ("us-central1", "us-south1"),
-    "America/Denver": ("us-west3",),
-    "America/Los_Angeles": ("us-west1", "us-west2", "us-west4"),
-    "America/Mexico_City": ("northamerica-south1",),
-    "America/New_York": ("us-east1", "us-east4", "us-east5"),
-    "America/Santiago": ("southamerica-west1",),
-    "America/Sao_Paulo": ("southamerica-east1",),
-    "America/Toronto": ("northamerica-northeast1", "northamerica-northeast2"),
-    "Asia/Hong_Kong": ("asia-east2",),
-    "Asia/Jakarta": ("asia-southeast2",),
-    "Asia/Jerusalem": ("me-west1",),
-    "Asia/Kolkata": ("asia-south1", "asia-south2"),
-    "Asia/Qatar": ("me-central1",),
-    "Asia/Riyadh": ("me-central2",),
-    "Asia/Seoul": ("asia-northeast3",),
-    "Asia/Singapore": ("asia-southeast1",),
-    "Asia/Taipei": ("asia-east1",),
-    "Asia/Tokyo": ("asia-northeast1", "asia-northeast2"),
-    "Australia/Melbourne": ("australia-southeast2",),
-    "Australia/Sydney": ("australia-southeast1",),
-    "Europe/Amsterdam": ("europe-west4",),
-    "Europe/Berlin": ("europe-west3", "europe-west10"),
-    "Europe/Brussels": ("europe-west1",),
-    "Europe/Helsinki": ("europe-north1",),
-    "Europe/London": ("europe-west2",),
-    "Europe/Madrid": ("europe-southwest1",),
-    "Europe/Paris": ("europe-west9",),
-    "Europe/Rome": ("europe-west8", "europe-west12"),
-    "Europe/Stockholm": ("europe-north2",),
-    "Europe/Warsaw": ("europe-central2",),
-    "Europe/Zurich": ("europe-west6",),
-}
-ZONES: Final = {region: zone for zone, regions in _REGIONS.items() for region in regions}
+_REGIONS: Final = Path(__file__).parent.parent / "output" / "assets" / "time_zones.yaml"
+
+
+@cache
+def zone_of_region() -> Mapping[str, str]:
+    found = msgspec.yaml.decode(_REGIONS.read_bytes(), type=dict[str, list[str]])
+    return {region: zone for zone, regions in found.items() for region in regions}
 
 
 def time_zone(zones: Iterable[str]) -> str:
     """Return the time zone of most nodes, by the zones that they stand in; UTC where nobody knows."""
     regions = Counter(zone.rpartition("-")[0] for zone in zones if zone)
     region = max(sorted(regions), key=lambda region: regions[region], default="")
-    return ZONES.get(region, UTC)
+    return zone_of_region().get(region, UTC)
 
 
 DAY: Final = timedelta(days=1)

@@ -109,7 +109,6 @@ _WORDS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
 
 
 def _watchdog(policy: Policy) -> str:
-    """Return the watchdog, and what it is in each profile for which it is another."""
     usual = policy.drain_for("BALANCED").watchdog
     others = {name: policy.drain_for(name).watchdog for name in WATCHDOGS}
     exceptions = [f", {span(time)} in the {name} profile" for name, time in sorted(others.items()) if time != usual]

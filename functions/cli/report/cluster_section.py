@@ -21,8 +21,6 @@ from shared.core.reasons import PodBlock
 
 @dataclass(frozen=True)
 class ReportInput:
-    """All that the sections of a report read."""
-
     view: PlanView
     now: Snapshot
     policy: Policy

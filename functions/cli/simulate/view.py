@@ -103,7 +103,6 @@ def parts(view: DaysView, width: int) -> Iterator[PagePart]:
 
 
 def _figures(view: DaysView) -> Table:
-    """Return the figures with their meanings, which the docs have, too."""
     rows = [
         (figure.title, *(figure.text(view, run) for run in view.runs.values()), figure.meaning)
         for figure in view.figures

@@ -92,7 +92,6 @@ class Narration:
         }
 
     def narrate(self, line: LogLine) -> Iterator[StoryEvent]:
-        """Take one log line and give what it adds to the story."""
         narrator = self._narrators.get(line.event)
         if narrator is not None:
             yield from narrator(line)
@@ -127,7 +126,6 @@ class Narration:
             self.signs[node] = self._of_wave(node, sign)
 
     def _of_wave(self, node: str, sign: Sign) -> Sign:
-        """Return the sign of a node that stays or waits, in the wave or outside."""
         if node in self.wave:
             return Sign.WAVE
         return Sign.STAYS if sign is Sign.WAVE else sign

@@ -158,7 +158,6 @@ class Screen:
         return self._console.width
 
     def act(self, text: str) -> None:
-        """Open the next act."""
         self._acts += 1
         self.write()
         number = f"{self._acts}. "

@@ -127,7 +127,6 @@ class RemovalSimulation:
         return False
 
     def guests(self, node: Json) -> list[Json]:
-        """The pods that this loop has put on the node."""
         own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
         there = self._node_infos.by_name[node["metadata"]["name"]].pods
         return [pod for pod in there if pod["metadata"]["uid"] not in own and is_movable(pod)]

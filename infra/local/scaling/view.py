@@ -250,7 +250,6 @@ class Client:
         return patched
 
     def patch_buffer(self, buffer: Json, status: Json) -> None:
-        """Merge `status` into the status of a capacity buffer."""
         meta, root = buffer["metadata"], KINDS["capacitybuffers"].root
         path = f"{root}/namespaces/{meta['namespace']}/capacitybuffers/{meta['name']}/status"
         self._call("PATCH", path, {"status": status}, MERGE_PATCH)

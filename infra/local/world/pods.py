@@ -153,7 +153,6 @@ DISK_KINDS = ("persistentvolumeclaims", "persistentvolumes")
 
 
 def claims_of(pod: Json) -> Iterator[tuple[str, str]]:
-    """Namespace and name of each claim that a pod uses."""
     for volume in pod["spec"].get("volumes") or []:
         if name := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
             yield pod["metadata"]["namespace"], name
@@ -170,7 +169,6 @@ class Disks:
         return self.volumes.get(self.claims.get(key, ""))
 
     def attached_volumes(self, pod: Json) -> set[str]:
-        """The names of the volumes that the pod needs attached."""
         return {self.claims[key] for key in claims_of(pod) if self.volume(key) is not None}
 
     def is_held_elsewhere(self, pod: Json, pods: Sequence[Json]) -> bool:

@@ -136,7 +136,6 @@ class Store:
         return self.find(plural, thing["metadata"]["namespace"], owner["name"]) if owner and plural else None
 
     def controlled_by(self, plural: str, owner: Json) -> list[Json]:
-        """The objects of a kind that `owner` controls, in order."""
         return self._index_of((plural, "", "controller", owner["metadata"]["uid"]))
 
     def select_objects(self, plural: str, namespace: str, selector: Json | None) -> list[Json]:

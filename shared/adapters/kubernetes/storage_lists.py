@@ -201,7 +201,6 @@ def _keep_claim(rows: dict[str, PersistentVolumeClaim], given: wire.Claim) -> No
 
 
 def _keep_attachment(rows: dict[str, tuple[VolumeAttachment, ...]], given: wire.VolumeAttachment) -> None:
-    """Keep what counts, by node."""
     found, node = attachment(given), given.spec.node_name
     already = rows.get(node, ())
     if found is not None and found not in already:

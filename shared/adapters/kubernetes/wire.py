@@ -19,8 +19,6 @@ class Partial(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Named(Partial, frozen=True):
-    """Of something only its name."""
-
     name: str = ""
 
 

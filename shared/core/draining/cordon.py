@@ -29,7 +29,6 @@ def may_be_taken(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bo
 
 
 def is_upgraded(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bool:
-    """Return whether an upgrade of its pool is known to be over for the node."""
     # A node of its pool must be older: if GKE reported the old version until the end, none would be.
     if pool is None or (pool.upgrading and (not pool.version or node.version != pool.version)):
         return False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from math import inf, log2
+from math import inf, log2, sqrt
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,7 +21,6 @@ from shared.core.planning.autoscaler import may_be_moved
 from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import Plan
-from shared.core.planning.prices import Prices
 from shared.core.policy import Limit, Policy
 from shared.core.policy.values import Preference, WaveLimits
 from shared.core.reasons import PodBlock, ReasonGroup, Unremovable
@@ -113,40 +112,41 @@ def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], savings: Sa
     first = situation.policy.prefer[:1]
     if _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
         return ()
-    own = [row for row in rows if _takes_pods(row.node)]
-    price, least = _price_for_size([row.node for row in own], savings.bill.prices), dict[object, float]()
-    kinds = {row.node.name: _kind(row.node) for row in own}
-    for name, kind in kinds.items():
-        least[kind] = min(price[name], least.get(kind, inf))
-    above = (row for row in own if price[row.node.name] > CLEARLY * least[kinds[row.node.name]])
-    costly = [row.node for row in above if not savings.bill.is_committed(row.node) and _could_go(row, situation)]
-    costly.sort(key=lambda node: (-price[node.name], node.created, node.name))
-    return tuple(node.name for node in costly[: min(len(own) // 2, MOST_HELD)])
+    offered = [(row, _kind(row.node), _price_for_size(row.node, savings)) for row in rows if _takes_pods(row.node)]
+    least = dict[object, float]()
+    for _, kind, price in offered:
+        least[kind] = min(price, least.get(kind, inf))
+    above = [(row, price) for row, kind, price in offered if CLEARLY * least[kind] < price < inf]
+    costly = sorted(
+        (-price, row.node.created, row.node.name) for row, price in above if _could_go(row, situation, savings)
+    )
+    return tuple(name for *_, name in costly[: min(len(offered) // 2, MOST_HELD)])
 
 
 def _takes_pods(node: Node) -> bool:
     return node.ready and not (node.outside or node.unschedulable or node.has_taint(names.AUTOSCALER_DELETING_TAINT))
 
 
-def _price_for_size(nodes: Sequence[Node], prices: Prices) -> dict[str, float]:
-    """Return what each costs, for the share of the cluster's CPU and memory that it has."""
-    all_cpu, all_memory = (max(1, sum(node.allocatable.get(name) for node in nodes)) for name in ("cpu", "memory"))
-    sizes = {
-        node.name: node.allocatable.get("cpu") / all_cpu + node.allocatable.get("memory") / all_memory for node in nodes
-    }
-    return {node.name: prices.of(node).per_hour / sizes[node.name] if sizes[node.name] else 0.0 for node in nodes}
+def _price_for_size(node: Node, savings: Savings) -> float:
+    """Return what a node costs by the list for its CPU and memory, which count alike; infinite if either is unknown."""
+    cost, size = savings.bill.prices.of(node).per_hour, sqrt(node.allocatable.cpu * node.allocatable.memory)
+    return cost / size if cost and size else inf
 
 
 def _kind(node: Node) -> object:
     """Return what people choose a node for: Spot is cheap because it may go, and much memory has its price."""
     hard = frozenset(taint for taint in node.taints if taint.repels)
-    cpu, memory = (max(1, node.allocatable.get(name)) for name in ("cpu", "memory"))
-    return node.spot, node.labels.get(names.COMPUTE_CLASS_LABEL), hard, round(log2(memory / cpu))
+    memory = round(log2(max(1, node.allocatable.memory) / max(1, node.allocatable.cpu)))
+    return node.spot, node.labels.get(names.COMPUTE_CLASS_LABEL), hard, memory
 
 
-def _could_go(row: AssessedNode, situation: Situation) -> bool:
-    """Whether Ebb or the autoscaler may remove it some day. What stays should be filled, whatever it costs."""
-    if row.claimed_by is not None or names.COMPUTE_CLASS_LABEL in row.node.labels:
+def _could_go(row: AssessedNode, situation: Situation, savings: Savings) -> bool:
+    """Whether Ebb or the autoscaler may remove it some day for its price. What stays should be filled."""
+    if (
+        row.claimed_by is not None
+        or names.COMPUTE_CLASS_LABEL in row.node.labels
+        or savings.bill.is_committed(row.node)
+    ):
         return False
     keeping = [blocker.reason for blocker in row.blockers if not blocker.reason.row.passes]
     if any(reason.row.group in _STAYS or reason in _LEAST for reason in keeping):

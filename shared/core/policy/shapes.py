@@ -108,7 +108,6 @@ class Group:
 
 
 def _known_values(fields: tuple[Field, ...], written: Any, path: Path) -> dict[str, Any]:
-    """Return the value of each field of a section: the written one, or the default."""
     if not isinstance(written, dict):
         raise Wrong([wrong_value(path, written, "write a mapping of settings")])
     known: dict[str, Any] = {}

@@ -7,7 +7,6 @@ from shared.core.reasons.nodes import ReturnReason as ReturnReason
 from shared.core.reasons.nodes import Shortfall as Shortfall
 from shared.core.reasons.nodes import Unremovable as Unremovable
 from shared.core.reasons.nodes import group_of as group_of
-from shared.core.reasons.reason import FORMER as FORMER
 from shared.core.reasons.reason import After as After
 from shared.core.reasons.reason import Blocker as Blocker
 from shared.core.reasons.reason import DrainReason as DrainReason

@@ -1,6 +1,5 @@
 """What a reason is, a word and one row with all its facts; and why a pod keeps its node."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import lru_cache, partial
@@ -68,21 +67,10 @@ class Reason(StrEnum):
         return self.row.message_id
 
 
-FORMER: Final[Mapping[str, str]] = {
-    "surge_unreadable": "surge_forbidden",
-    **dict.fromkeys(
-        ("surge_kind", "surge_strategy", "surge_beside_itself", "surge_disk", "surge_quota", "surge_grace"),
-        "surge_impossible",
-    ),
-}
-"""Words of former versions, which records and logs still hold, and the words that stand for them now."""
-
-
 @lru_cache(maxsize=1024)
 def reason_of_word(word: str, *kinds: type[Reason]) -> Reason | None:
     """Return the reason of that word among some kinds; None for a word that none of them has, of a newer version."""
-    now = FORMER.get(word, word)
-    return next((reason for kind in kinds for reason in kind if reason.value == now), None)
+    return next((reason for kind in kinds for reason in kind if reason.value == word), None)
 
 
 @dataclass(frozen=True, slots=True)

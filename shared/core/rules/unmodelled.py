@@ -87,7 +87,6 @@ def claim_of(spec: PodClass, volume: Volume, storage: Storage) -> PersistentVolu
 
 
 def disk_of(claim: PersistentVolumeClaim | None, storage: Storage) -> PersistentVolume | None:
-    """Return the volume that a claim is bound to for good."""
     return storage.volumes.get(claim.volume) if claim is not None and claim.bound else None
 
 

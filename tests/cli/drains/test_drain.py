@@ -18,7 +18,7 @@ from functions.cli.output.terminal import BULLET
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Volume
 from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremovable
-from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from shared.ports import Eviction
@@ -158,15 +158,12 @@ def ended(outcome: str, why: str = "", detail: str = "", **more: Any) -> Ending:
     return found
 
 
-FORMER = (Objection("surge_kind", "a/p"),)
-
-
 @cases(
     "expected, ending",
     ("a refusal of an older drainer: explain", Unremovable.BLOCKED_BY_POD.remedy.replace("NODE", "n1"),
      ended("refused", "blocked_by_pod", "default/bare")),
-    ("a former word of a pod that stopped a drain", PodBlock.SURGE_IMPOSSIBLE.remedy,
-     ended("given_back", "pod_blocks", "a/p: surge_disk")),
+    ("a pod that stopped a drain", PodBlock.SURGE_IMPOSSIBLE.remedy,
+     ended("given_back", "pod_blocks", "a/p: surge_impossible")),
     ("a pause that ended a drain", ReturnReason.PAUSED.remedy, ended("given_back", "paused")),
     ("a pause that refused an order", Unremovable.PAUSED.remedy, ended("refused", "paused")),
     ("what a dry run would restart", "It would restart a/Deployment/b; would restart c.",
@@ -175,12 +172,6 @@ FORMER = (Objection("surge_kind", "a/p"),)
 def test_the_last_sentence_is_what_can_be_done(expected: str, ending: Ending) -> None:
     assert ending.sentences[-1] == expected
     assert not ending.sentences[-1].startswith(BULLET)
-
-
-def test_a_former_word_of_an_objection_is_still_read() -> None:
-    _, objection = ended("refused", "blocked_by_pod", objections=FORMER).sentences
-
-    assert objection.endswith(PodBlock.SURGE_IMPOSSIBLE.remedy)
 
 
 @cases("expected, options", ("waits", (1, "n9: refused, node_unknown."), ()), ("not", (0, ""), ("--no-wait",)))

@@ -17,7 +17,7 @@ from functions.cli.analysis.forecast.steady_state import Rest, find_steady_state
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.diff import most_in_an_hour
-from functions.cli.policy.init import PACKS, ZONES, careful_pace, moves_more, time_zone
+from functions.cli.policy.init import PACKS, careful_pace, moves_more, time_zone, zone_of_region
 from functions.cli.policy.init import starter as written_policy
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -212,7 +212,7 @@ def test_the_night_is_that_of_the_nodes(expected: str, zones: list[str]) -> None
     assert time_zone(zones) == expected
 
 
-@pytest.mark.parametrize("zone", sorted(set(ZONES.values())))
+@pytest.mark.parametrize("zone", sorted(set(zone_of_region().values())))
 def test_every_time_zone_is_one(zone: str) -> None:
     assert ZoneInfo(zone).key == zone
 

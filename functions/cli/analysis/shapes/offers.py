@@ -294,12 +294,10 @@ class NewNodes:
         )  # fmt: skip
 
     def groups(self, pool: str, machine: str) -> Iterator[NewGroup]:
-        """Yield the groups of a pool's machine type, one for each zone of the pool."""
         return (NewGroup(pool, machine, zone) for name, zone in sorted(self._like) if name == pool)
 
 
 def _labels_of(machine: MachineType, like: Node) -> dict[str, str]:
-    """Return the labels that depend on the machine, as far as nodes of the pool have them."""
     values = {
         "cloud.google.com/machine-family": machine.family,
         "cloud.google.com/gke-cpu-scaling-level": str(machine.size.vcpu),

@@ -86,7 +86,6 @@ class PlayedTotals:
 
 
 def outcome(measures: Measures, begun: datetime, ended: datetime) -> PlayedTotals:
-    """Sum up a run from `begun` to `ended`."""
     rows = stretches(measures.series, begun, ended)
     waits = measures.waits
     nodes = [row.nodes for row, lasts in rows if lasts]

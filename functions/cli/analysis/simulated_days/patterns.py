@@ -56,8 +56,6 @@ class Curve:
 
 
 def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts: timedelta) -> Demand:
-    """Return the demand of workloads that follow one curve between their limits."""
-
     def wanted(limits: Range, at: datetime) -> int:
         return limits.least + ceil((limits.most - limits.least) * curve.share(at))
 

@@ -98,7 +98,6 @@ class NodeTemplates:
         return tuple(sorted(self._like))
 
     def node(self, group: NodeGroup, name: str, created: datetime) -> Node:
-        """Return a node of that pool and zone as it is while it boots."""
         like = self._like[group]
         labels = {**like.labels, names.HOSTNAME_LABEL: name}
         return replace(
@@ -107,7 +106,6 @@ class NodeTemplates:
         )  # fmt: skip
 
     def daemons(self, node: Node) -> tuple[PodClass, ...]:
-        """Return what DaemonSets run on a node of that pool, pinned to this one."""
         return tuple(_pin_daemon(spec, node.name) for _, spec in sorted(self._daemons.get(node.pool, {}).items()))
 
 

@@ -77,7 +77,6 @@ _SOURCE: Final = fields(
 
 
 def _volume(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return a volume: its name, and under its kind what identifies it."""
     name, sources = given.get("name", ""), {kind: body or {} for kind, body in given.items() if kind != "name"}
     is_token = "projected" in sources and _TOKEN.fullmatch(name)
     mounted = "kube-api-access" if is_token else namer.name("volume", name)

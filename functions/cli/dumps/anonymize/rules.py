@@ -173,7 +173,6 @@ _HARD: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def switch(value: str) -> str:
-    """Return the value of a switch, where it is one that switches something."""
     return value if _SWITCH.fullmatch(value) else "other"
 
 
@@ -285,7 +284,6 @@ def _annotations(namer: Namer, given: Mapping[str, str]) -> Object:
 
 
 def metadata(sort: str, name: Rule | None = None) -> Rule:
-    """Return the rule for the metadata of an object whose name is of that sort."""
     return fields(
         "creationTimestamp", "deletionTimestamp", "generation",
         name=name or alias(sort), namespace=alias("namespace"), uid=alias("uid"), labels=labels,

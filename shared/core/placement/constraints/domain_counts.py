@@ -190,7 +190,6 @@ class TwinRows(Generic[_Row]):
         return self._rows[place]
 
     def mine(self, place: int) -> _Row:
-        """Return the row to change it."""
         if place not in self._own:
             self._own.add(place)
             self._rows[place] = self._copied(self._rows[place])
