@@ -246,7 +246,7 @@ def wave_note(plan: Plan) -> Iterator[str]:
         yield f"Wave: {going} as one set, in this order: {some(plan.wave)}. The other nodes are room for them."
     if plan.costly:
         costly = count(len(plan.costly), "node costs", "nodes cost")
-        yield f"{costly} more for the size than others: {some(plan.costly)}. A soft taint lets pods avoid them."
+        yield f"{costly} more for the size than others: {some(plan.costly)}. Ebb's soft taint lets pods avoid them."
 
 
 def steer_note(situation: Situation, plan: Plan) -> Iterator[str]:

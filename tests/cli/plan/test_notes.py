@@ -10,7 +10,7 @@ from rich.text import Text
 
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.pages import describe_move, node_facts
-from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note
+from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -216,3 +216,11 @@ def test_of_several_those_without_a_place_are_named_in_the_same_warning(tmp_path
     shown = run_ebb("plan", "--dump", dumps.write_items(tmp_path / "dump.json", [*dumps.items(4), *pods])).stdout
     (said,) = [line for line in shown.splitlines() if "shop/tiny" in line]
     assert "2 pods pending (shop/huge, shop/tiny). No place is left for 1 pod (shop/huge)" in said
+
+
+@cases("expected, machine", ("it costs more", ["n1"], "n2-standard-4"), ("all cost the same", [], "e2-standard-4"))
+def test_the_note_names_the_nodes_that_pods_avoid(expected: list[str], machine: str) -> None:
+    picture_of_two = cluster([node("n0"), node("n1", machine=machine)])
+    made = make_plan(Situation(picture_of_two, ClusterState(), policy()), {}, load())
+
+    assert [name for text in wave_note(made) for name in ("n0", "n1") if name in text] == expected
