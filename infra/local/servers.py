@@ -215,7 +215,6 @@ class SimulatedGkeServers:
             return self.cloud.api.handle(HttpRequest(method, path, {}, headers, json.dumps(body).encode()))
 
     def entries(self, start: int) -> list[Json]:
-        """The record's entries from number `start` on."""
         with self.lock:
             return self.cloud.world.record.entries[start:]
 

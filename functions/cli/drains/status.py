@@ -94,7 +94,6 @@ class InstallationStatus:
 
     @property
     def backoffs(self) -> list[tuple[str, Backoff]]:
-        """Those that are not over, by the nodes' UIDs."""
         found = (row for row in self.state.backoffs.items() if row[1].until > self.now)
         return sorted(found, key=lambda row: (row[1].until, row[1].node))
 

@@ -93,7 +93,6 @@ MONTHS: Final = ("month", "promised", "saved", "why less")
 
 
 def month_rows(ledger: Ledger) -> list[tuple[str, ...]]:
-    """Return a row for each month under `MONTHS`, the newest first."""
     return [_month(*row, ledger.currency) for row in _newest(ledger)]
 
 

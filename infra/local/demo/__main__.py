@@ -152,7 +152,7 @@ class Story:
         """Whether the last pass ordered nothing, nothing is in flight or in a wave, and every pod runs."""
         passes = self.narration.passes.summaries
         quiet = bool(passes) and not any(passes[-1][word] for word in ("order", "in_flight", "waiting"))
-        return quiet and self.view.unsettled == 0 and not self.narration.wave
+        return quiet and self.view.unsettled == 0 and self.narration.wave <= self.narration.costly
 
     def show_closing(self) -> None:
         state = "is in its steady state" if self.is_steady() else f"still changes after {MOST_SECONDS:.0f} s"
@@ -257,6 +257,7 @@ def _run(screen: Screen, folder: Path, begun: float, *, keep: bool) -> int:
             limits=limits_of(installation.policy, EVERY),
             passes=[PassRecord(count, passes.verdicts.get(run_id, [])) for run_id, count in passes.nodes.items()],
             cordoned_by_persons=frozenset({story.persons_node}),
+            costly=story.narration.costly,
         )
         story.show_closing()
         findings = (_reached_its_steady_state(story), *check(evidence))

@@ -40,6 +40,7 @@ class Evidence:
     limits: Limits
     passes: Sequence[PassRecord]
     cordoned_by_persons: frozenset[str] = frozenset()
+    costly: frozenset[str] = frozenset()  # What pods avoid for its price at the end.
 
 
 def limits_of(policy: str, interval: float) -> Limits:

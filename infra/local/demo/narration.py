@@ -76,7 +76,8 @@ class Narration:
         self._narrated: set[str] = set()
         self._taken: set[str] = set()
         self.wave: set[str] = set()
-        """Nodes that carry the soft taint of a wave."""
+        """Nodes that carry the soft taint of a wave, or of `costly` nodes."""
+        self.costly: frozenset[str] = frozenset()
         self._opened: set[str] = set()
         self._narrators: Mapping[str, Callable[[LogLine], Iterator[StoryEvent]]] = {
             "cluster_state": self._state,
@@ -126,13 +127,15 @@ class Narration:
             self.signs[node] = self._of_wave(node, sign)
 
     def _of_wave(self, node: str, sign: Sign) -> Sign:
-        if node in self.wave:
+        if node in self.wave - self.costly:
             return Sign.WAVE
         return Sign.STAYS if sign is Sign.WAVE else sign
 
     def _wave_changed(self, line: LogLine) -> Iterator[StoryEvent]:
         if line.reason == "begun":
             yield StoryEvent("", f"a wave begins, nodes: {line.fields['nodes']}", Sign.WAVE, "wave")
+        elif line.reason == "costly":
+            self.costly = frozenset(line.message.partition(": ")[2].removesuffix(".").split(", "))
         elif line.reason != "shrunk":
             yield StoryEvent("", line.message, Sign.WAVE)
 

@@ -27,7 +27,6 @@ class ApiKind:
 
     @property
     def root(self) -> str:
-        """The path below which the API has it."""
         return f"/apis/{self.api_version}" if self.group else f"/api/{self.version}"
 
     @property

@@ -39,7 +39,6 @@ class KubeletTimes(BaseModel, frozen=True, extra="forbid", alias_generator=to_ca
 
 
 def knob(pod: Json, name: str) -> str | None:
-    """The value of one of the steering annotations, or None."""
     return annotations_of(pod).get(PREFIX + name)
 
 

@@ -44,7 +44,7 @@ def minor_version(written: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else UNKNOWN_VERSION
 
 
-SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)  # What Ebb writes on the nodes of a wave.
+SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)  # What Ebb writes on nodes of a wave and costly ones.
 ANY_KUBELET: Final = Kubelet()  # One of which nothing is known.
 
 

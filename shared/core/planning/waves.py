@@ -2,7 +2,7 @@
 
 The pods of the set S are proved onto the keepers K (all other nodes), together, under every strategy. So every subset
 of S has a place, whichever node goes first; no pod that Ebb moves lies on a node that goes next; a wave may stop after
-any node. Each node of S carries a PreferNoSchedule taint. Nothing is cordoned before its own drain.
+any node. A PreferNoSchedule taint marks S, and costly nodes as well. Nothing is cordoned before its own drain.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

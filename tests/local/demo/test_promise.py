@@ -161,6 +161,8 @@ def test_each_breach_is_found_and_named(found: str, rule: Rule, record: Evidence
      evidence(*TWO_NODES, node("n-3", ready=False), node("n-4"), drained("n-1"), drained("n-2"))),
     ("a node returned whole", judge.cordons_for_nothing,
      evidence(*TWO_NODES, drained("n-1"), node("n-1", at=5, actor="ebb"), node("n-2", at=999))),
+    ("the soft taint of a costly node", judge.cordons_for_nothing,
+     evidence(*TWO_NODES, node("n-1", actor="ebb", taints=[SOFT]), costly=frozenset({"n-1"}))),
     ("the soft taint of a wave, written and removed", judge.meddling,
      evidence(*TWO_NODES, node("n-1", actor="ebb", taints=[SOFT]), node("n-1", actor="ebb"))),
     ("another client whose name begins alike", judge.deleted_by_ebb,

@@ -163,7 +163,6 @@ class Study:
         return found
 
     def _best_choice(self, homeless: Sequence[Pod], useless: Collection[NewGroup]) -> NewGroup | None:
-        """Return the best group of the stock of which an empty node takes one of the pods."""
         for pod in homeless:
             for group in self._stock:
                 if group not in useless and could_take(self.new_nodes.node(group, 0), pod):
