@@ -26,7 +26,8 @@ from shared.core.policy.values import Preference, WaveLimits
 from shared.core.reasons import PodBlock, ReasonGroup, Unremovable
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.core.rules.budgets import Calendar, freeze_in_force, window_open
-from shared.core.rules.counts import is_leaving
+from shared.core.rules.counts import NodeCounts, is_leaving
+from shared.core.rules.gates import claim_blockers
 from shared.core.rules.situation import Situation
 
 ClosedTo = Callable[[Sequence[str]], Simulation]
@@ -103,22 +104,25 @@ def most_held(situation: Situation) -> int:
     return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
 
 
-def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], savings: Savings) -> tuple[str, ...]:
+def costly_nodes(
+    situation: Situation, rows: Iterable[AssessedNode], savings: Savings, counts: NodeCounts
+) -> tuple[str, ...]:
     """Return the nodes that pods had better avoid, for they cost more for their size than others like them.
 
     The most expensive first, at most half of the nodes. A soft taint keeps them emptier, so that they go first at dusk.
     In the morning new pods fill the cheap ones before them.
     """
-    first = situation.policy.prefer[:1]
-    if _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
+    policy, first = situation.policy, situation.policy.prefer[:1]
+    if policy.dry_run or _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
         return ()
     offered = [(row, _kind(row.node), _price_for_size(row.node, savings)) for row in rows if _takes_pods(row.node)]
     least = dict[object, float]()
     for _, kind, price in offered:
         least[kind] = min(price, least.get(kind, inf))
     above = [(row, price) for row, kind, price in offered if CLEARLY * least[kind] < price < inf]
+    able = ((row, price) for row, price in above if not savings.bill.is_committed(row.node))
     costly = sorted(
-        (-price, row.node.created, row.node.name) for row, price in above if _could_go(row, situation, savings)
+        (-price, row.node.created, row.node.name) for row, price in able if _could_go(row, situation, counts)
     )
     return tuple(name for *_, name in costly[: min(len(offered) // 2, MOST_HELD)])
 
@@ -129,8 +133,8 @@ def _takes_pods(node: Node) -> bool:
 
 def _price_for_size(node: Node, savings: Savings) -> float:
     """Return what a node costs by the list for its CPU and memory, which count alike; infinite if either is unknown."""
-    cost, size = savings.bill.prices.of(node).per_hour, sqrt(node.allocatable.cpu * node.allocatable.memory)
-    return cost / size if cost and size else inf
+    price, size = savings.bill.prices.of(node), sqrt(node.allocatable.cpu * node.allocatable.memory)
+    return price.per_hour / size if price.per_hour and size and not price.estimated else inf
 
 
 def _kind(node: Node) -> object:
@@ -140,16 +144,13 @@ def _kind(node: Node) -> object:
     return node.spot, node.labels.get(names.COMPUTE_CLASS_LABEL), hard, memory
 
 
-def _could_go(row: AssessedNode, situation: Situation, savings: Savings) -> bool:
-    """Whether Ebb or the autoscaler may remove it some day for its price. What stays should be filled."""
-    if (
-        row.claimed_by is not None
-        or names.COMPUTE_CLASS_LABEL in row.node.labels
-        or savings.bill.is_committed(row.node)
-    ):
+def _could_go(row: AssessedNode, situation: Situation, counts: NodeCounts) -> bool:
+    """Whether Ebb or the autoscaler may remove it some day. What stays should be filled, whatever it costs."""
+    if row.claimed_by is not None or names.COMPUTE_CLASS_LABEL in row.node.labels:
         return False
-    keeping = [blocker.reason for blocker in row.blockers if not blocker.reason.row.passes]
-    if any(reason.row.group in _STAYS or reason in _LEAST for reason in keeping):
+    gates = {blocker.reason for blocker in claim_blockers(counts, row.node, row.reason)}
+    keeping = {blocker.reason for blocker in row.blockers if not blocker.reason.row.passes}
+    if gates & _LEAST or keeping & _NOBODY_EVICTS or any(reason.row.group in _STAYS for reason in keeping):
         return False
     pinned = any(isinstance(reason, PodBlock) for reason in keeping)
     return not pinned or situation.about_moving(row.node, may_be_moved)
@@ -157,6 +158,7 @@ def _could_go(row: AssessedNode, situation: Situation, savings: Savings) -> bool
 
 _STAYS: Final = frozenset({ReasonGroup.OFF, ReasonGroup.TROUBLE})
 _LEAST: Final = frozenset({Unremovable.POOL_AT_MINIMUM, Unremovable.RESOURCE_MINIMUM})
+_NOBODY_EVICTS: Final = frozenset({PodBlock.PDB_NEVER_ALLOWS, PodBlock.PDB_UNCOUNTED, PodBlock.SEVERAL_PDBS})
 
 
 def prove_wave(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:

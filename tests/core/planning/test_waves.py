@@ -8,7 +8,7 @@ from msgspec import structs
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
-from shared.core.cluster.node import SOFT_TAINT, Node
+from shared.core.cluster.node import SOFT_TAINT, Node, NodePool
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.selectors import NO_SCHEDULE
 from shared.core.cluster.snapshot import Snapshot
@@ -40,6 +40,7 @@ from tests.builders import (
     node,
     only_empty,
     our_taint,
+    pdb,
     pod,
     policy,
     taint,
@@ -222,6 +223,11 @@ GPU = taint("nvidia.com/gpu", NO_SCHEDULE)
      (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1", volumes=DISK)]}),
     ("one with a pod that is too young as yet", ("d1",),
      (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1")], "minimum_pod_age": timedelta(days=30)}),
+    ("none at its pool's minimum", (), (*CHEAP, dear("d1")), {"pools": {"a": NodePool("a", min_total=3)}}),
+    ("none in dry run", (), (*CHEAP, dear("d1")), {"cluster_wide": {"dry_run": True}}),
+    ("not next to a machine of a guessed price", (), (node("c1", machine="z9-standard-4"), dear("d1"), dear("d2")), {}),
+    ("none with a pod of which a budget allows no eviction", (), (*CHEAP, dear("d1")),
+     {"pods": [pod("p", on="d1")], "disruption_budgets": (pdb("web", allowed=0, max_unavailable=Limit(count=0)),)}),
     ("none in flight", (), (*CHEAP, dear("d1", taints=(our_taint("x"),))), {}),
     ("none of a pool that is not enabled", (), (*CHEAP, dear("d1")), {"enabled": False}),
     ("none while the policy pauses", (), (*CHEAP, dear("d1")), {"cluster_wide": {"paused": True}}),
@@ -234,7 +240,7 @@ GPU = taint("nvidia.com/gpu", NO_SCHEDULE)
 def test_pods_avoid_nodes_that_cost_more_for_their_size(
     expected: tuple[str, ...], nodes: tuple[Node, ...], given: dict[str, Any]
 ) -> None:
-    picture = cluster(nodes, given.pop("pods", []))
+    picture = cluster(nodes, **{key: given.pop(key) for key in {"pods", "pools", "disruption_budgets"} & given.keys()})
     assert make_plan(Situation(picture, LATELY, policy(**given)), {}, load()).costly == expected
 
 
