@@ -43,6 +43,7 @@ def archive(root: Path = ROOT) -> bytes:
 
 
 def write(target: Path = TARGET) -> str:
+    """Write the archive and return its SHA-256."""
     packed = archive()
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(packed)

@@ -95,6 +95,7 @@ def count(number: int, thing: str, things: str = "") -> str:
 
 
 def moment(time: datetime) -> str:
+    """Return a time as `2026-03-04 22:00:05 UTC`."""
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 

@@ -70,9 +70,8 @@ def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
             yield f"{name}: held by Ebb for {cluster.at - began:.0f} s at the end, allowed are {longest:.0f} s"
     for name in sorted(by_us - since.keys()):
         yield f"{name}: Ebb's taint is gone, its cordon is not"
-    for name in sorted(
-        name for name, node in cluster.nodes.items() if is_in_wave(node) and name not in evidence.costly
-    ):
+    held = {name for name, node in cluster.nodes.items() if is_in_wave(node)}
+    for name in sorted(held - evidence.costly):
         yield f"{name}: the soft taint of a wave is left at the end"
 
 

@@ -92,7 +92,7 @@ def make_plan(
         excess=surplus,
         at_rest=selection.at_rest,
         wave=selection.wave,
-        costly=costly_nodes(situation, rows, savings, counts),
+        costly=costly_nodes(situation, rows, savings.bill, counts),
         demand=situation.state.demand,
         unforeseen=selection.unforeseen,
         next_nodes=next_nodes(situation, selection, rows, counts, searcher),

@@ -14,20 +14,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from shared.core.cluster import names
+from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
 from shared.core.planning.autoscaler import may_be_moved
-from shared.core.planning.bill import Savings
+from shared.core.planning.bill import Bill
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import Plan
+from shared.core.planning.prices import Prices
 from shared.core.policy import Limit, Policy
 from shared.core.policy.values import Preference, WaveLimits
-from shared.core.reasons import PodBlock, ReasonGroup, Unremovable
+from shared.core.reasons import PodBlock, ReasonGroup
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.core.rules.budgets import Calendar, freeze_in_force, window_open
 from shared.core.rules.counts import NodeCounts, is_leaving
-from shared.core.rules.gates import claim_blockers
+from shared.core.rules.gate_rules import ProposedDrain, pool_at_minimum, resource_minimum
 from shared.core.rules.situation import Situation
 
 ClosedTo = Callable[[Sequence[str]], Simulation]
@@ -104,9 +105,7 @@ def most_held(situation: Situation) -> int:
     return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
 
 
-def costly_nodes(
-    situation: Situation, rows: Iterable[AssessedNode], savings: Savings, counts: NodeCounts
-) -> tuple[str, ...]:
+def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], bill: Bill, counts: NodeCounts) -> tuple[str, ...]:
     """Return the nodes that pods had better avoid, for they cost more for their size than others like them.
 
     The most expensive first, at most half of the nodes. A soft taint keeps them emptier, so that they go first at dusk.
@@ -115,25 +114,24 @@ def costly_nodes(
     policy, first = situation.policy, situation.policy.prefer[:1]
     if policy.dry_run or _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
         return ()
-    offered = [(row, _kind(row.node), _price_for_size(row.node, savings)) for row in rows if _takes_pods(row.node)]
+    offered = [(row, _kind(row.node), _price_for_size(row.node, bill.prices)) for row in rows if _takes_pods(row.node)]
     least = dict[object, float]()
     for _, kind, price in offered:
         least[kind] = min(price, least.get(kind, inf))
-    above = [(row, price) for row, kind, price in offered if CLEARLY * least[kind] < price < inf]
-    able = ((row, price) for row, price in above if not savings.bill.is_committed(row.node))
-    costly = sorted(
-        (-price, row.node.created, row.node.name) for row, price in able if _could_go(row, situation, counts)
-    )
+    above = ((row, price) for row, kind, price in offered if CLEARLY * least[kind] < price < inf)
+    able = ((row, price) for row, price in above if _could_go(row, situation, bill, counts))
+    costly = sorted((-price, row.node.created, row.node.name) for row, price in able)
     return tuple(name for *_, name in costly[: min(len(offered) // 2, MOST_HELD)])
 
 
 def _takes_pods(node: Node) -> bool:
-    return node.ready and not (node.outside or node.unschedulable or node.has_taint(names.AUTOSCALER_DELETING_TAINT))
+    # Unlike `is_destination`: one that the autoscaler has announced takes pods as yet, and stays held.
+    return node.ready and not (node.outside or node.unschedulable or node.has_taint(AUTOSCALER_DELETING_TAINT))
 
 
-def _price_for_size(node: Node, savings: Savings) -> float:
+def _price_for_size(node: Node, prices: Prices) -> float:
     """Return what a node costs by the list for its CPU and memory, which count alike; infinite if either is unknown."""
-    price, size = savings.bill.prices.of(node), sqrt(node.allocatable.cpu * node.allocatable.memory)
+    price, size = prices.of(node), sqrt(node.allocatable.cpu * node.allocatable.memory)
     return price.per_hour / size if price.per_hour and size and not price.estimated else inf
 
 
@@ -141,23 +139,24 @@ def _kind(node: Node) -> object:
     """Return what people choose a node for: Spot is cheap because it may go, and much memory has its price."""
     hard = frozenset(taint for taint in node.taints if taint.repels)
     memory = round(log2(max(1, node.allocatable.memory) / max(1, node.allocatable.cpu)))
-    return node.spot, node.labels.get(names.COMPUTE_CLASS_LABEL), hard, memory
+    return node.spot, node.labels.get(COMPUTE_CLASS_LABEL), hard, memory
 
 
-def _could_go(row: AssessedNode, situation: Situation, counts: NodeCounts) -> bool:
+def _could_go(row: AssessedNode, situation: Situation, bill: Bill, counts: NodeCounts) -> bool:
     """Whether Ebb or the autoscaler may remove it some day. What stays should be filled, whatever it costs."""
-    if row.claimed_by is not None or names.COMPUTE_CLASS_LABEL in row.node.labels:
+    if row.claimed_by is not None or bill.is_committed(row.node) or COMPUTE_CLASS_LABEL in row.node.labels:
         return False
-    gates = {blocker.reason for blocker in claim_blockers(counts, row.node, row.reason)}
     keeping = {blocker.reason for blocker in row.blockers if not blocker.reason.row.passes}
-    if gates & _LEAST or keeping & _NOBODY_EVICTS or any(reason.row.group in _STAYS for reason in keeping):
+    if keeping & _NOBODY_EVICTS or any(reason.row.group in _STAYS for reason in keeping):
+        return False
+    proposed = ProposedDrain(counts, row.node, row.reason)
+    if pool_at_minimum(proposed) or resource_minimum(proposed):
         return False
     pinned = any(isinstance(reason, PodBlock) for reason in keeping)
     return not pinned or situation.about_moving(row.node, may_be_moved)
 
 
 _STAYS: Final = frozenset({ReasonGroup.OFF, ReasonGroup.TROUBLE})
-_LEAST: Final = frozenset({Unremovable.POOL_AT_MINIMUM, Unremovable.RESOURCE_MINIMUM})
 _NOBODY_EVICTS: Final = frozenset({PodBlock.PDB_NEVER_ALLOWS, PodBlock.PDB_UNCOUNTED, PodBlock.SEVERAL_PDBS})
 
 
@@ -201,9 +200,9 @@ def wave_after(
     deadline = plan.taken_at + (policy.wave or UNBOUNDED).deadline
     after = Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline, costly=costly)
     # Costly nodes alone are no wave that begins: as long as they are the same, nothing is written.
-    is_same = before is not None and (nodes, before.nodes, before.costly) == ((), (), costly)
-    stands = is_same and before is not None and before.policy_hash == policy.hash and plan.taken_at < before.deadline
-    return before if stands else after
+    if before is None or nodes or plan.taken_at >= before.deadline:
+        return after
+    return before if replace(after, id=before.id, began=before.began, deadline=before.deadline) == before else after
 
 
 def still_to_order(plan: Plan, policy: Policy | None) -> tuple[str, ...]:
