@@ -67,9 +67,9 @@ def _log_change(ports: Ports, wave: ActiveWave, after: Wave | None) -> None:
         _log(ports, before, end.value, f"The wave ends. {end.sentence}", 0)
     if after is not None and has and not follows:
         _log(ports, after, "begun", f"A wave: {_names(has)}.", len(has))
-    costly = after.costly if after is not None else ()
-    if after is not None and costly and (before is None or before.costly != costly):
-        _log(ports, after, "costly", f"Pods avoid costly nodes: {_names(costly)}.", len(costly))
+    avoided, costly = (of.costly if of is not None else () for of in (before, after))
+    if (of := after or before) is not None and costly != avoided:
+        _log(ports, of, "costly", f"Pods avoid costly nodes: {_names(costly) or 'none'}.", len(costly))
 
 
 def _log(ports: Ports, wave: Wave, reason: str, message: str, nodes: int) -> None:

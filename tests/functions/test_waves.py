@@ -116,7 +116,9 @@ def test_pods_avoid_costly_nodes_without_a_wave_and_a_steady_state_writes_nothin
     assert found is not None
     assert (found.nodes, [one_node.name for one_node in found.costly], held(ebb)) == ((), ["n5", "n6"], ["n5", "n6"])
     assert (ebb.state.get(WAVE_KEY).version, of_kind(ebb, HOLD, LET_GO)) == (written, [])
-    assert [row["reason"] for row in ebb.log.of("wave")] == ["costly"]
+    ebb.remember(replace(ebb.remembered(), paused=True))
+    ebb.tick("3")
+    assert [(row["reason"], row["nodes"]) for row in ebb.log.of("wave")] == [("costly", 2), ("costly", 0)]
 
 
 def test_a_wave_that_ends_leaves_costly_nodes_their_soft_taint() -> None:

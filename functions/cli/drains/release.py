@@ -222,7 +222,7 @@ class Release:
         for part in parts(tuple(nodes.items()), MOST_HELD):
             self._send(OrderKind.LET_GO, "", now, nodes=dict(part))
         if nodes:
-            print_sentence(f"The soft taints of a wave go from {count(len(nodes), 'node')}.")
+            print_sentence(f"The soft taints go from {count(len(nodes), 'node')}.")
         return nodes
 
     def _wait_for_soft_taints(self, nodes: Mapping[str, str], visible: VisibleNodes) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, COMPUTE_CLASS_LABEL
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
 from shared.core.planning.autoscaler import may_be_moved
@@ -114,7 +114,7 @@ def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], bill: Bill,
     policy, first = situation.policy, situation.policy.prefer[:1]
     if policy.dry_run or _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
         return ()
-    offered = [(row, _kind(row.node), _price_for_size(row.node, bill.prices)) for row in rows if _takes_pods(row.node)]
+    offered = [(row, _kind(row.node), _price_for_size(row.node, bill.prices)) for row in rows if _is_offered(row.node)]
     least = dict[object, float]()
     for _, kind, price in offered:
         least[kind] = min(price, least.get(kind, inf))
@@ -124,30 +124,30 @@ def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], bill: Bill,
     return tuple(name for *_, name in costly[: min(len(offered) // 2, MOST_HELD)])
 
 
-def _takes_pods(node: Node) -> bool:
+def _is_offered(node: Node) -> bool:
+    """Whether pods of any kind may choose the node. Those of a ComputeClass have their own order of machines."""
     # Unlike `is_destination`: one that the autoscaler has announced takes pods as yet, and stays held.
-    return node.ready and not (node.outside or node.unschedulable or node.has_taint(AUTOSCALER_DELETING_TAINT))
+    return node.ready and not (node.outside or node.unschedulable or COMPUTE_CLASS_LABEL in node.labels)
 
 
 def _price_for_size(node: Node, prices: Prices) -> float:
     """Return what a node costs by the list for its CPU and memory, which count alike; infinite if either is unknown."""
     price, size = prices.of(node), sqrt(node.allocatable.cpu * node.allocatable.memory)
-    return price.per_hour / size if price.per_hour and size and not price.estimated else inf
+    return price.per_hour / size if size and not price.estimated else inf
 
 
 def _kind(node: Node) -> object:
     """Return what people choose a node for: Spot is cheap because it may go, and much memory has its price."""
     hard = frozenset(taint for taint in node.taints if taint.repels)
     memory = round(log2(max(1, node.allocatable.memory) / max(1, node.allocatable.cpu)))
-    return node.spot, node.labels.get(COMPUTE_CLASS_LABEL), hard, memory
+    return node.spot, hard, memory
 
 
 def _could_go(row: AssessedNode, situation: Situation, bill: Bill, counts: NodeCounts) -> bool:
     """Whether Ebb or the autoscaler may remove it some day. What stays should be filled, whatever it costs."""
-    if row.claimed_by is not None or bill.is_committed(row.node) or COMPUTE_CLASS_LABEL in row.node.labels:
-        return False
     keeping = {blocker.reason for blocker in row.blockers if not blocker.reason.row.passes}
-    if keeping & _NOBODY_EVICTS or any(reason.row.group in _STAYS for reason in keeping):
+    stays = keeping & _NOBODY_EVICTS or any(reason.row.group in _STAYS for reason in keeping)
+    if stays or bill.is_committed(row.node):
         return False
     proposed = ProposedDrain(counts, row.node, row.reason)
     if pool_at_minimum(proposed) or resource_minimum(proposed):

@@ -36,8 +36,8 @@ _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 class OrderKind(StrEnum):
     DRAIN = "drain"
     RELEASE = "release"
-    HOLD = "hold"  # Write the soft taint of the wave that lives on each of `nodes` that it names.
-    LET_GO = "let_go"  # Remove that taint from each of `nodes` that no living wave names.
+    HOLD = "hold"  # Write the soft taint on each of `nodes` that the wave's document names: its set, and costly nodes.
+    LET_GO = "let_go"  # Remove that taint from each of `nodes` that no such document names.
 
 
 class Origin(StrEnum):

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 from hypothesis import given
@@ -26,8 +27,8 @@ from shared.core.planning.waves import (
     still_to_order,
     wave_after,
 )
-from shared.core.policy import Budget, Limit, Policy, PoolPolicy
-from shared.core.policy.values import Freeze, Preference, Schedule, WaveLimits
+from shared.core.policy import Budget, KubeSystemPods, Limit, Policy, PoolPolicy
+from shared.core.policy.values import Commitments, FlexibleCommitment, Freeze, Preference, Schedule, WaveLimits
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
@@ -37,6 +38,7 @@ from tests.builders import (
     announced_taint,
     claim,
     cluster,
+    committed,
     node,
     only_empty,
     our_taint,
@@ -142,6 +144,8 @@ def test_an_empty_node_that_the_wave_does_not_name_waits_for_the_gap() -> None:
     made = planned(cluster([node("n1"), *rest.nodes], rest.pods), ("n2",))
 
     assert (ordered(made), verdicts(made)["n1"]) == (["n2"], ("keep", "time_gap"))
+    soon = planned(cluster([node("n1"), *rest.nodes], rest.pods), ("n2",), gap=timedelta(0), per_pass=9)
+    assert ordered(soon) == ["n1", "n2"]
 
 
 def test_a_node_that_an_expired_one_needs_as_room_leaves_the_wave() -> None:
@@ -201,7 +205,10 @@ CHEAP = (node("c1"), node("c2"))
 SPOT = {names.SPOT_LABELS[0]: "true"}
 DISK = (Volume("data", "hostPath"),)
 PINNED = {names.SAFE_TO_EVICT: "false"}
+FAST = {names.COMPUTE_CLASS_LABEL: "fast"}
 LATER = NOW - MINUTE
+FLEXIBLE = Commitments(flexible=FlexibleCommitment(Fraction(1, 100), Fraction(1, 4)))
+GOES = taint(names.AUTOSCALER_DELETING_TAINT, NO_SCHEDULE)
 GPU = taint("nvidia.com/gpu", NO_SCHEDULE)
 
 
@@ -213,22 +220,40 @@ GPU = taint("nvidia.com/gpu", NO_SCHEDULE)
      (CHEAP[0], dear("d2", created=LATER), dear("d3"), large("l1", "c2-standard-8")), {}),
     ("not beside a cheap one that takes no pods", (), (node("c1", unschedulable=True), dear("d1"), dear("d2")), {}),
     ("not beside Spot", (), (node("s1", labels=SPOT), dear("d1"), dear("d2")), {}),
+    ("not beside one that Google bills by the pod", (),
+     (node("m1", labels={names.MANAGED_NODE: "true"}), dear("d1"), dear("d2")), {}),
     ("not beside one that its pods do not tolerate", (), (node("g1", taints=(GPU,)), dear("d1"), dear("d2")), {}),
     ("not beside one with less memory for its CPU", (), (node("c1", memory=4), dear("d1"), dear("d2")), {}),
-    ("none of a ComputeClass, which has its own order", (),
-     (*CHEAP, dear("d1", labels={names.COMPUTE_CLASS_LABEL: "fast"})), {}),
+    ("none of a ComputeClass, which has its own order", (), (node("c1", labels=FAST), dear("d1", labels=FAST)), {}),
+    ("not beside one that has nothing to give", (), (node("c1", cpu=0, memory=0), dear("d1"), dear("d2")), {}),
+    ("one that money for any family covers in part", ("d1",),
+     (*CHEAP, dear("d1")), {"cluster_wide": {"commitments": FLEXIBLE}}),
+    ("none of a family that is paid for anyway", (),
+     (*CHEAP, dear("d1")), {"cluster_wide": {"commitments": committed("n2")}}),
     ("none that nobody may remove", (), (*CHEAP, dear("d1", annotations={names.SCALE_DOWN_DISABLED: "true"})), {}),
     ("none with a pod that nobody moves", (), (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1", annotations=PINNED)]}),
     ("one with a pod that the autoscaler alone moves", ("d1",),
      (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1", volumes=DISK)]}),
     ("one with a pod that is too young as yet", ("d1",),
      (*CHEAP, dear("d1")), {"pods": [pod("p", on="d1")], "minimum_pod_age": timedelta(days=30)}),
+    ("one with a pod that is left until it completes", ("d1",), (*CHEAP, dear("d1")),
+     {"pods": [pod("p", on="d1", annotations={names.SAFE_TO_EVICT: "on-completion"})]}),
+    ("one with a pod that Ebb alone moves", ("d1",), (*CHEAP, dear("d1")),
+     {"pods": [pod("p", on="d1", namespace=names.KUBE_SYSTEM, created=NOW)], "kube_system_pods": KubeSystemPods.EVICT}),
     ("none at its pool's minimum", (), (*CHEAP, dear("d1")), {"pools": {"a": NodePool("a", min_total=3)}}),
     ("none in dry run", (), (*CHEAP, dear("d1")), {"cluster_wide": {"dry_run": True}}),
     ("not next to a machine of a guessed price", (), (node("c1", machine="z9-standard-4"), dear("d1"), dear("d2")), {}),
+    ("none of a guessed price", (), (*CHEAP, node("d1", machine="z9-standard-4")), {}),
     ("none with a pod of which a budget allows no eviction", (), (*CHEAP, dear("d1")),
      {"pods": [pod("p", on="d1")], "disruption_budgets": (pdb("web", allowed=0, max_unavailable=Limit(count=0)),)}),
-    ("none in flight", (), (*CHEAP, dear("d1", taints=(our_taint("x"),))), {}),
+    ("none with a pod whose budget nobody has counted", (), (*CHEAP, dear("d1")),
+     {"pods": [pod("p", on="d1")], "disruption_budgets": (pdb("web", allowed=0, fault="two controllers"),)}),
+    ("none with a pod of two budgets", (), (*CHEAP, dear("d1")),
+     {"pods": [pod("p", on="d1")], "disruption_budgets": (pdb("web"), pdb("app"))}),
+    ("none of a pool that GKE upgrades", (), (*CHEAP, dear("d1")), {"pools": {"a": NodePool("a", upgrading=True)}}),
+    ("one that is held by now", ("d1",), (*CHEAP, dear("d1", taints=(SOFT_TAINT,))), {}),
+    ("none that the autoscaler deletes", (), (*CHEAP, dear("d1", taints=(GOES,))), {}),
+    ("none in flight", (), (node("c1", taints=(our_taint("x"),)), dear("d1", taints=(our_taint("x"),))), {}),
     ("none of a pool that is not enabled", (), (*CHEAP, dear("d1")), {"enabled": False}),
     ("none while the policy pauses", (), (*CHEAP, dear("d1")), {"cluster_wide": {"paused": True}}),
     ("none where people want old nodes to go first", (),
@@ -270,6 +295,8 @@ N1, N2 = node("n1"), node("n2")
     ("that of one of its two pools is closed", WaveEnd.WINDOW_CLOSED,
      {"policy": B_SHUT, "of": (N1, node("n2", pool="b"))}),
     ("its breaker", WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})}),
+    ("that of one of its two pools", WaveEnd.BREAKER_OPEN,
+     {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")}), "of": (N1, node("n2", pool="b"))}),
     ("a breaker that has closed", None, {"state": ClusterState(breakers={"a": Breaker(NOW, "x")})}),
     ("its nodes are gone", WaveEnd.EMPTY, {"nodes": (N2,)}),
     ("all are in flight", WaveEnd.EMPTY, {"state": ClusterState(claims={N1.uid: claim("n1")})}),
@@ -284,7 +311,7 @@ def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
 
 
 def test_every_end_has_its_sentence() -> None:
-    assert all(row.sentence for row in WaveEnd)
+    assert all(row.sentence.endswith(".") for row in WaveEnd)
 
 
 def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
@@ -342,11 +369,15 @@ def costly_alone(*named: str, **changes: Any) -> Wave:
     ("another one", False, costly_alone("n1"), decided(costly=("n2",))),
     ("none any more", False, costly_alone("n1"), decided()),
     ("a wave begins", False, costly_alone("n1"), decided("n2", costly=("n1",))),
+    ("the same wave begins again", False, living(N2), decided("n2")),
+    ("nothing stood", False, None, decided(costly=("n1",))),
     ("a wave has ended", False, structs.replace(costly_alone("n1"), nodes=living(N2).nodes), decided(costly=("n1",))),
     ("its deadline has passed", False, costly_alone("n1", deadline=NOW), decided(costly=("n1",))),
     ("another policy", False, costly_alone("n1", policy_hash="other"), decided(costly=("n1",))),
 )
-def test_costly_nodes_are_written_again_only_where_something_changed(stands: bool, before: Wave, plan: Plan) -> None:
+def test_costly_nodes_are_written_again_only_where_something_changed(
+    stands: bool, before: Wave | None, plan: Plan
+) -> None:
     after = wave_after("new", plan, OPEN, before, None)
 
     assert (after == before) is stands
