@@ -186,9 +186,7 @@ class _Look:
         own = self._pods_of(name)
         if not may_be_moved(own, self._context):
             return None
-        classes = [pod.spec for pod in own]
-        if self.found or self._earlier.leaving:
-            classes += self._packing.find_put_on(self._packing.arrays.index[name])
+        classes = [*(pod.spec for pod in own), *self._packing.find_put_on(self._packing.arrays.index[name])]
         return None if any(map(self._budgets.refuses, classes)) else classes
 
     def result(self, *, unseen: bool) -> ScaleDownScan:

@@ -44,7 +44,6 @@ def cut_off(path: Path) -> Path:
 
 
 def asked(profile: Path) -> InstallationResult:
-    """Ask one installation how it is."""
     source = InstallationSource(profile.stem, read_profile(profile))
     return InstallationResult(source, ask_installation(source))
 

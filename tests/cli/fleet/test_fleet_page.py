@@ -32,13 +32,9 @@ def seen(window: Page, view: FleetView, tmp_path: Path) -> Page:
     return window.show(tmp_path / "fleet.html")
 
 
-def without_bar(cells: list[str]) -> tuple[str, ...]:
-    return (*cells[:8], *cells[9:])
-
-
 def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
     told = [row for row in seen.rows(".clusters") if len(row) > 1]
-    assert [without_bar(row) for row in told] == [*table_of(view, None).rows]
+    assert [(*row[:8], *row[9:]) for row in told] == [*table_of(view, None).rows], "but for the bar"
     held = seen.rows(".blockers")
     assert [int(row[1]) for row in held] == [hold.entry.nodes for hold in view.holds]
     assert seen.texts(".headline") == [view.headline]

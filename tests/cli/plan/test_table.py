@@ -89,11 +89,6 @@ def test_a_row_is_not_left_out_for_a_line_that_shows_it(expected: list[str], rea
     assert list(table.columns[2].cells)[-len(expected) :] == [str(name) for name in expected]
 
 
-def test_a_file_is_shown_the_bars_of_each_pool_and_of_all() -> None:
-    shown = _shown(of_every_kind(), 120, asked=SUM).splitlines()
-    assert [line.split()[0] for line in shown if "50%" in line] == ["a", "b", "all"]
-
-
 def test_pods_without_a_node_are_counted_with_the_others() -> None:
     assert "1 node with 20 pods (13 pending)" in _shown(plan(busy("n1"), pending=13))
 

@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +11,13 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import NodePods, Snapshot
-from shared.core.planning.autoscaler import is_eligible, with_announced, with_announcement
-from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, eligible, scan
+from shared.core.planning.autoscaler import context_of, is_eligible, with_announced, with_announcement
+from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, drain_nodes, eligible, nodes_unneeded, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.days.population import case
-from tests.builders import NOW, cluster, node, pdb, pod, pod_class
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class, taint
 from tests.depth import cases
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
@@ -99,12 +100,15 @@ def test_each_pod_that_the_look_put_on_a_node_takes_of_a_budget_again(expected: 
 def test_what_one_node_takes_of_a_minimum_is_gone_for_the_next(
     expected: int, pool: NodePool | None, leaving: tuple[str, ...]
 ) -> None:
-    """Two of zone `y` and two of zone `z`, of which `n3` is not asked; beside one that is none of the pool's own."""
+    """Two of zone `y` and two of zone `z`, of which `n3` is not asked; beside two that are none of the pool's own."""
     nodes = [node(f"n{number}", zone="yyzz"[number]) for number in range(4)]
     outside = node("outside", labels={names.STANDBY_NODE: "true"})
-    seen = replace(cluster([*nodes, outside]), pools={"a": pool} if pool else {})
+    seen = replace(cluster([*nodes, outside, node("b", pool="b", zone="y")]), pools={"a": pool} if pool else {})
 
-    assert len(scan_nodes(seen, "n0", "n1", "n2", leaving=leaving).unneeded) == expected
+    found = scan_nodes(seen, "n0", "n1", "n2", leaving=leaving)
+
+    assert len(found.unneeded) == expected
+    assert len(found.kept) == (3 - expected if expected else 0), "a pool that may not shrink is not asked"
 
 
 def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() -> None:
@@ -133,10 +137,12 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
 @cases("expected, before", ("twice what may be deleted at once", 20, 0), ("so many more than before", 23, 3))
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
     nodes, pods = one_pod_each(25)
-    found = scan_nodes(homed(nodes, pods), unneeded=[any_node.name for any_node in nodes[:before]])
+    seen = homed(nodes, pods)
+    found = scan_nodes(seen, unneeded=[any_node.name for any_node in nodes[:before]])
 
     assert (len(found.unneeded), found.kept, found.unseen) == (expected, (), True)
     assert not scan_nodes(homed(nodes[:3], pods[:3])).unseen
+    assert len(nodes_unneeded(seen, context_of(seen))) == 25, "in time it finds all"
 
 
 def test_the_search_for_room_goes_round_the_nodes_and_the_next_look_goes_on_from_there() -> None:
@@ -218,29 +224,74 @@ def test_expendable_pods_take_no_room_and_need_none() -> None:
         assert scan_nodes(seen, "n0").unneeded == expected
 
 
-@pytest.mark.parametrize(("expected", "priority"), [(True, -11), (False, -10)])
-def test_expendable_pods_make_no_node_too_full_to_be_asked(expected: bool, priority: int) -> None:
-    own = NodePods([pod("big", on="n0", cpu=3, priority=priority), pod("p", on="n0", cpu=0.5)])
+def own(**given: Any) -> Pod:
+    return pod(f"p-{given['cpu']}", on="n1", **given)
 
-    assert is_eligible(node("n0"), own, Fraction(1, 2)) is expected
+
+def daemon(cpu: float, memory: float = 8) -> Pod:
+    return own(cpu=cpu, memory=memory, owner="DaemonSet/d", node_selector={names.HOSTNAME_LABEL: "n1"})
 
 
 @cases(
-    "expected, cpu, memory",
-    ("half of both", True, 2, 8),
-    ("more of its CPU", False, 2.1, 8),
-    ("more of its memory", False, 2, 8.1),
+    "expected, pods",
+    ("a quarter of both", True, [own(cpu=1, memory=4)]),
+    ("more of its CPU", False, [own(cpu=1.1, memory=4)]),
+    ("more of its memory", False, [own(cpu=1, memory=4.1)]),
+    ("a quarter of what daemons leave", True, [own(cpu=0.5, memory=2), daemon(2)]),
+    ("more of the CPU that they leave", False, [own(cpu=0.6, memory=2), daemon(2)]),
+    ("more of the memory that they leave", False, [own(cpu=0.5, memory=2.1), daemon(2)]),
+    ("nothing, and daemons leave nothing", True, [daemon(4, 16)]),
+    ("something, and they leave nothing", False, [own(cpu=0.001, memory=0), daemon(4)]),
+    ("an expendable pod asks for nothing", True, [own(cpu=3, priority=-11), own(cpu=1)]),
+    ("of a priority just above it does", False, [own(cpu=3, priority=-10), own(cpu=1)]),
 )
-def test_a_node_is_looked_at_whose_cpu_and_memory_are_at_most_at_the_threshold(
-    expected: bool, cpu: float, memory: float
+def test_a_node_is_looked_at_of_whose_cpu_and_memory_pods_ask_for_at_most_the_threshold(
+    expected: bool, pods: list[Pod]
 ) -> None:
-    here = node("n1", cpu=4, memory=16)
-    own = cluster([here], [pod("p", on="n1", cpu=cpu, memory=memory)]).pods_by_node["n1"]
-
-    assert is_eligible(here, own, Fraction(1, 2)) is expected
+    assert is_eligible(node("n1", cpu=4, memory=16), NodePods(pods), Fraction(1, 4)) is expected
 
 
-def test_a_pod_of_kube_system_of_which_nobody_knows_the_age_is_old() -> None:
-    pods = [pod("dns", on="n1", cpu=0.1, namespace="kube-system", created=None)]
+@cases(
+    "changes",
+    ("in deletion already", {"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}),
+    ("scale-down disabled", {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}),
+    ("not Ready", {"ready": False}),
+    ("standing by for a buffer", {"labels": {names.STANDBY_NODE: "true"}}),
+    ("managed by Google", {"labels": {names.MANAGED_NODE: "true"}}),
+)
+def test_a_node_is_left_alone_that_is(changes: dict[str, Any]) -> None:
+    assert not is_eligible(node("n1", **changes), NodePods(()), Fraction(1))
 
-    assert scan_nodes(homed([node("n1")], pods)).unneeded == ("n1",)
+
+SYSTEM: dict[str, Any] = {"namespace": "kube-system"}
+HOUR = timedelta(hours=1)
+
+
+@cases(
+    "takes, given",
+    ("a ReplicaSet's is moved", True, {}),
+    ("one that nobody would start again is not", False, {"owner": None}),
+    ("unless it shows that it may be", True, {"owner": None, "annotations": {SAFE: "true"}}),
+    ("one that is not safe to evict stays", False, {"annotations": {SAFE: "false"}}),
+    ("and so does one that waits for its end", False, {"annotations": {SAFE: "on-completion"}}),
+    ("a running Job's is moved, whatever Ebb would do", True, {"owner": "Job/j"}),
+    ("a PDB that allows nothing keeps its pods", False, {"namespace": "guarded"}),
+    ("a system pod is moved after an hour", True, {**SYSTEM, "created": NOW - HOUR}),
+    ("and not before", False, {**SYSTEM, "created": NOW - HOUR + timedelta(seconds=1)}),
+    ("but with a PDB of its own it is", True, {**SYSTEM, "created": NOW, "labels": {"app": "dns"}}),
+    ("and if nobody knows its age", True, {**SYSTEM, "created": None}),
+)
+def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: dict[str, Any]) -> None:
+    budgets = pdb("none", allowed=0, namespace="guarded"), pdb("dns", app="dns", **SYSTEM)
+    seen = homed([node("n1")], [pod("p", on="n1", **given)], disruption_budgets=budgets)
+
+    assert scan_nodes(seen).unneeded == (("n1",) if takes else ())
+
+
+@cases("gone, evictions, cpu", ("they have room", ("n0",), 1, 0.5), ("they have none, and none is moved", (), 0, 1))
+def test_a_drain_moves_the_pods_of_a_node_if(gone: tuple[str, ...], evictions: int, cpu: float) -> None:
+    """A pod that waits has its room before."""
+    pods = [pod("p", on="n0", cpu=cpu), pod("q", phase=Phase.PENDING, cpu=0.5, node_selector={"disk": "ssd"})]
+    found = drain_nodes(cluster([node("n0"), node("n1", cpu=1, labels={"disk": "ssd"})], pods), ["n0"], ())
+
+    assert (found.gone, found.evictions) == (gone, evictions)

@@ -44,7 +44,7 @@ PACKING_LOOP: Final = Loop(scan=_FIVE, recheck=timedelta(seconds=20), after_drai
 
 
 class ScaleDown:
-    def __init__(self, world: World, loop: Loop, throw: int = 0) -> None:
+    def __init__(self, world: World, loop: Loop, throw: int) -> None:
         """`throw`: the first place that is searched for room, which also throws the dice."""
         self._world, self._loop = world, loop
         self._since: dict[str, datetime] = {}
@@ -60,7 +60,7 @@ class ScaleDown:
         world = self._world
         self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
         rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
-        self._last = self._look_at(sorted(rows, key=lambda node: node.name))
+        self._last = self._look_at(rows)
         self._since = {name: self._since.get(name, world.now) for name in self._last.unneeded}
         self._parked.update(dict.fromkeys(self._last.kept, (world.now + self._loop.recheck, world.revision)))
         self._announce()
@@ -77,8 +77,8 @@ class ScaleDown:
         return scan(snapshot, context_of(snapshot), rows, earlier, arrays_of=scheduler_arrays)
 
     def _may_be_unneeded(self, node: Node) -> bool:
-        """Whether a node is looked at: neither leaving nor passed over, and below the gate."""
-        if node.name in self._leaving or node.name in self._parked:
+        """Whether a node is looked at: not passed over, below the gate, and not on its way out."""
+        if node.name in self._parked:
             return False
         seen = self._world.versions[node.name]
         known = self._eligible.get(node.name)
@@ -103,11 +103,10 @@ class ScaleDown:
         return [pod for pod in pods if not pod.spec.stays and not is_expendable(pod.spec)]
 
     def _announce(self) -> None:
-        for node in list(self._world.nodes.values()):
-            if node.name not in self._leaving:
-                later = with_announcement(node, wanted=node.name in self._since)
-                if later is not node:
-                    self._world.change_node(later, detail=True)
+        for node in self._world.nodes.values():
+            later = with_announcement(node, wanted=node.name in self._since)
+            if later is not node:
+                self._world.change_node(later, detail=True)
 
     def _start(self, name: str) -> None:
         world, drains = self._world, bool(self._movers(name))
@@ -128,17 +127,19 @@ class ScaleDown:
     def _evict(self, name: str, until: datetime) -> None:
         """Evict what PodDisruptionBudgets let go, and ask for the others again until it has taken too long."""
         world = self._world
-        staying = [pod for pod in self._movers(name) if pod.deleting is None]
-        for pod in staying:
+        for pod in self._staying(name):
             if not world.budgets.refusing(pod):
                 evict(world, pod, Actor.AUTOSCALER)
-        if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
-            ends = max((pod.deleting for pod in world.on[name].values() if pod.deleting), default=world.now)
-            world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
+        if not self._staying(name):
+            ends = max([world.now, *(pod.deleting for pod in world.on[name].values() if pod.deleting)])
+            world.agenda.note(ends + world.delays.deletion, lambda: self._delete(name))
         elif world.now < until:
             world.agenda.note(world.now + self._loop.retry, lambda: self._evict(name, until))
         else:
             self._abandon(name)
+
+    def _staying(self, name: str) -> list[Pod]:
+        return [pod for pod in self._movers(name) if pod.deleting is None]
 
     def _abandon(self, name: str) -> None:
         """As after any failure: the node is open again, and passed over for a while."""
@@ -165,12 +166,13 @@ CALM: Final = 10
 
 
 class ScalingLoop:
-    def __init__(self, world: World, templates: NodeTemplates, throw: int = 0) -> None:
+    def __init__(self, world: World, templates: NodeTemplates, throw: int) -> None:
         self._world, self._begun = world, world.now
         self._loop = LOOP if profile_of(world.origin) is BALANCED else PACKING_LOOP
         self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop, throw)
         self._calm = soonest(world.origin, world.origin.nodes) / CALM
-        self._seen, self._last = -1, world.now - self._calm
+        self._seen: int | None = None
+        self._last = world.now - self._calm
         self._next: datetime | None = None
 
     def watch(self) -> None:

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.pace import Pace, PacedDrain
-from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
-from shared.adapters.prices import load
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, pod, policy
+from tests.builders import NOW, claim, cluster, node, policy
 from tests.depth import cases
 
 FAR = NOW + timedelta(days=400)
@@ -153,15 +151,6 @@ def test_a_budget_of_nothing_for_other_reasons_shuts_nothing() -> None:
     assert pace.let_go(drains(1), FAR) == {"n0"}
 
 
-def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
-    nodes = [node("a1"), node("b1", pool="b")]
-    rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
-    pace = Pace(Situation(cluster(nodes), ClusterState(), rules))
-    rows = [PacedDrain(own, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for own in nodes]
-    assert pace.let_go(rows, FAR) == {"b1"}
-    assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
-
-
 def test_those_that_have_not_begun_by_then_are_neither_gone_nor_never() -> None:
     pace = paced(policy())
 
@@ -217,32 +206,3 @@ def test_a_budget_for_one_reason_holds_no_drain_of_another_up(turned: bool) -> N
     pace.let_go(rows[::-1] if turned else rows, FAR)
 
     assert pace.begins == {"n0": NOW + 60 * MINUTE, "n1": NOW}
-
-
-HALF_FULL = cluster(
-    [node("n1"), node("n2"), node("n3")], [pod(f"p{number}", on=f"n{number}", cpu=2.2) for number in (1, 2)]
-)
-
-
-def _at_rest(rules: Policy) -> PolicyAtRest:
-    return find_steady_state(Situation(HALF_FULL, ClusterState(), rules), {}, load())
-
-
-def test_from_a_rest_nothing_follows_without_a_change() -> None:
-    told = _at_rest(policy())
-    assert (told.settled, told.rest.gone, told.anyway) == (True, 1, told.rest)
-    assert told.onward(told.situation.policy, told.rest.snapshot).gone == 1
-
-
-def test_what_was_left_to_be_done_is_no_merit_of_a_change() -> None:
-    """The rounds ended before the empty node went; it goes without any change, too."""
-    begun = _at_rest(policy())
-    cut_short = replace(begun, rest=begun.start, settled=False)
-    assert (cut_short.rest.gone, cut_short.anyway.gone) == (0, 1)
-
-
-@cases("expected, rounds", ("one round", False, 1), ("and one to see it", True, 2))
-def test_a_change_is_in_steady_state_once_a_round_has_found_nothing(expected: bool, rounds: int) -> None:
-    told = _at_rest(policy())
-
-    assert told.onward(told.situation.policy, HALF_FULL, rounds).is_rest is expected

@@ -95,16 +95,6 @@ def test_a_flat_day_ends_where_the_forecast_ends(cpu: float, profile: str) -> No
     assert played(picture, policy=EAGER).end_nodes == told.at_rest.nodes
 
 
-def test_nodes_are_bought_for_demand_and_go_with_it() -> None:
-    picture = shop(3)
-    rise = (ReplicaChange(NOW + timedelta(hours=1), "default/ReplicaSet/shop", 24),)
-    told = played(picture, rise, lasts=timedelta(hours=2))
-
-    assert told.most_nodes > 3
-    assert told.pending > 0
-    assert told.longest_wait < 150
-
-
 def test_a_pod_waits_as_long_as_its_node_boots() -> None:
     picture = filled(3.6, 2)
     times = (NOW + timedelta(minutes=10), 2), (NOW + timedelta(minutes=20), 1)

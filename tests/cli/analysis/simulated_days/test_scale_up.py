@@ -1,11 +1,8 @@
 """Which machines a simulated autoscaler buys for pods that wait."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
-from functions.cli.analysis.simulated_days.autoscaler import EVICTIONS_TAKE, LOOP, ScaleDown
-from functions.cli.analysis.simulated_days.pod_lives import end
 from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp, Scheduler
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
@@ -13,9 +10,8 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
-from shared.core.planning.autoscaler import soonest, with_announcement
-from shared.core.policy import Limit
-from tests.builders import NOW, cluster, node, pdb, pod, pod_class
+from shared.core.planning.autoscaler import with_announcement
+from tests.builders import NOW, cluster, node, pod, pod_class
 from tests.cli.analysis.simulated_days.recorded import let_pass
 from tests.depth import cases
 
@@ -96,12 +92,10 @@ def test_pods_that_must_lie_evenly_over_zones_all_find_room_in_one_turn_of_the_s
 
 
 def test_a_cordoned_node_counts_for_pods_that_must_lie_evenly_as_long_as_it_stands() -> None:
-    """Zone x has one such pod on a cordoned node, y one; so z takes one, and then each zone one more."""
-    world = spread_world(
-        *(node(f"free{zone}", zone=zone) for zone in "xyz"), node("going", zone="x", unschedulable=True), pods=4
-    )
-    for place, name in enumerate(("going", "freey")):
-        world.add_pod(pod(f"old{place}", on=name, kind=EVEN))
+    """Zone x has one such pod, on a cordoned node, and room for none; so y and z take two each."""
+    free = [node(f"free{zone}", zone=zone) for zone in "yz"]
+    world = spread_world(*free, node("going", zone="x", unschedulable=True), pods=4)
+    world.add_pod(pod("old", on="going", kind=EVEN))
     Scheduler(world).step()
 
     assert not world.pending
@@ -141,12 +135,6 @@ def test_a_machine_takes_no_more_pods_than_its_kubelet(expected: int, daemons: l
     assert bought(played(*daemons, *full, *waiting, booting=[small], c=NodePool("c"))) == ["c"] * expected
 
 
-def test_a_machine_that_boots_is_one_for_the_pods_that_wait() -> None:
-    boots = node("n3", ready=False, once_ready=False, **CHEAP)
-
-    assert bought(played(pod("p", cpu=2, **WAITS), booting=[boots])) == []
-
-
 def test_a_pool_grows_in_its_zone_with_the_fewest_nodes() -> None:
     """Zones x and z have one node each, y has two; then all have two."""
     others = [node(f"z{n}", zone=zone, **CHEAP) for n, zone in enumerate("xyy")]
@@ -166,52 +154,3 @@ def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_boot
 
     assert world.nodes[new].ready
     assert [name.spec.workload for name in world.on[new].values()] == ["default/DaemonSet/agent"]
-
-
-SECOND = timedelta(seconds=1)
-SMALL = [pod(f"p{n}", on=f"n{n}", owner=f"ReplicaSet/w{n}") for n in (1, 2)]
-FULL = pod("full", on="n3", cpu=3, owner="ReplicaSet/full")
-
-
-class Autoscaler:
-    """Looks at three nodes, the last of which is full, whenever it is told to."""
-
-    def __init__(self, *pods: Pod) -> None:
-        budgets = (pdb("web", app="web", min_available=Limit(count=1)),)
-        seen = cluster([node("n1"), node("n2"), node("n3")], [*pods, FULL], disruption_budgets=budgets)
-        self.world = World(seen, load(), DELAYS, NOW)
-        self.ripe = soonest(seen, seen.nodes)
-        self._scale_down = ScaleDown(self.world, LOOP)
-        self._scale_down.step()
-
-    def leaving_after(self, time: timedelta) -> list[str]:
-        """Let that much time pass from the beginning and look; return the nodes that are being removed."""
-        let_pass(self.world, NOW + time)
-        self.world.now = NOW + time
-        self._scale_down.step()
-        nodes = self.world.nodes.values()
-        return [one.name for one in nodes if one.has_taint(names.AUTOSCALER_DELETING_TAINT)]
-
-
-def test_a_node_stays_until_it_has_been_unneeded_for_the_profiles_time() -> None:
-    alone = Autoscaler(SMALL[0])
-
-    assert alone.leaving_after(alone.ripe - SECOND) == []
-    assert "n2" in alone.leaving_after(alone.ripe)
-
-
-def test_nodes_with_pods_go_one_at_a_time() -> None:
-    pair = Autoscaler(*SMALL)
-
-    assert len(pair.leaving_after(pair.ripe)) == 1
-
-
-def test_evictions_that_a_budget_refuses_are_asked_for_again_until_their_time_is_over() -> None:
-    """The other pod of the budget ends once the node is being emptied, so that its own may not go."""
-    held = Autoscaler(pod("p", on="n1"), pod("q", on="n3"))
-    assert "n1" in held.leaving_after(held.ripe)
-    end(held.world, held.world.pods["default/q"])
-
-    assert "n1" in held.leaving_after(held.ripe + EVICTIONS_TAKE)
-    assert "default/p" in held.world.pods
-    assert "n1" not in held.leaving_after(held.ripe + EVICTIONS_TAKE + LOOP.retry)
