@@ -6,13 +6,23 @@ A mutant is named by file, function, what stands there and what would; one that 
 from typing import Final
 
 _TYPES: Final = "it never is None there; the part is for the types"
+_TYPE: Final = "no code asks for a type that a container was made with"
 _ORDER: Final = "a mapping's order is nobody's business; sorted, so that what is written is the same in every run"
 _LEFT: Final = "what must remain is kept by name; in which order it is named is nobody's business"
 _UNIT: Final = "in which parts of a vCPU amounts are counted; they are divided by it again"
 _AS_MANY: Final = "there always are as many of both; strict shows a fault of ours"
+_DUST: Final = "some micro-dollars an hour, which count for nothing"
+_KEY: Final = "a key, made alike wherever it is used"
+_DICE: Final = "one throw of the dice is as good as another"
 _PRICES_ALONE: Final = "while nothing is committed, only prices are read"
 # fmt: off
 _BY_FILE: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
+    "functions/cli/analysis/simulated_days/autoscaler.py": (
+        ("ScaleDown._may_be_unneeded", "if known is None or known[0] != seen", "if True",
+         "measured again it is as full as it was"),
+        ("ScaleDown._evict", "world.now < until", "world.now <= until", "rounds come a second after each tenth"),
+        ("ScalingLoop.watch", "turn < self._next", "turn <= self._next", "a look that is noted twice is taken once"),
+    ),
     "shared/core/placement/cluster_arrays.py": (
         ("ClusterArrays._free", "for place, pod in enumerate(bound) if pod.booked is not None",
          "for place, pod in enumerate(bound)",
@@ -41,7 +51,24 @@ _BY_FILE: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("", "2", "3", "a seed is as good as another"),
         ("", "2", "1", "a seed is as good as another"),
     ),
+    "shared/core/planning/autoscaler.py": (
+        ("is_eligible", "if len(counted) == len(pods)", "if False", "saves the sums that are known of all pods"),
+    ),
     "shared/core/planning/autoscaler_look.py": (
+        ("nodes_unneeded", "0", "1", _DICE),
+        ("nodes_unneeded", "0", "-1", _DICE),
+        ("nodes_unneeded", "…ce=place), most=len(rows), arrays_of=arrays_of)…", "…ce=place), most=len(rows))…",
+         "arrays that are made anew are the same arrays"),
+        ("_Look._hints_of", "(int, list[int])", "(list[int],)", _TYPE),
+        ("_Look._hints_of", "(int, list[int])", "(int,)", _TYPE),
+        ("_Look._note_homes", "0", "-1", "one pod of a class is as good as another"),
+        ("_Look.result", "(self.moves_pods(name), self.found[name])", "(self.found[name],)",
+         "empty nodes are asked before the others, and so they are found before"),
+        ("_Sizes._keys", "(node.pool, node.zone)", "(node.zone, node.pool)", _KEY),
+        ("drain_nodes", "if not names", "if False", "saves the simulation; without nodes nothing comes of it"),
+        ("drain_nodes", "if not simulation.taken", "if False", "without drains the snapshot afterwards is the same"),
+        ("saves_as_much", "0", "1", _DICE),
+        ("saves_as_much", "0", "-1", _DICE),
         ("_Look._pods_of", "if name not in self._pods", "if True", "found again they are the same pods"),
     ),
     "shared/core/planning/bill.py": (
@@ -49,8 +76,25 @@ _BY_FILE: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("", "1000", "999", _UNIT),
         ("Bill.amounts", "if kind not in self._known", "if True", "worked out again they are the same amounts"),
         ("Bill._amounts", "zip(parts, self._rates(family), strict=True)", "zip(parts, self._rates(family))", _AS_MANY),
+        ("Bill._amounts", "True", "False", _AS_MANY),
+        ("Bill._amounts", "0", "1", _DUST),
+        ("Bill._amounts", "0", "-1", _DUST),
+        ("Bill._axes", "0", "1", _DUST),
+        ("Bill._axes", "0", "-1", _DUST),
+        ("Bill._flexible", "0", "1", _DUST),
+        ("Bill._flexible", "0", "-1", _DUST),
+        ("Bill.covered", "0", "-1", _DUST),
+        ("Bill.amounts", "NO_AMOUNTS", "()", "it is that"),
+        ("Bill._families", "sorted({family.family for family in self.commitments.families})",
+         "sorted({family.family for family in self.commitments.families}, reverse=True)", _ORDER),
+        ("Bill._axes", "True", "False", _AS_MANY),
+        ("Bill._families", "sorted({family.family for family in self.commitments.families})",
+         "tuple({family.family for family in self.commitments.families})", _ORDER),
+        ("Savings.saving_of", "if self.bill.is_list", "if False", _PRICES_ALONE),
         ("Savings.among", "if bills[now].is_list", "if False", _PRICES_ALONE),
         ("Savings.without", "self.bill.is_list or not rows", "not rows", _PRICES_ALONE),
+        ("Savings.without", "if self.bill.is_list or not rows", "if False", _PRICES_ALONE),
+        ("Savings.without", "self.bill.is_list or not rows", "self.bill.is_list and (not rows)", _PRICES_ALONE),
         ("Bill.total", "zip(sums, *map(self.amounts, nodes), strict=True)", "zip(sums, *map(self.amounts, nodes))",
          _AS_MANY),
     ),
@@ -65,7 +109,19 @@ _BY_FILE: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
     "shared/core/planning/make_plan.py": (
         ("_orders", "if not selection.taken", "if False", "saves the simulation; what is not taken has no order"),
     ),
+    "shared/core/planning/prices.py": (
+        ("Prices.of", "(node.machine, node.spot, node.region, extras)",
+         "(node.machine, node.region, node.spot, extras)", _KEY),
+        ("Prices.of", "(node.machine, node.spot, node.region, extras)",
+         "(node.machine, node.spot, extras, node.region)", _KEY),
+        ("Prices.of", "if kind not in self._known", "if True", "worked out again it is the same price"),
+    ),
     "shared/core/planning/selection.py": (
+        ("Selection.__init__", "(0, 0)", "(0,)", "worked out again they are the same savings"),
+        ("Selection.__init__", "0", "1", "worked out again they are the same savings"),
+        ("RemovalOrder.__call__", "if assessed.usage", "if True", _TYPES),
+        ("RemovalOrder.__call__", "0", "-1", _TYPES),
+        ("savings_of", "if not commitments", "if False", _PRICES_ALONE),
         ("", "2", "3", "of the ranks of reasons only the order counts"),
         ("Selection._hold_softly", "if self.taken", "if True", "saves the simulation; what is not taken moves no pod"),
         ("Selection._ask_or_keep", "if found", "if True", "of a node that was taken nobody asks what keeps it"),
@@ -78,6 +134,11 @@ _BY_FILE: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("_measures", "(CPU, MEMORY)", "(MEMORY, CPU)", _LEFT),
     ),
     "shared/core/planning/steering.py": (
+        ("_read", "0", "1", "neither is a cost of ours"),
+        ("costs_of", "zip(ordered, _fill_costs(kept, len(ordered)), strict=True)",
+         "zip(ordered, _fill_costs(kept, len(ordered)))", _AS_MANY),
+        ("next_nodes", "if not steered", "if False", "saves the search; of pools that do not steer no node comes next"),
+        ("steering", "if not ours and (not plan.next_nodes)", "if False", "saves the look; nothing comes of it"),
         ("costs_of", "True", "False", _AS_MANY),
     ),
     "shared/core/policy/schedule.py": (

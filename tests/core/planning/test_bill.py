@@ -39,6 +39,9 @@ def bill(nodes: Sequence[Node], commitments: Commitments) -> Bill:
     ("others use one machine's worth: three exceed what is left", 3, ["n2-standard-8"] * 12, 3,
      committed(elsewhere={"n2": Capacity(Fraction(8), Fraction(32))})),
     ("another family is committed: its price", 1, ["e2-standard-4"] * 3, 1, committed()),
+    ("a family without a price is committed: its price", 1, ["e2-standard-4"] * 3, 1, committed("m3")),
+    ("what is committed of another covers none of its own: one of two", 1, ["n2-standard-8"] * 2, 1,
+     Commitments((*committed(vcpu=8, gib=32).families, *committed("e2").families))),
     ("a flexible commitment covers any family: nothing", 0, ["n2-standard-8"], 1,
      Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), COMMITTED_UNTIL))),
 )  # fmt: skip
@@ -54,6 +57,12 @@ def test_the_bill_falls_by_what_exceeds_the_commitments(
 def test_a_commitment_covers_no_spot_machine(spot: bool) -> None:
     nodes = machines("n2-standard-8", labels=SPOT if spot else {})
     assert bool(bill(nodes, committed()).saving(nodes, nodes) > LITTLE) is spot
+
+
+def test_a_commitment_covers_no_disk_of_a_machine() -> None:
+    nodes = machines("n2-standard-8", labels={names.EPHEMERAL_SSD_LABEL: "true"})
+    disk = PRICES.cost_of(nodes) - PRICES.cost_of(machines("n2-standard-8"))
+    assert bill(nodes, committed()).saving(nodes, nodes) == pytest.approx(disk, abs=LITTLE)
 
 
 def test_what_has_ended_is_not_in_the_bill() -> None:

@@ -65,6 +65,11 @@ def test_all_nodes_that_are_kept_show(expected: str, rows: list[Commitment]) -> 
     assert {decision.blockers[0].detail for decision in passed(SIX, *rows).decisions} == {expected}
 
 
+def test_a_node_that_has_gone_cannot_go_again() -> None:
+    once = Savings.among(SIX.nodes, (), load(), Commitments((worth(4),)), NOW).without(SIX.nodes[:1])
+    assert once.without(SIX.nodes[:2]) == once.without(SIX.nodes[1:2])
+
+
 def test_an_empty_node_goes_whatever_it_saves() -> None:
     made = passed(cluster([node("n1"), node("n2")], [pod("p", on="n2", cpu=1)]), worth(2))
     assert [(order.node, order.saving) for order in made.orders] == [("n1", 0)]
@@ -85,6 +90,13 @@ def test_a_node_that_leaves_anyway_is_the_one_that_exceeds_the_commitments(first
 def test_what_a_node_must_save_for_each_pod_is_asked_of_the_bill() -> None:
     made = passed(SIX, worth(5.99), minimum_saving=Fraction(10))
     assert {decision.reason for decision in made.decisions} == {"saving_too_small"}
+
+
+def test_a_node_that_saves_nothing_shows_what_else_keeps_it() -> None:
+    full = cluster(SIX.nodes, [*SIX.pods, pod("bare", on="n1", owner=None)])
+    found = passed(full, worth(6)).of("n1")
+    assert found is not None
+    assert [row.reason.value for row in found.blockers] == ["blocked_by_pod", "not_replicated", "covered_by_commitment"]
 
 
 @cases(

@@ -53,6 +53,7 @@ def test_a_node_that_becomes_underused_is_marked_with_now() -> None:
 
     assert made.marks["a"].marks["uid-n1"] == Mark("n1", NOW)
     assert made.decisions[0].verdict is Verdict.WAITING
+    assert [row.marked_since for row in made.decisions[:2]] == [NOW, NOW]
     assert made.decisions[0].removable_at == NOW + 5 * MINUTE
 
 
@@ -86,9 +87,9 @@ def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() ->
 
 @pytest.mark.acceptance(36)
 def test_an_order_shows_what_the_node_costs() -> None:
-    (order,) = plan(half_full("n1", "n2", cpu=1)).orders
+    made = plan(half_full("n1", "n2", cpu=1))
 
-    assert order.saving == load().of(node("n1")).per_hour
+    assert [order.saving for order in made.orders] == [load().of(node("n1")).per_hour] == [made.saving]
 
 
 @pytest.mark.acceptance(55)
@@ -127,6 +128,7 @@ def test_a_claimed_node_is_in_flight_and_its_pods_keep_their_room() -> None:
     made = plan(cluster(nodes, pods), state=flying)
 
     assert verdicts(made)["n0"] == ("in_flight", "order")
+    assert [row.drain is None for row in made.decisions] == [True, False, False], "no candidate any more"
     assert made.orders == ()
 
 

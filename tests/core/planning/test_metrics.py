@@ -50,6 +50,9 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
         assert getattr(whole, name) == sum(getattr(pool, name) for pool in pools), name
     assert whole.requested.cpu == sum(pool.requested.cpu for pool in pools)
     assert whole.cost == plan.cost
+    assert [whole.excess, *(pool.excess for pool in pools)] == [
+        plan.excess[key] for key in ("", *snapshot.nodes_by_pool)
+    ]
     assert sum(cluster_metrics(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
 
 
@@ -74,13 +77,20 @@ def test_pods_on_nodes_that_google_manages_are_none_of_their_pools() -> None:
     seen = cluster(
         [node("n0", labels={names.MANAGED_NODE: "true"}), node("n1")], [pod("p", on="n0"), pod("q", on="n1")]
     )
-    assert node_metrics(planned(seen), seen, load(), "a").pods == 1
+    assert [node_metrics(planned(seen), seen, load(), *pool).pods for pool in (("a",), ())] == [1, 2]
 
 
 def test_a_node_that_we_hold_counts_whatever_it_has_become() -> None:
     held = node("n1", taints=(our_taint(),), labels={names.STANDBY_NODE: "true"})
     seen = cluster([held, node("n2")])
     assert node_metrics(planned(seen), seen, load()).nodes == len(seen.nodes)
+
+
+def test_a_pod_waits_that_has_no_node_and_found_none() -> None:
+    waiting = cluster(
+        [node("n1")], [pod("a", unschedulable_since=NOW), pod("b"), pod("c", on="n1", unschedulable_since=NOW)]
+    )
+    assert cluster_metrics(planned(waiting), waiting, ClusterState(), NOW).unschedulable_pods == 1
 
 
 def test_without_a_policy_the_numbers_are_shown_all_the_same() -> None:

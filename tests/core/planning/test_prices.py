@@ -65,6 +65,8 @@ N1 = 189_999
     ("two GPUs", N1 + 2 * 350_000, False, {"labels": T4, "allocatable": resources(4, 15, **{GPU: 2})}),
     ("one GPU that four pods share", N1 + 350_000, False,
      {"labels": {**T4, SHARED: "4"}, "allocatable": resources(4, 15, **{GPU: 4})}),
+    ("GPUs that no two pods may share", N1 + 700_000, False,
+     {"labels": {**T4, SHARED: "0"}, "allocatable": resources(4, 15, **{GPU: 2})}),
     ("a spot GPU has its own price", 40_090 + 110_000, False, {"labels": {**T4, **SPOT, COUNT: "1"}}),
     ("a GPU that is not listed is estimated", N1 + 700_000, True,
      {"labels": {GPUS: "nvidia-x", COUNT: "1"}}),

@@ -12,7 +12,7 @@ from shared.core.planning.candidates import AssessedNode, holder
 from shared.core.planning.plan import PlannedOrder, Verdict
 from shared.core.planning.selection import RemovalOrder
 from shared.core.policy import Policy
-from shared.core.reasons import DrainReason, Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainEstimate, DrainTime, Turns
 from shared.core.rules.situation import Situation
@@ -176,20 +176,23 @@ def test_a_node_whose_drain_could_be_late_goes_after_one_that_surely_is_in_time(
     assert order.node == "n2"
 
 
+ODD = "ValueError: n1 is odd"
+
+
 def test_a_fault_over_one_node_costs_that_node_and_not_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     removed = Simulation.try_remove
 
     def fails_on_n1(simulation: Simulation, name: str) -> NoPlace | None:
         if name == "n1":
-            raise ValueError("n1 is odd")
+            raise ValueError(ODD.partition(": ")[2])
         return removed(simulation, name)
 
     monkeypatch.setattr(Simulation, "try_remove", fails_on_n1)
     made = plan(cluster([node("n1"), node("n2"), node("n3", pool="b")], [pod("p", on="n1"), pod("q", on="n2")]))
 
     assert ordered(made) == ["n2"]
-    assert verdicts(made)["n1"] == ("keep", Unremovable.UNFORESEEN.value)
-    assert {*made.unforeseen} == {"ValueError: n1 is odd"}
+    assert [row.blockers for row in made.decisions if row.name == "n1"] == [(Blocker(Unremovable.UNFORESEEN, "", ODD),)]
+    assert made.unforeseen == (ODD, ODD), "of the look ahead, and of the node"
 
 
 def test_a_node_that_an_empty_taint_holds_is_on_its_way_and_is_not_asked() -> None:

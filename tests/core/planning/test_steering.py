@@ -83,13 +83,15 @@ FULL = [web(f"w{n:03}", "n1", steered="-1000") for n in range(MOST_STEERED)]
      [pod(f"p{n}", on=f"n{n}", kind=EVEN) for n in (1, 2)]),
     ("over a cost that somebody wrote the mark is taken back", {"w1": None}, made("n1"),
      [pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000"), *FOUR[1:]]),
+    ("and of a node that is on its way, too", {"w1": None}, made(n1=Verdict.ORDER),
+     [pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000"), *FOUR[1:]]),
     ("as many as may be steered are: they keep theirs", {}, made("n2", "n1"), [*FULL, *FOUR[1:]]),
     ("nothing is to go any more: it is taken back", {"w1": None}, made(), HELD),
     ("in a dry run", {"w1": None}, made("n1", dry_run=True), HELD),
     ("of a node that was returned", {"w1": None}, made(n1=Verdict.KEEP), HELD),
     ("nothing goes and nothing is ours", {}, made(), FOUR),
     *((f"a mark that cannot be ours, {mark[:12]}", {"w1": ONLY}, made("n1"), [web("w1", "n1", steered=mark), *FOUR[1:]])
-      for mark in ("odd", "7", "-1001", "-99999999999", "--1", "0", "9" * 5_000)),
+      for mark in ("odd", "7", "-1001", "-99999999999", "--1", "0", "-²", "9" * 5_000)),
 )  # fmt: skip
 def test_a_pass_writes(expected: dict[str, int | None], plan: Plan, pods: list[Pod]) -> None:
     assert written(steered(pods, plan)) == expected
