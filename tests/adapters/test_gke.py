@@ -9,7 +9,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from shared.ports import PoolsReading
-from tests.adapters.scripted import Say, Script, scripted
+from tests.adapters.scripted import Say, Script
 from tests.builders import resources
 from tests.depth import cases
 
@@ -122,14 +122,6 @@ def test_every_failure_has_its_name(api: Script, expected: type[EbbError], sente
 
     with pytest.raises(expected, match=sentence):
         gke(api).endpoint()
-
-
-def test_an_api_that_is_not_there_is_an_outage() -> None:
-    with scripted() as gone:
-        absent = gke(gone)
-
-    with pytest.raises(Retryable, match="GKE API"):
-        absent.read()
 
 
 DNS = Endpoint("uid.europe-west4.gke.goog", None)

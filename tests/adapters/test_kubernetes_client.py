@@ -10,7 +10,7 @@ from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.ports import Traffic
 from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, scripted, status
+from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, access_to, kubeconfig, no_wait, status
 from tests.depth import cases
 from tests.real.waiting import until
 
@@ -69,23 +69,6 @@ def test_an_answer_that_is_none_of_the_apis_is_quoted(api: Script) -> None:
 
     with pytest.raises(Retryable, match="502 <html>bad gateway</html>"):
         client(api).ask(GET)
-
-
-def test_a_server_that_does_not_answer_in_time_is_an_outage(api: Script) -> None:
-    api.says(Say(silent=True))
-
-    with pytest.raises(Retryable, match="no answer"):
-        client(api, read_seconds=0.1).ask(GET)
-
-    until("the server has read the one request", lambda: len(api.asked) == 1)
-
-
-def test_a_server_that_is_not_there_is_an_outage() -> None:
-    with scripted() as gone:
-        address = gone.address
-
-    with pytest.raises(Retryable, match="get nodes"):
-        KubernetesClient(access_to(address), sleep=no_wait).ask(GET)
 
 
 def test_each_call_is_counted_with_the_bytes_of_its_answer(api: Script) -> None:

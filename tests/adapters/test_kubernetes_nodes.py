@@ -79,11 +79,6 @@ def test_a_node_without_allocatable_has_nothing() -> None:
     assert read_node(status={}).allocatable == NOTHING
 
 
-def test_a_node_without_a_birth_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"node 'n1' has no metadata\.creationTimestamp"):
-        read_node(metadata={"name": "n1"})
-
-
 APP = Requirement("app", "In", ("web",))
 
 

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -32,14 +32,6 @@ def test_of_processes_that_race_exactly_one_wins(tmp_path: Path) -> None:
     path = str(tmp_path / "state")
     with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
         assert sorted(processes.map(wins, [path] * 6, range(6))) == [False] * 5 + [True]
-
-
-def test_another_process_finds_what_was_written(tmp_path: Path) -> None:
-    version = SqliteState(str(tmp_path / "state"), NAME).put(CLUSTER_KEY, ClusterState(paused=True), None)
-
-    found = SqliteState(str(tmp_path / "state"), NAME).get(CLUSTER_KEY)
-
-    assert (found.value, found.version) == (ClusterState(paused=True), version)
 
 
 def test_the_read_time_stands_still_while_the_clock_is_set_back(tmp_path: Path) -> None:
@@ -93,10 +85,3 @@ def test_a_document_of_another_shape_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(Unreadable, match="document cluster ''"):
         state.get(CLUSTER_KEY)
-
-
-def test_the_store_reads_the_machines_clock_in_utc(tmp_path: Path) -> None:
-    before, read_at = SqliteState(str(tmp_path / "a"), NAME), SqliteState(str(tmp_path / "b"), NAME)
-
-    assert before.get(CLUSTER_KEY).read_at <= read_at.get(CLUSTER_KEY).read_at
-    assert read_at.get(CLUSTER_KEY).read_at.tzinfo is UTC

@@ -84,7 +84,6 @@ class FakeEbb:
         return Ports(*own, load(), self.commitments, shared=shared)
 
     def tick(self, schedule_time: str = "") -> dict[str, Any]:
-        """Run one planner call."""
         return tick(self._desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
 
     def passes(self, schedule_time: str = "") -> dict[str, Any]:
@@ -163,7 +162,6 @@ class FakeEbb:
         return count
 
     def releases(self) -> list[Order]:
-        """Return the releases that are published."""
         return [order for order in self.bus.published if order.kind is OrderKind.RELEASE]
 
     def effects(self) -> list[tuple[object, ...]]:

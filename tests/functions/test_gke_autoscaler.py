@@ -14,12 +14,11 @@ from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Origin
 from shared.errors import Retryable
-from tests.builders import announced_taint, node, order, pod, pod_class, taint
+from tests.builders import announced_taint, node, order, pod, taint
 from tests.depth import cases
-from tests.functions.drainer.one_drain import evicted, released
+from tests.functions.drainer.one_drain import WEB, evicted, released
 from tests.functions.fake_ebb import FakeEbb
 
-WEB = pod_class(owner="ReplicaSet/web")
 DELETING, CANDIDATE = (taint(names.AUTOSCALER_DELETING_TAINT), announced_taint())
 
 SPOT = taint("cloud.google.com/impending-node-termination")

@@ -19,14 +19,13 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Origin
 from shared.errors import Retryable, Terminal
 from tests.adapters.scripted import Say, scripted
-from tests.builders import CLUSTER, node, order, pod, pod_class, policy, resources
+from tests.builders import CLUSTER, node, order, pod, policy, resources
 from tests.depth import cases
 from tests.fakes import once
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.test_entry_points import ROOT, outside
 
-WEB = pod_class(owner="ReplicaSet/web")
 FIRST, SECOND = order("n1", order_id="first", reason="empty"), order("n2", order_id="second", reason="empty")
 
 
@@ -120,23 +119,6 @@ def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(l
 
     record = ebb.record("first")
     assert (record.phase, record.outcome, ebb.remembered().claims) == (DrainPhase.SETTLED, "removed", {})
-
-
-def test_a_drain_whose_pool_is_deleted_mid_way_ends_with_its_node() -> None:
-    ebb = FakeEbb(
-        node("n1"), node("n2", pool="b"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60), b=NodePool("b")
-    )
-
-    def delete_pool() -> None:
-        if ebb.clock.passed > 20:
-            ebb.pools.pools = {"b": NodePool("b")}
-            ebb.cluster.nodes.pop("n1", None)
-
-    ebb.clock.moves.append(delete_pool)
-    ebb.drain(order())
-
-    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
-    assert ebb.remembered().claims == {}
 
 
 SENTENCE = f"{CLUSTER} is an Autopilot cluster: its nodes are Google's, which consolidates them itself"

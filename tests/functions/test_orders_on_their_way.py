@@ -6,10 +6,8 @@ import pytest
 
 from shared.core.policy import Budget, Limit
 from shared.errors import Retryable
-from tests.builders import node, pod, pod_class, policy
+from tests.builders import node, pod, policy
 from tests.functions.fake_ebb import FakeEbb
-
-WEB = pod_class(owner="ReplicaSet/web")
 
 
 def fake_ebb(nodes: int = 6, budget: int = 2) -> FakeEbb:

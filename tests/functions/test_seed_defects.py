@@ -13,7 +13,7 @@ from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.depth import cases
-from tests.functions.drainer.one_drain import WEB, dies_after, evicted, fake_ebb, phase
+from tests.functions.drainer.one_drain import WEB, dies_after, evicted, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
 
@@ -35,7 +35,7 @@ def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> 
 
     ebb.drain(order())
 
-    assert phase(ebb) is DrainPhase.DRAINED
+    assert ebb.record().phase is DrainPhase.DRAINED
     assert set(evicted(ebb)) == {"default/p0", "default/p1", "default/p2"}
 
 
@@ -51,7 +51,7 @@ def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
     (again,) = [sent for sent in ebb.bus.published if sent.order_id == "order"]
     ebb.deliver(again)
 
-    assert phase(ebb) is DrainPhase.DRAINED
+    assert ebb.record().phase is DrainPhase.DRAINED
     assert [pod for pod in ebb.cluster.pods.values() if pod.node == "n1"] == []
 
 
@@ -86,7 +86,7 @@ def test_b5_a_drain_whose_function_was_shut_down_goes_on() -> None:
     ebb.tick()
     ebb.deliver(next(sent for sent in ebb.bus.published if sent.order_id == "order"))
 
-    assert phase(ebb) is DrainPhase.DRAINED
+    assert ebb.record().phase is DrainPhase.DRAINED
 
 
 def most_away(ebb: FakeEbb, kind: str) -> list[int]:
@@ -113,7 +113,7 @@ def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
 
     ebb.drain(order())
 
-    assert (phase(ebb), max(counts), len(evicted(ebb))) == (DrainPhase.DRAINED, 1, 3)
+    assert (ebb.record().phase, max(counts), len(evicted(ebb))) == (DrainPhase.DRAINED, 1, 3)
 
 
 @cases("expected, many, cpu", ("one pod of 2.2 cores", 0, 1, 2.2), ("eleven pods of 0.2 cores", 1, 11, 0.2))
@@ -185,4 +185,4 @@ def test_b12_a_pod_reborn_under_its_name_on_another_node_is_not_evicted() -> Non
     ebb.drain(order())
 
     assert ebb.cluster.pods["default/db-0"] == reborn
-    assert phase(ebb) is DrainPhase.DRAINED
+    assert ebb.record().phase is DrainPhase.DRAINED

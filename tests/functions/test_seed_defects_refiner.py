@@ -17,7 +17,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, policy
-from tests.functions.drainer.one_drain import WEB, deliver_until_settled, dies_after, evicted, fake_ebb, phase
+from tests.functions.drainer.one_drain import WEB, dies_after, evicted, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
 MINUTE = timedelta(minutes=1)
@@ -56,7 +56,7 @@ def test_n5_daemon_set_mirror_and_finished_pods_are_left_where_they_are() -> Non
     )
     ebb.drain(order())
 
-    assert (evicted(ebb), phase(ebb)) == (["default/p"], DrainPhase.DRAINED)
+    assert (evicted(ebb), ebb.record().phase) == (["default/p"], DrainPhase.DRAINED)
 
 
 @pytest.mark.parametrize("killed_at", ["take", "evict"])
@@ -92,8 +92,7 @@ def test_n7_a_node_that_failed_is_left_alone_and_another_goes() -> None:
     ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/web")] * 300]
     ebb.tick()
     first = ebb.bus.published.pop()
-    ebb.deliver(first)
-    deliver_until_settled(ebb, first.order_id)
+    ebb.drain_to_end(first)
 
     ebb.pass_time(minutes=10)
     ebb.tick()

@@ -8,15 +8,12 @@ from infra.local.scheduling import fits, node_infos_of
 from infra.local.simulated_gke import build
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import disks_of, is_ready, node_of
+from tests.adapters.test_kubernetes_storage import mounted
 from tests.depth import cases
 from tests.faults.worlds import disk
 from tests.local.virtual_cluster import MERGE, VirtualCluster, node, pod
 
 ZONE = "topology.kubernetes.io/zone"
-
-
-def mounted(*claims: str) -> list[Json]:
-    return [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
 
 
 def two_zones(**settings: Any) -> VirtualCluster:

@@ -12,11 +12,10 @@ from typing import Any
 import flask
 import pytest
 
-from functions.drainer.main import PushReply
 from functions.planner.main import answer
 from shared.core.policy import Limit
 from shared.core.policy.values import Commitments, FlexibleCommitment, WaveLimits
-from shared.core.records.drain_record import DrainPhase, EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Retryable, Terminal
@@ -76,10 +75,7 @@ def returned() -> FakeEbb:
         Eviction(EvictionAnswer.GRANTED),
         *[Eviction(EvictionAnswer.BUDGET, "default/r1")] * 200,
     ]
-    ebb.drain(order())
-    while ebb.remembered().claims:
-        assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
-    assert ebb.record().phase is DrainPhase.SETTLED
+    ebb.drain_to_end(order())
     return ebb
 
 

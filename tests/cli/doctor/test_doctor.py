@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from functions.cli.doctor.checks import CHECKS, examine, show
-from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, installation_parts, once
+from functions.cli.doctor.installation import Grade, InstallationParts, installation_parts, once
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, OPTIONS, rights, rights_of_option
 from functions.cli.dumps.contents import OPTIONAL
 from shared.core.cluster.node import Kubelet, NodePool
@@ -265,7 +265,6 @@ def test_without_its_variables_it_shows_which() -> None:
 
 def test_a_finding_is_one_line() -> None:
     assert all("\n" not in result.sentence for result in examine(parts(rules=BadPolicy("one.", "two."))))
-    assert CheckResult("x", Grade.OK, "y.").remedy == ""
 
 
 READING = replace(policy(), commitments=Commitments(read=True))

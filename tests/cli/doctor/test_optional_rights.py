@@ -7,7 +7,7 @@ from functions.cli.doctor.checks import examine
 from functions.cli.doctor.installation import Grade, InstallationParts
 from functions.cli.doctor.rights import NAME, OPTIONS, rights_of_option
 from shared.core.cluster.workloads import Deployment, Workload
-from shared.core.policy import Policy, SingleReplicas
+from shared.core.policy import SingleReplicas
 from tests.builders import node, policy
 from tests.cli.doctor.standing import fences_of
 from tests.cli.doctor.test_doctor import FENCES, FakeReviews, parts
@@ -34,11 +34,8 @@ def asking(wish: str, **rules: Any) -> InstallationParts:
     return replace(parts(reviews=granting(), rules=policy(**rules)), cluster=lambda: cluster)
 
 
-def switched_off(given: Policy) -> Policy:
-    return replace(given, pools={name: replace(pool, enabled=False) for name, pool in given.pools.items()})
-
-
 SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_scale_in=True)
+OFF = policy(single_replicas=SingleReplicas.SURGE, enabled=False)
 
 
 @cases(
@@ -55,7 +52,7 @@ SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_s
     ("forbidden by an annotation", [], asking("false")),
     ("never of the policy holds against annotations", [], asking("true", single_replicas=SingleReplicas.NEVER)),
     ("a person may do everything, which shows nothing", [], parts(reviews=granting(wide=True))),
-    ("asked by a pool that is off", [], parts(reviews=granting(), rules=switched_off(SURGING))),
+    ("asked by a pool that is off", [], parts(reviews=granting(), rules=OFF)),
 )
 def test_a_right_of_an_option_is_there_where_it_is_on_and_absent_where_it_is_off(
     expected: list[str], found: InstallationParts

@@ -141,15 +141,6 @@ def test_one_thing_in_the_way_is_shown_once(drain: Drain) -> None:
     assert last == ["n1: refused, paused. Ebb is paused. (policy)", Unremovable.PAUSED.remedy]
 
 
-def test_a_pod_that_stops_a_drain_is_shown_with_its_remedy(drain: Drain) -> None:
-    cluster = fake_ebb(step_seconds=3)
-    once_held(cluster, lambda _: cluster.cluster.put(pod("bare", on="n1", owner=None)))
-
-    last = drain(cluster, 1).splitlines()[-2:]
-    assert last[0].startswith("n1: given_back, pod_blocks.")
-    assert last[1] == PodBlock.NOT_REPLICATED.remedy
-
-
 def ended(outcome: str, why: str = "", detail: str = "", **more: Any) -> Ending:
     given = order("n1", dry_run=more.pop("dry_run", False))
     record = DrainRecord(order=given, phase=DrainPhase.SETTLED, outcome=outcome, why=why, detail=detail, **more)

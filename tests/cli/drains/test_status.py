@@ -145,15 +145,12 @@ def test_the_last_ten_results_are_shown_newest_first() -> None:
     ]
 
 
-def test_a_drained_claims_time_is_its_watchdogs() -> None:
+def test_a_drained_claims_time_is_its_watchdogs_and_the_budget_that_held_a_pod_is_forgotten() -> None:
     held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
-    drained = record(phase=DrainPhase.DRAINED, drained_at=NOW, deadline=NOW + MINUTE)
-    assert status(held, drained).claims[0].deadline == NOW + claim(NAME).settings.watchdog
-
-
-def test_a_claim_without_a_record_is_shown_all_the_same() -> None:
-    held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
-    assert [(row.claim.node, row.phase) for row in status(held).claims] == [(NAME, NO_RECORD)]
+    pods = {"shop/db-0": asked("budget", "shop/db")}
+    drained = record(phase=DrainPhase.DRAINED, drained_at=NOW, deadline=NOW + MINUTE, pods=pods)
+    (row,) = status(held, drained).claims
+    assert (row.deadline, row.held_by) == (NOW + claim(NAME).settings.watchdog, ())
 
 
 def test_an_order_that_nobody_has_claimed_yet_is_shown_until_it_expires() -> None:
@@ -162,12 +159,6 @@ def test_an_order_that_nobody_has_claimed_yet_is_shown_until_it_expires() -> Non
 
     assert [(row.phase, row.deadline) for row in status(held).claims] == [(PUBLISHED, NOW + MINUTE)]
     assert status(replace(held, published={"u": replace(on_its_way, expires_at=NOW)})).claims == ()
-
-
-def test_a_budget_that_held_a_pod_is_forgotten_once_the_drain_is_over() -> None:
-    held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
-    drained = record(phase=DrainPhase.DRAINED, pods={"shop/db-0": asked("budget", "shop/db")})
-    assert status(held, drained).claims[0].held_by == ()
 
 
 def test_the_keys_of_the_json_are_stable() -> None:

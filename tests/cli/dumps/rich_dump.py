@@ -21,7 +21,6 @@ Object = dict[str, Any]
 
 
 def rich_dump(seed: int, nodes: int = 18, pods: int = 70) -> list[Object]:
-    """Return the objects of one cluster."""
     return list(_Maker(random.Random(seed), nodes).objects(pods))  # noqa: S311 - it makes no secret
 
 

@@ -10,7 +10,7 @@ from functions.cli.dumps.reading import DumpedCluster, read_dump, read_dumps
 from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
 from shared.errors import BadDump
-from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
+from tests.cli.dumps.test_reading import BUDGET, a_node, a_pod, listed, write
 from tests.depth import cases
 
 POOL = "web-pool"
@@ -42,7 +42,6 @@ def on(node: str, name: str = "web-1") -> dict[str, Any]:
 
 
 PROD, PROD_2, STAGE = node(named("prod", 1)), node(named("prod", 2)), node(named("stage", 1))
-BUDGET = {"kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
 IN_US = node(named("prod", 9), zone="us-central1-a")
 THEIRS = node(named("prod", 9), project="other")
 TRUNCATED = node("gke-prod-europe-and-m-api-1a2b3c4d-0001", pool="api")

@@ -48,16 +48,21 @@ def show_node(console: Console, view: PlanView, known: NodeExplanation) -> None:
     show(console, node_page(view, known, namer, console.width))
 
 
-def everything_explained() -> dict[str, Any]:
-    """A document with every key: a node, a pod and a workload, and under each what there can be."""
-    nodes = [node(name, cpu=4, memory=16) for name in ("n1", "n2", "n3")]
+def paused_situation(name: str = "web-0") -> Situation:
+    """A node that a shut budget keeps, with the pod of that name and one of a DaemonSet; a free node, a full one."""
+    nodes = [node(word, cpu=4, memory=16) for word in ("n1", "n2", "n3")]
     pods = [
-        pod("web-0", on="n1", owner="ReplicaSet/web", cpu=1),
+        pod(name, on="n1", owner="ReplicaSet/web", cpu=1),
         pod("big", on="n3", owner="ReplicaSet/big", cpu=3.5),
-        pod("log", on="n1", owner="DaemonSet/log"),
+        pod("log-x1", on="n1", owner="DaemonSet/log"),
     ]
     snapshot = cluster(nodes, pods, disruption_budgets=(pdb("web", allowed=0),))
-    situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
+    return Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
+
+
+def everything_explained() -> dict[str, Any]:
+    """A document with every key: a node, a pod and a workload, and under each what there can be."""
+    situation = paused_situation()
     shown = make_plan(situation, {}, load())
     explainer = Explainer(situation, shown)
     what = (resolve_name(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))

@@ -31,7 +31,6 @@ def _explain(dump: Path, *words: str) -> str:
     ("of a node whether its pods fit", "All of them find a place", "0007"),
     ("of a pod its budget", "shop/db allows 0 now, 2 of 2 healthy", "shop/db-7"),
     ("of a pod its controller", "workload     shop/StatefulSet/db-5d4f8b", "shop/db-7"),
-    ("of a pod how many nodes could take it", "other nodes", "shop/db-7"),
     ("of a pod what excludes the others", "excluded by", "web-5d4f8b-0010"),
     ("of a pod which nodes are excluded", "gke-prod-default-pool-1a2b3c4d-0008 of default-pool", "web-5d4f8b-0010"),
     ("of a pod which nodes could take it", "could take it now: all 12 of web-pool; ", "shop/web-5d4f8b-0000"),

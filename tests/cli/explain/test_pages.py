@@ -20,11 +20,9 @@ from shared.adapters.prices import load
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
-from shared.core.records.state import ClusterState
-from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pdb, pod, policy
+from tests.builders import NOW
 from tests.cli import dumps
-from tests.cli.explain.explained import explanation, place, show_node
+from tests.cli.explain.explained import explanation, paused_situation, place, show_node
 from tests.cli.plan.plans import busy, decision, of_every_kind, plan
 from tests.cli.running import ebb, on_terminal
 from tests.depth import cases
@@ -176,11 +174,7 @@ def test_what_names_have_lost_is_shown() -> None:
 
 
 def _page(*words: str, name: str = "web-0") -> str:
-    nodes = [node(word, cpu=4, memory=16) for word in ("n1", "n2", "n3")]
-    pods = [pod(name, on="n1", owner="ReplicaSet/web", cpu=1), pod("big", on="n3", owner="ReplicaSet/big", cpu=3.5)]
-    budget = pdb("web", allowed=0)
-    snapshot = cluster(nodes, [*pods, pod("log-x1", on="n1", owner="DaemonSet/log")], disruption_budgets=(budget,))
-    situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
+    situation = paused_situation(name)
     made = make_plan(situation, {}, load())
     view = view_of(made)
     source, found = PageSource(view, Explainer(situation, made)), [resolve_name(situation, word) for word in words]

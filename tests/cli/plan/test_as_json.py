@@ -88,9 +88,6 @@ def test_without_scenarios_it_is_not_known_what_of_the_commitments_is_used_in_st
     "expected, key",
     ("an hour's money has four decimals", 0.1235, "saving_per_hour"),
     ("a month is 730 exact hours, rounded once", 90.1229, "saving_per_month"),
-    ("a mark that waits counts as marked", 2, "marked"),
-    ("only a mark of age counts as removable", 1, "removable"),
-    ("an order in dry run counts", 1, "orders"),
     ("pods without a node", 3, "pending_pods"),
 )
 def test_totals_count(expected: float, key: str) -> None:

@@ -52,12 +52,6 @@ def test_the_name_of_a_cluster_is_no_markdown(two: tuple[Path, Path]) -> None:
     assert {line.count("|") for line in page.splitlines()[-9:-4]} == {9}
 
 
-def test_no_pod_moves_from_one_cluster_to_another(two: tuple[Path, Path]) -> None:
-    for cluster in plan("--dump", two[0], "--dump", two[1], "--potential")["clusters"]:
-        own = {node["name"] for node in cluster["nodes"]}
-        assert {move["to"] for move in cluster["potential"]["moves"]} <= own
-
-
 def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     shown = plan("--dump", two[0], "--dump", two[1])
     totals = [one["totals"] for one in shown["clusters"]]

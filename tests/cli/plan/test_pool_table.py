@@ -24,12 +24,6 @@ def test_one_pool_needs_no_sum() -> None:
     assert [line.split()[0] for line in _shown(plan(busy("n1")), 100)] == ["pool", "a", "cpu,"]
 
 
-def test_what_could_go_is_shown_where_it_was_asked() -> None:
-    head, first, *_ = _shown(of_every_kind(), 120, "gke-c-a-1f2e-0002")
-    assert head.split()[-3:] == ["could", "go", "could/mo"]
-    assert first.split()[-2:] == ["1", "$73"]
-
-
 def test_a_pool_shows_what_is_gone_in_steady_state_if_there_is_a_forecast() -> None:
     view = view_of(of_every_kind())
     with_rest = with_scenarios(

@@ -20,8 +20,6 @@ from tests.depth import cases
 
 AMSTERDAM = ZoneInfo("Europe/Amsterdam")
 MONDAY = date(2026, 11, 23)
-OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
-NIGHT = Schedule("30 20 * * *", timedelta(hours=10), "Europe/Amsterdam")
 TEN, TWO = Budget(Limit(percent=10)), Budget(Limit(2))
 
 
@@ -37,16 +35,6 @@ def days(given: Policy, first: date = MONDAY, number: int = 1, sizes: Sizes | No
 def amounts(day: Day) -> list[str]:
     """The hours of a day in words: a mark where the limit changes, an empty word where the clock skips one."""
     return ["" if hour is None else f"{hour.limit.amount}{'*' if hour.changes else ''}" for hour in day.hours]
-
-
-def test_a_budget_of_office_hours_shuts_the_hours_from_nine_to_seventeen() -> None:
-    (day,) = days(policy(Budget(Limit(0), OFFICE), TWO))
-    assert amounts(day) == ["2"] * 9 + ["0"] * 8 + ["2"] * 7
-
-
-def test_an_hour_in_which_a_window_opens_or_shuts_shows_the_most_restrictive_with_a_mark() -> None:
-    (day,) = days(policy(TWO, windows=(NIGHT,)))
-    assert amounts(day) == ["2"] * 6 + ["0*"] + ["0"] * 13 + ["0*"] + ["2"] * 3
 
 
 def test_a_schedule_that_comes_and_goes_between_two_hours_is_seen() -> None:
@@ -92,18 +80,14 @@ def test_on_the_days_of_a_clock_change(expected: list[str], day: date) -> None:
      policy(TEN, cluster={"budget_until": BudgetUntil.REPLACED, "awaiting_deletion": Limit(1)}), Sizes({"a": 30})),
     ("nothing in the whole cluster", NodeLimit(0, None, "cluster budget 0 always"),
      policy(TEN, cluster={"budgets": (Budget(Limit(0)),)}), Sizes()),
+    ("the first gate of two equal limits", NodeLimit(2, None, "budget 2 always"),
+     policy(TWO, cluster={"budgets": (TWO,)}), Sizes()),
     ("a budget of another reason", NodeLimit(None, 10, "budget 10% always"),
      policy(Budget(Limit(1), reasons=frozenset({"expired"})), TEN), Sizes()),
 )  # fmt: skip
 def test_what_decides_is_named(expected: NodeLimit, given: Policy, sizes: Sizes) -> None:
     noon = Calendar(datetime(2026, 11, 23, 12, tzinfo=UTC))
     assert node_limit(given, "a", sizes, noon) == expected
-
-
-def test_of_equal_limits_the_first_gate_is_named() -> None:
-    given = policy(TWO, cluster={"budgets": (TWO,)})
-    found = node_limit(given, "a", Sizes(), Calendar(datetime(2026, 11, 23, tzinfo=UTC)))
-    assert found.why == "budget 2 always"
 
 
 _SCHEDULES = st.builds(

@@ -52,7 +52,6 @@ COMMITTED = Commitments(
 @cases(
     "expected, setting, pool",
     ("a ratio", "0.75", "scaleDownCPURequestRatioLimit", PoolPolicy()),
-    ("a half", "0.5", "scaleDownMemoryRequestRatioLimit", PoolPolicy(memory_limit=Fraction(1, 2))),
     ("nodes that do not expire", "Never", "disruption.expireAfter", PoolPolicy()),
     ("the age a mark needs", "5m", "disruption.consolidateAfter", PoolPolicy()),
     ("the budget that is left out", "10% always", "disruption.budgets", PoolPolicy()),
@@ -74,7 +73,6 @@ def test_a_pools_setting_is_shown_as_the_policy_writes_it(expected: str, setting
 @cases(
     "expected, setting, policy",
     ("the safe default", "true", "dryRun", Policy()),
-    ("the rate", "20% in any 1h", "cluster.rate", Policy()),
     ("the first back-off", "30m", "drain.backoff.first", Policy()),
     ("the watchdog", "25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy()),
     ("no bound of waves", "of any size, at the pace of timeGap", "cluster.wave", Policy()),

@@ -257,6 +257,7 @@ def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_pric
     shown = document(billed_input)["report"]
     adds, _, now, rest, _ = shown["figures"]
 
+    assert "$146 a month" in shown["title"]
     assert [figure["value"] for figure in (adds, now, rest)] == ["$146", "$438", "$146"]
     assert ["at list prices" in figure["note"] for figure in (adds, now, rest)] == [True] * 3
     assert "$365 is committed and idle" in rest["note"]

@@ -51,11 +51,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return reports.told(reports.shop(tmp_path_factory.mktemp("shop"), 12))
 
 
-def test_it_holds_its_own_data(told: dict[str, Any]) -> None:
-    data, _script = Parts(draw_report(told)).inside["script"]
-    assert json.loads(data) == told
-
-
 def test_it_names_no_address_and_loads_nothing(told: dict[str, Any]) -> None:
     text = draw_report(told)
     data, _script = Parts(text).inside["script"]

@@ -1,10 +1,11 @@
-"""A little cluster with one drain in it: what was evicted, how far the drain has come, and a step that dies."""
+"""A little cluster with one drain in it: what was evicted, a person's release of it, and a step that dies."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
 from functions.drainer.main import PushReply
-from shared.core.records.drain_record import DrainPhase, EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.orders import Order, OrderKind
 from shared.errors import Retryable
 from shared.ports import Eviction
@@ -12,6 +13,7 @@ from tests.builders import NOW, node, order, pdb, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
+RELEASE = json.dumps({"kind": "release", "node": "n1"}).encode()
 
 
 def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
@@ -31,16 +33,6 @@ def released(**changes: Any) -> Order:
 
 def evicted(ebb: FakeEbb) -> list[object]:
     return [call[1] for call in ebb.effects() if call[0] == "evict"]
-
-
-def phase(ebb: FakeEbb, order_id: str = "order") -> DrainPhase | None:
-    record = ebb.record(order_id)
-    return record.phase if record else None
-
-
-def deliver_until_settled(ebb: FakeEbb, order_id: str = "order") -> None:
-    while phase(ebb, order_id) is not DrainPhase.SETTLED:
-        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
 
 
 def half_returned() -> FakeEbb:

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 from msgspec.structs import replace as changed
 
-from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD
 from tests.builders import mounts, order, pdb, persistent_volume, pod, storage, volume_claim
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
+from tests.functions.drainer.test_drainer_replacements import waiting
 from tests.functions.fake_ebb import FakeEbb
 
 CLAIMING = replace(WEB, volumes=mounts("data"))
@@ -26,7 +27,8 @@ def one_drain(mode: str, *, bound_after: float | None, step_seconds: float = 480
     def look() -> None:
         old, new = ebb.cluster.pods.get("default/p"), ebb.cluster.pods.get("default/new")
         if old is not None and old.deleting and new is None:
-            ebb.cluster.put(changed(old, spec=replace(old.spec, volumes=CLAIMING.volumes)), waiting(ebb))
+            ebb.cluster.put(changed(old, spec=replace(old.spec, volumes=CLAIMING.volumes)))
+            ebb.cluster.put(changed(waiting(ebb), spec=CLAIMING))
         if old is None:
             ended.append(ebb.clock.now())
             if new and bound_after is not None and ebb.clock.now() - ended[0] >= timedelta(seconds=bound_after):
@@ -34,11 +36,6 @@ def one_drain(mode: str, *, bound_after: float | None, step_seconds: float = 480
 
     ebb.clock.moves.append(look)
     return ebb
-
-
-def waiting(ebb: FakeEbb) -> Pod:
-    now = ebb.clock.now()
-    return pod("new", kind=CLAIMING, phase=Phase.PENDING, ready=False, created=now, unschedulable_since=now)
 
 
 @pytest.mark.parametrize("step_seconds", [15, 25, 480])

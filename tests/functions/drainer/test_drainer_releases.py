@@ -1,6 +1,5 @@
 """Releases, and givings back that were cut short, on fakes."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -17,10 +16,8 @@ from shared.ports import DocumentKey, StoredDocument, drain_key
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, order, policy
 from tests.fakes import FakeState
-from tests.functions.drainer.one_drain import fake_ebb, half_returned, holder, released
+from tests.functions.drainer.one_drain import RELEASE, fake_ebb, half_returned, holder, released
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts
-
-RELEASE = json.dumps({"kind": "release", "node": "n1"}).encode()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The drainer and single replicas that leave without a gap: restarted once, never evicted, undone where it fails."""
 
-import json
 from typing import Any, SupportsIndex
 
 from functions.drainer.main import PushReply
@@ -11,11 +10,9 @@ from shared.errors import EbbError, Forbidden, Retryable, Stale
 from tests.builders import order, policy
 from tests.depth import cases
 from tests.fakes import failing
-from tests.functions.drainer.one_drain import evicted
+from tests.functions.drainer.one_drain import RELEASE, evicted
 from tests.functions.drainer.rollouts import NAME, Rollouts, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
-
-RELEASE = json.dumps({"kind": "release", "node": "n1"}).encode()
 
 
 def to_the_end(ebb: FakeEbb) -> None:

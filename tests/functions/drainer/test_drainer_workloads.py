@@ -7,17 +7,11 @@ import pytest
 
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
-from tests.builders import NOW, node, order, pod, pod_class, pod_template, policy
+from tests.builders import order, pod, pod_class, pod_template, policy
 from tests.depth import cases
-from tests.functions.drainer.one_drain import WEB, holder
-from tests.functions.fake_ebb import FakeEbb
+from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 
 WORKLOAD = "default/ReplicaSet/web"
-
-
-def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
-    """Three nodes with room, and things; a pod that no PDB guards on n1 unless things are given."""
-    return FakeEbb(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
 
 
 @cases(
@@ -70,15 +64,6 @@ def test_an_unprotected_workload_loses_as_many_at_once_as_the_policy_lets_be_awa
     assert (set(evicted[:2]), evicted[2:]) == ({"default/p0", "default/p1"}, ["default/p2"])
     asked = [ebb.record().pods[f"default/p{index}"].at for index in range(3)]
     assert asked[0] == asked[1] < asked[2]
-
-
-def test_workloads_are_read_every_five_seconds_at_most() -> None:
-    ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=30))
-
-    ebb.drain(order())
-
-    reads = sum(call[0] == "workloads_of" for call in ebb.cluster.calls)
-    assert reads <= 2 + (ebb.clock.now() - NOW).total_seconds() / 5
 
 
 def test_a_drain_that_waited_for_lost_replicas_until_its_deadline_names_the_workload() -> None:

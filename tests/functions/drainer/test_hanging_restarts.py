@@ -8,8 +8,9 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.errors import Forbidden, Retryable
 from tests.depth import cases
+from tests.functions.drainer.one_drain import RELEASE
 from tests.functions.drainer.rollouts import NAME, fake_ebb
-from tests.functions.drainer.test_drainer_surges import RELEASE, answers, restarts, to_the_end
+from tests.functions.drainer.test_drainer_surges import answers, restarts, to_the_end
 from tests.functions.fake_ebb import FakeEbb
 
 

@@ -21,11 +21,6 @@ def ebb_of_three(*tainted: str) -> FakeEbb:
     return ebb
 
 
-def end_wave(ebb: FakeEbb) -> None:
-    if version := ebb.state.get(WAVE_KEY).version:
-        ebb.state.delete(WAVE_KEY, version)
-
-
 @pytest.mark.parametrize("bad", NAMES)
 @cases(
     "fault",

@@ -8,11 +8,10 @@ import pytest
 from functions.drainer.admit import ADMITTED_WITHIN
 from functions.drainer.main import PushReply
 from shared.core.policy import DrainSettings
-from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.drainer.one_drain import holder
+from tests.builders import node, order, pdb, pod, policy
+from tests.functions.drainer.one_drain import WEB, holder
 from tests.functions.fake_ebb import FakeEbb
 
-WEB = pod_class(owner="ReplicaSet/web")
 READS = ("all_nodes", "unbound_pods", "disruption_budgets", "pods_on", "workloads_of")
 ONE_BY_ONE = policy(cluster_wide={"drain": DrainSettings(max_parallel_evictions=1)})
 

@@ -87,16 +87,6 @@ def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks
     assert leaving(ebb) == ["default/p0"]
 
 
-def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:
-    ebb = fake_ebb(4)
-    seen: list[int] = []
-    at_the_first_eviction(ebb, lambda: seen.append(len(ebb.remembered().claims["uid-n1"].moving_pods)))
-
-    ebb.drain(FIRST)
-
-    assert (seen, ebb.remembered().claims["uid-n1"].moving_pods) == ([1], {})
-
-
 def test_a_crash_before_the_turns_are_dropped_is_made_good_by_the_repeated_message() -> None:
     ebb = fake_ebb(4)
     write, failures = ebb.state.put, [Retryable("state", "timeout")]

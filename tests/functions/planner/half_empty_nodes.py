@@ -24,16 +24,15 @@ def marks(ebb: FakeEbb) -> dict[str, Mark]:
     return found.marks
 
 
+def drained(ebb: FakeEbb) -> list[str]:
+    return [one.name for one in ebb.cluster.nodes.values() if one.drain_taint and not ebb.cluster.pods_on(one.name)]
+
+
 def deliver_and_remove(ebb: FakeEbb) -> None:
     """Deliver what is published, and let the autoscaler take drained nodes."""
     ebb.carry_on()
-    drained = [
-        one_node
-        for one_node in ebb.cluster.nodes.values()
-        if one_node.drain_taint and not ebb.cluster.pods_on(one_node.name)
-    ]
-    for emptied in drained:
-        del ebb.cluster.nodes[emptied.name]
+    for name in drained(ebb):
+        del ebb.cluster.nodes[name]
 
 
 def reschedule(ebb: FakeEbb) -> None:

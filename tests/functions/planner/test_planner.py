@@ -193,13 +193,6 @@ def test_a_tick_that_comes_again_during_its_pass_is_a_duplicate_then_and_afterwa
     assert [*second, ebb.tick(TICK)] == [{"duplicate": True, "run_id": TICK}] * 2
 
 
-def test_a_call_without_the_schedulers_header_is_its_own_run() -> None:
-    ebb = fake_ebb()
-    ebb.tick()
-
-    assert "duplicate" not in ebb.tick()
-
-
 @cases(
     "expected, call",
     ("as it saves marks", ["n1"], ("put", "pools")),

@@ -1,6 +1,5 @@
 """What a pass repairs: the traces of drains that died, met people, or left no room. On fakes."""
 
-import json
 from dataclasses import replace as with_changes
 
 import pytest
@@ -13,12 +12,13 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.ports import drain_key, ledger_key
+from shared.ports import drain_key
 from tests.builders import claim, node, order, pod, policy
 from tests.depth import cases
+from tests.functions.drainer.one_drain import RELEASE
 from tests.functions.fake_ebb import FakeEbb, fail_next_puts
 from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, healed, reschedule
-from tests.functions.planner.test_weekly import KilledError, die
+from tests.functions.planner.test_weekly import KilledError, die, ledger_of
 
 ONE_NODE = (Budget(Limit(count=1)),)
 
@@ -45,7 +45,7 @@ def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets(killed: bool) -> 
 def test_a_claim_that_outlived_the_return_of_its_node_ends_as_that_return_did(is_gone: bool) -> None:
     ebb = begun(fake_ebb())
     fail_next_puts(ebb, "cluster", after=0)
-    assert ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode()) is PushReply.AGAIN
+    assert ebb.deliver(RELEASE) is PushReply.AGAIN
     ebb.state.meanwhile.clear()
     assert "uid-n1" in ebb.remembered().claims
     if is_gone:
@@ -58,9 +58,7 @@ def test_a_claim_that_outlived_the_return_of_its_node_ends_as_that_return_did(is
     assert {result["outcome"] for result in ebb.bus.reported} == {"released"}
     assert is_gone or state.backoffs["uid-n1"].why == "released"
     assert (state.removed, state.reclaimed) == ({}, ())
-    ledger = ebb.state.get(ledger_key()).value
-    assert ledger is not None
-    assert [(sums.gone, sums.own) for sums in ledger.weeks.values()] == [(int(is_gone), 0)]
+    assert [(sums.gone, sums.own) for sums in ledger_of(ebb).weeks.values()] == [(int(is_gone), 0)]
 
 
 @pytest.mark.parametrize("comes_again", [False, True], ids=["the pass finds it", "the message comes again"])
@@ -68,14 +66,13 @@ def test_the_result_of_a_step_that_died_before_it_reported_is_not_lost(
     comes_again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ebb = begun(fake_ebb())
-    release = json.dumps({"kind": "release", "node": "n1"}).encode()
     with monkeypatch.context() as changed:
         changed.setattr(ebb.bus, "report", lambda _: die())
         with pytest.raises(KilledError):
-            ebb.deliver(release)
+            ebb.deliver(RELEASE)
 
     if comes_again:
-        assert ebb.deliver(release) is PushReply.DONE
+        assert ebb.deliver(RELEASE) is PushReply.DONE
     healed(ebb)
 
     assert [result["outcome"] for result in ebb.bus.reported] == ["released"]

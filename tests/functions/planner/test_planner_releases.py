@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from functions.drainer.main import PushReply
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Phase, Pod
-from shared.core.records.orders import Order, OrderKind
+from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff
 from shared.errors import EbbError, Retryable, Terminal
 from tests.builders import NOW, buffer, held, node, order, our_taint, pod, policy
@@ -150,13 +150,10 @@ def test_a_release_is_void_once_its_cause_is_gone(why: str, happens: Callable[[F
     ebb = begun(fake_ebb())
     happens(ebb)
 
-    ebb.deliver(release_of_n1(ebb, why))
+    order_id = ebb.remembered().claims["uid-n1"].order_id
+    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=order_id, why=why))
 
     assert (ebb.cluster.nodes["n1"].unschedulable, ebb.cluster.nodes["n1"].drain_taint is None) == (True, False)
-
-
-def release_of_n1(ebb: FakeEbb, why: str) -> Order:
-    return order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why)
 
 
 def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:

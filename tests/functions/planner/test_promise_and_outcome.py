@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.node import NodePool
-from shared.core.records.ledger import Ledger, Sums
+from shared.core.records.ledger import Sums
 from shared.core.records.week import shortfall
-from shared.ports import ledger_key
 from tests.builders import NOW, committed, node, pod, policy
 from tests.depth import cases
 from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.planner.half_empty_nodes import deliver_and_remove
-from tests.functions.planner.test_weekly import HOUR, MONDAYS, announced, cluster, run_until
+from tests.functions.planner.half_empty_nodes import deliver_and_remove, drained
+from tests.functions.planner.test_weekly import HOUR, MONDAYS, announced, cluster, ledger_of, run_until
 
 
 def watch_until(ebb: FakeEbb, end: datetime, *, step: timedelta = 6 * HOUR) -> None:
@@ -38,12 +37,6 @@ def remove(ebb: FakeEbb, *names: str) -> None:
 
 def why_less(week: Mapping[str, Any]) -> dict[str, float]:
     return {row["reason"]: row["cost"] for row in week["shortfall"]}
-
-
-def ledger_of(ebb: FakeEbb) -> Ledger:
-    ledger = ebb.state.get(ledger_key()).value
-    assert ledger is not None
-    return ledger
 
 
 def test_what_others_removed_has_its_own_amount_in_a_shortfall() -> None:
@@ -190,7 +183,3 @@ def test_a_drain_whose_node_is_gone_counts_though_it_could_not_be_settled() -> N
     gone = 6 - len(ebb.cluster.nodes)
     assert counted == [(sums.own, sums.gone) for sums in ledger_of(ebb).months.values()] == [(gone, gone)]
     assert gone > 0
-
-
-def drained(ebb: FakeEbb) -> list[str]:
-    return [one.name for one in ebb.cluster.nodes.values() if one.drain_taint and not ebb.cluster.pods_on(one.name)]

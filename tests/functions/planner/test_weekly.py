@@ -14,7 +14,7 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.pubsub import PubSubOrders
-from shared.core.policy import Policy, PoolPolicy
+from shared.core.records.ledger import Ledger
 from shared.core.records.week import as_message
 from shared.errors import BadPolicy, Retryable
 from shared.ports import DocumentKey, State, StoredDocument, ledger_key, week_key
@@ -87,16 +87,6 @@ def test_the_sums_are_those_of_the_events() -> None:
     missed = sum(line["per_hour"] for line in ebb.log.of("missed_saving"))
     assert missed > 0
     assert announced(ebb)[0]["blockers"][0]["cost"] > 0
-
-
-def test_what_others_remove_is_not_counted_as_ebbs() -> None:
-    ebb = cluster(policy=Policy(pools={"a": PoolPolicy(enabled=False)}))
-    run_until(ebb, NOW + 5 * HOUR)
-    del ebb.cluster.nodes["n0"]
-    ebb.cluster.put(node("new", created=ebb.clock.now() - HOUR / 2))
-    run_until(ebb, MONDAYS[0] + HOUR)
-    (week,) = announced(ebb)
-    assert (week["removed_by_ebb"], week["removed_by_others"]) == (0, 1)
 
 
 def test_a_dry_run_shows_since_when_nothing_is_drained() -> None:
@@ -212,11 +202,15 @@ def test_a_node_that_comes_back_while_a_pass_is_at_work_is_saved_no_more() -> No
     assert sum(row.nodes for row in ebb.remembered().reclaimed) == before - 1 >= 0
 
 
-def weeks_of(ebb: FakeEbb) -> timedelta:
-    """How much time the open week accounts for."""
+def ledger_of(ebb: FakeEbb) -> Ledger:
     ledger = ebb.state.get(ledger_key()).value
     assert ledger is not None
-    return timedelta(seconds=sum(sums.seconds for sums in ledger.weeks.values()))
+    return ledger
+
+
+def weeks_of(ebb: FakeEbb) -> timedelta:
+    """How much time the open week accounts for."""
+    return timedelta(seconds=sum(sums.seconds for sums in ledger_of(ebb).weeks.values()))
 
 
 def test_a_document_of_another_version_is_written_over() -> None:
@@ -273,10 +267,8 @@ def test_an_installation_that_wants_none_counts_months_only() -> None:
     ebb = cluster()
     ebb.settings = dataclasses.replace(ebb.settings, weekly_summary="off")
     run_until(ebb, MONDAYS[0] + HOUR, step=6 * HOUR)
-    ledger = ebb.state.get(ledger_key()).value
     assert announced(ebb) == []
-    assert ledger is not None
-    assert (list(ledger.months), ledger.weeks) == (["2026-03"], {})
+    assert (list(ledger_of(ebb).months), ledger_of(ebb).weeks) == (["2026-03"], {})
 
 
 def test_a_ledger_that_cannot_be_read_ends_no_pass() -> None:
