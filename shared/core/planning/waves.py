@@ -125,7 +125,7 @@ def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], bill: Bill,
 
 
 def _is_offered(node: Node) -> bool:
-    """Whether pods of any kind may choose the node. Those of a ComputeClass have their own order of machines."""
+    """Whether pods may choose the node by themselves. In a ComputeClass the order of machines is the class's."""
     # Unlike `is_destination`: one that the autoscaler has announced takes pods as yet, and stays held.
     return node.ready and not (node.outside or node.unschedulable or COMPUTE_CLASS_LABEL in node.labels)
 

@@ -4,7 +4,9 @@ from typing import Any
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import mark
 from shared.core.draining.admission import (
+    exceeded_limits,
     needs_whole_snapshot,
     no_place,
     objections,
@@ -12,7 +14,7 @@ from shared.core.draining.admission import (
     room_was_claimed,
     still_reflects,
 )
-from shared.core.policy import Policy
+from shared.core.policy import Budget, Limit, Policy
 from shared.core.reasons import DrainReason, Refusal
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Backoff, Claim, ClusterState, Start
@@ -38,6 +40,7 @@ def ago(seconds: float, *, picture: float | None = 60) -> Claim:
     ("a claim of the pass that moved none", False, order(picture_at=PICTURE_AT), {"n2": ago(4)}),
     ("a claim of the pass that may move pods", True, order(picture_at=PICTURE_AT), {"n2": ago(5)}),
     ("a stranger's claim since", True, order(picture_at=PICTURE_AT), {"n2": ago(4, picture=None)}),
+    ("a stranger's claim of that very moment", True, order(picture_at=PICTURE_AT), {"n2": ago(60, picture=None)}),
     ("a claim that was counted", False, order(picture_at=PICTURE_AT), {"n2": ago(300, picture=300)}),
 )
 def test_a_proof_stands_until_pods_may_lie_elsewhere(expected: bool, given: Order, claims: dict[str, Claim]) -> None:
@@ -103,6 +106,16 @@ def test_the_drainers_own_proof_is_the_same_once_its_node_is_claimed() -> None:
     claimed = ClusterState(claims={"uid-n1": claim("n1")})
 
     assert no_place(picture.node_by_name["n1"], Situation(picture, claimed, policy()), None) == ()
+
+
+def test_all_limits_of_a_claim_that_are_exhausted_are_named() -> None:
+    moves = pod("p", on="n1")
+    state = ClusterState(claims={"uid-n2": claim("n2", moving_pods={mark(moves.spec.workload): 1})})
+    situation = Situation(cluster([node("n1"), node("n2")], [moves]), state, policy(budgets=(Budget(Limit(count=0)),)))
+
+    found = exceeded_limits(order(), situation.snapshot.nodes[0], situation, NOW)
+
+    assert [blocker.reason.value for blocker in found] == ["budget", "workload_moving"]
 
 
 @cases(

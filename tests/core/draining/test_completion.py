@@ -144,6 +144,8 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
     ("one is starting", WATCH, drained(), observed(workloads=web(available=3))),
     ("one is starting, and the ReplicaSet that was moved is deleted", WATCH, drained(before=FOUR_OF_WEB),
      observed(workloads=next_set(available=3))),
+    ("of two ReplicaSets' notes the higher counts", WATCH,
+     drained(before={SET: FOUR_OF_WEB, OTHER_SET: Replicas(2, 2, WEB)}), observed(workloads=web(available=3))),
     ("as many run as before", LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3))),
     ("it asks for fewer by now", LEAVE, drained(), observed(workloads=web(3, wanted=3, available=3))),
     ("one lost its node again", WATCH, drained(), observed(waits(5), workloads=web(available=3))),
@@ -172,6 +174,9 @@ def test_the_grace_of_a_replacement_leaves_time_within_half_a_minute() -> None:
     ("the policy cannot be read", False, drained(), observed(policy=None)),
     ("nobody ever counted it", False, drained(before=None), observed(policy=REPLACED, workloads={})),
     ("nobody counts it any more", False, drained(), observed(policy=REPLACED, workloads={})),
+    ("nobody counted it before", False, drained(before=None), observed(policy=REPLACED)),
+    ("one has no node at the deadline, though as many are available", False, drained(deadline=LATER),
+     observed(waits(5), policy=REPLACED)),
     ("the deadline ends the watch, not the disruption", False, drained(deadline=LATER),
      observed(policy=REPLACED, workloads=web(available=3))),
 )  # fmt: skip

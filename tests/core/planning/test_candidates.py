@@ -10,7 +10,7 @@ from shared.core.planning.autoscaler_look import rounds_alone
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_node, assess_nodes, counts_and_excess, saves_too_little
 from shared.core.planning.prices import HOURS_PER_MONTH
-from shared.core.policy import Policy
+from shared.core.policy import ConsolidationPolicy, Policy
 from shared.core.records.state import MICRO, ClusterState
 from shared.core.rules.drain_time import NO_ESTIMATE
 from shared.core.rules.nodes import NODE_RULES, SAFETY_RULES, NodeRule
@@ -27,13 +27,14 @@ def seen(snapshot: Snapshot, rules: Policy, *claimed: str) -> Situation:
 
 @cases(
     "expected, rules",
-    ("all rules ask it", ["cpu_above_limit", "consolidation_off"], NODE_RULES),
+    ("all rules ask it", ["not_empty", "cpu_above_limit", "consolidation_off"], NODE_RULES),
     ("those of safety do not", [], SAFETY_RULES),
 )
 def test_how_full_a_node_is_and_what_the_policy_wants_are_no_matter_of_safety(
     expected: list[str], rules: tuple[NodeRule, ...]
 ) -> None:
-    found = assess_node(ONE_FULL.nodes[0], seen(ONE_FULL, policy(consolidate_after=None)), rules)
+    wish = policy(consolidate_after=None, consolidation_policy=ConsolidationPolicy.WHEN_EMPTY)
+    found = assess_node(ONE_FULL.nodes[0], seen(ONE_FULL, wish), rules)
 
     assert [blocker.reason.value for blocker in found.blockers] == expected
 

@@ -126,6 +126,8 @@ def test_a_removed_node_is_kept_with_its_cost_by_pool_and_hour() -> None:
     three = with_removed(two, claim("n3", pool="b", cost_per_hour=70), NOW + HOUR)
 
     assert three == (Reclaimed("a", NOW, 2, 150), Reclaimed("b", NOW + HOUR, 1, 70))
+    paid = with_removed(one, claim("n2", cost_per_hour=50, covered_per_hour=40), NOW)
+    assert paid == (Reclaimed("a", NOW, 2, 150, covered_per_hour=40),), "of which a commitment covers some"
 
 
 @cases(
