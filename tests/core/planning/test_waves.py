@@ -252,8 +252,10 @@ GPU = taint("nvidia.com/gpu", NO_SCHEDULE)
      {"pods": [pod("p", on="d1")], "disruption_budgets": (pdb("web"), pdb("app"))}),
     ("none of a pool that GKE upgrades", (), (*CHEAP, dear("d1")), {"pools": {"a": NodePool("a", upgrading=True)}}),
     ("one that is held by now", ("d1",), (*CHEAP, dear("d1", taints=(SOFT_TAINT,))), {}),
-    ("none that the autoscaler deletes", (), (*CHEAP, dear("d1", taints=(GOES,))), {}),
-    ("none in flight", (), (node("c1", taints=(our_taint("x"),)), dear("d1", taints=(our_taint("x"),))), {}),
+    ("none that the autoscaler deletes, nor is it in the half", ("d2",),
+     (CHEAP[0], dear("d1", taints=(GOES,)), dear("d2"), dear("d3")), {}),
+    ("none that is claimed, nor is it in the half", ("d2",),
+     (CHEAP[0], dear("d1"), dear("d2"), dear("d3")), {"state": between_passes(claims={"uid-d1": claim("d1")})}),
     ("none of a pool that is not enabled", (), (*CHEAP, dear("d1")), {"enabled": False}),
     ("none while the policy pauses", (), (*CHEAP, dear("d1")), {"cluster_wide": {"paused": True}}),
     ("none where people want old nodes to go first", (),
@@ -266,7 +268,8 @@ def test_pods_avoid_nodes_that_cost_more_for_their_size(
     expected: tuple[str, ...], nodes: tuple[Node, ...], given: dict[str, Any]
 ) -> None:
     picture = cluster(nodes, **{key: given.pop(key) for key in {"pods", "pools", "disruption_budgets"} & given.keys()})
-    assert make_plan(Situation(picture, LATELY, policy(**given)), {}, load()).costly == expected
+    state = given.pop("state", LATELY)
+    assert make_plan(Situation(picture, state, policy(**given)), {}, load()).costly == expected
 
 
 def living(*nodes: Node, **changes: Any) -> Wave:
