@@ -162,6 +162,7 @@ def shorten_names(pools: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
 
 
 def group(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Return the values of each key, keys and values in the order in which they come."""
     found: dict[_Key, list[_Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

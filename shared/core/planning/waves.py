@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, COMPUTE_CLASS_LABEL
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
 from shared.core.planning.autoscaler import may_be_moved
@@ -114,7 +114,8 @@ def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], bill: Bill,
     policy, first = situation.policy, situation.policy.prefer[:1]
     if policy.dry_run or _is_paused_or_frozen(situation) or first not in ((), (Preference.EXPENSIVE,)):
         return ()
-    offered = [(row, _kind(row.node), _price_for_size(row.node, bill.prices)) for row in rows if _is_offered(row)]
+    taking = (row for row in rows if _is_offered(row.node, situation))
+    offered = [(row, _kind(row.node), _price_for_size(row.node, bill.prices)) for row in taking]
     least = dict[object, float]()
     for _, kind, price in offered:
         least[kind] = min(price, least.get(kind, inf))
@@ -124,12 +125,11 @@ def costly_nodes(situation: Situation, rows: Iterable[AssessedNode], bill: Bill,
     return tuple(name for *_, name in costly[: min(len(offered) // 2, MOST_HELD)])
 
 
-def _is_offered(row: AssessedNode) -> bool:
+def _is_offered(node: Node, situation: Situation) -> bool:
     """Whether pods may choose the node by themselves. In a ComputeClass the order of machines is the class's."""
     # Unlike `is_destination`: one that the autoscaler has announced takes pods as yet, and stays held.
-    node = row.node
-    goes = row.claimed_by is not None or node.unschedulable or node.has_taint(AUTOSCALER_DELETING_TAINT)
-    return node.ready and not (goes or node.outside or COMPUTE_CLASS_LABEL in node.labels)
+    shut = node.unschedulable or node.outside or is_leaving(node, situation.state.claims)
+    return node.ready and not (shut or COMPUTE_CLASS_LABEL in node.labels)
 
 
 def _price_for_size(node: Node, prices: Prices) -> float:

@@ -59,7 +59,7 @@ class ScaleDown:
     def step(self) -> None:
         world = self._world
         self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
-        rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
+        rows = [node for name, node in world.nodes.items() if name not in self._parked and self._may_be_unneeded(node)]
         self._last = self._look_at(rows)
         self._since = {name: self._since.get(name, world.now) for name in self._last.unneeded}
         self._parked.update(dict.fromkeys(self._last.kept, (world.now + self._loop.recheck, world.revision)))
@@ -77,9 +77,7 @@ class ScaleDown:
         return scan(snapshot, context_of(snapshot), rows, earlier, arrays_of=scheduler_arrays)
 
     def _may_be_unneeded(self, node: Node) -> bool:
-        """Whether a node is looked at: not passed over, below the gate, and not on its way out."""
-        if node.name in self._parked:
-            return False
+        """Whether a node is below the gate and not on its way out; measured once for each of its versions."""
         seen = self._world.versions[node.name]
         known = self._eligible.get(node.name)
         if known is None or known[0] != seen:
